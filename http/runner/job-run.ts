@@ -10,7 +10,8 @@ import type {
   Spent,
 } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
-import { type Checkout, createCheckout } from "./checkout/checkout.js";
+import type { ArchiveCache } from "./archives/archive-cache.js";
+import { type Checkout, createCheckout, type RestoreCommit } from "./checkout/checkout.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
 import { Handovers } from "./harness/handovers.js";
@@ -28,6 +29,8 @@ import { collect, toSummary } from "./run-report.js";
 export interface JobOptions {
   readonly workFolder: string;
   readonly mirrors: Mirrors;
+  /** Commits that the service stores. */
+  readonly archives: ArchiveCache;
   /** By name. */
   readonly harnesses: ReadonlyMap<string, Harness>;
   /** Names of variables of the runner's environment that are passed to programs. */
@@ -205,7 +208,9 @@ export class JobRun {
         const message = `${repository} wants the image ${image}, and this runner starts no containers`;
         throw new JobFailed("no-image", message);
       }
-      const site = { folder: folder.checkout(repository), record: folder.record(repository), signal };
+      const restore: RestoreCommit = (record, stored) =>
+        this.#options.archives.restoreInto(record, { ...stored, claim: this.claim }, signal);
+      const site = { folder: folder.checkout(repository), record: folder.record(repository), signal, restore };
       const checkout = await createCheckout(this.#options.mirrors, wanted, site).catch((error: unknown) => {
         throw new JobFailed("checkout-failed", `${repository} could not be checked out`, errorMessage(error));
       });

@@ -1,5 +1,6 @@
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
+import { createCommits } from "./archives/runner-commits.js";
 import { credentialsOf, Mirrors } from "./checkout/mirrors.js";
 import { clearLeftovers, takeFolder } from "./checkout/work-folder.js";
 import type { Credential } from "./connection/credential.js";
@@ -57,8 +58,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   await mirrors.unlock();
   const harness = commandHarness(options.command);
   const harnesses = new Map([[harness.name, harness]]);
+  const commits = createCommits({ ...options, mirrors, connection: () => connection });
   const jobs: Jobs = new Jobs({
-    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses },
+    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses, archives: commits.archives },
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),
@@ -71,6 +73,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     ...{ url: options.url, credential: options.credential, clock, random: options.random, log },
     take: (message) => jobs.take(message),
     make: (request) => requests.make(request),
+    commits,
     drop: (claims) => {
       for (const claim of claims) jobs.find(claim)?.end("drop");
     },
@@ -101,7 +104,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connection.settled();
     cancel();
     connection.close();
-    await requests.close();
+    await Promise.all([requests.close(), commits.close()]);
     await leave();
   };
   return {

@@ -1,8 +1,10 @@
 import { appendFile, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Job } from "../../../actors/runners/job.js";
-import { git } from "./git.js";
+import type { JobArchive } from "../../../actors/runners/kept-commit.js";
+import { GitFailed, git } from "./git.js";
 import type { Mirrors, Origin } from "./mirrors.js";
+import { removeAll } from "./run-folder.js";
 
 /** A repository that is checked out for a run. */
 export interface Checkout {
@@ -22,26 +24,32 @@ export interface CheckoutOptions {
   readonly folder: string;
   readonly record: string;
   readonly signal: AbortSignal;
+  /** Puts a stored commit into a bare repository, for a base that its own repository has no more; absent for none. */
+  readonly restore?: RestoreCommit;
 }
+
+/** A commit that the service stores. */
+interface StoredCommit {
+  readonly archive: JobArchive;
+  readonly commit: string;
+}
+
+/** Puts a stored commit, without parents, into a bare repository. */
+export type RestoreCommit = (record: string, stored: StoredCommit) => Promise<void>;
 
 /**
  * Checks out a repository at the wanted base (or the head of its default branch), with the task's changes so far
- * staged. Rejects with git's error.
+ * staged. A base that the repository has no more comes from where the job says that it is stored. Rejects with git's
+ * error.
  */
 export async function createCheckout(
   mirrors: Mirrors,
   wanted: Job["checkouts"][number],
   site: CheckoutOptions,
 ): Promise<Checkout> {
-  const { repository, base, diff } = wanted;
+  const { repository, diff } = wanted;
   const { folder, record, signal } = site;
-  const commit = await mirrors.from({ repository, base, signal }, async (origin) => {
-    await makeRecord(origin, record);
-    await mkdir(dirname(folder), { recursive: true });
-    const clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", origin.mirror, folder];
-    await git(dirname(folder), clone, { signal });
-    return origin.commit;
-  });
+  const commit = await beginAt(mirrors, wanted, site);
   const options = { env: { GIT_DIR: record }, signal };
   await git(record, ["read-tree", commit], options);
   const apply = ["apply", "--cached", "--binary", "--whitespace=nowarn", "-"];
@@ -55,6 +63,47 @@ export async function createCheckout(
   // Copied with git's file stats, so that git reads only changed files again.
   await copyFile(join(folder, ".git/index"), join(record, "index"));
   return { repository, folder, record, base: commit, tree: diff === "" ? null : tree };
+}
+
+/** Makes the record and the clone, still without files. Returns the commit that they begin from. */
+async function beginAt(
+  mirrors: Mirrors,
+  { repository, base, archive }: Job["checkouts"][number],
+  site: CheckoutOptions,
+): Promise<string> {
+  const { folder, record, signal } = site;
+  try {
+    return await mirrors.from({ repository, base, signal }, async (origin) => {
+      await makeRecord(origin, record);
+      await mkdir(dirname(folder), { recursive: true });
+      const clone = ["clone", "--quiet", "--shared", "--no-checkout", "--template=", "--", origin.mirror, folder];
+      await git(dirname(folder), clone, { signal });
+      return origin.commit;
+    });
+  } catch (error) {
+    const { restore } = site;
+    if (base === null || archive === undefined || restore === undefined || !(error instanceof GitFailed)) throw error;
+    for (const path of [folder, record]) await removeAll(path);
+    await beginFromArchive({ archive, commit: base }, site, restore);
+    mirrors.held.hold({ repository, commit: base });
+    return base;
+  }
+}
+
+/** The record holds the commit, and the clone shares the record's objects; in both it has no parents. */
+async function beginFromArchive(
+  stored: StoredCommit,
+  { folder, record, signal }: CheckoutOptions,
+  restore: RestoreCommit,
+): Promise<void> {
+  const format = stored.commit.length === 64 ? ["--object-format=sha256"] : [];
+  await mkdir(record, { recursive: true });
+  await git(record, ["init", "--quiet", "--bare", "--template=", ...format, "."], { signal });
+  await restore(record, stored);
+  await mkdir(folder, { recursive: true });
+  await git(folder, ["init", "--quiet", "--template=", ...format, "."], { signal });
+  await copyFile(join(record, "shallow"), join(folder, ".git/shallow"));
+  await mkdir(join(folder, ".git/objects/info"), { recursive: true });
 }
 
 async function makeRecord({ mirror }: Origin, record: string): Promise<void> {

@@ -24,7 +24,12 @@ export interface GitOptions {
   /** Kills git when aborted. */
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
+  /** For input that others made: git gets no more memory and processor time than a pack of the longest needs. */
+  readonly isLimited?: boolean;
 }
+
+/** Memory in KiB, and seconds of a processor: a shell sets them for itself, and becomes git. */
+const LIMITED = 'ulimit -v 4194304; ulimit -t 600; exec git "$@"';
 
 const hardened = [
   ...["-c", "core.hooksPath=/dev/null"],
@@ -59,10 +64,22 @@ export async function git(folder: string, args: readonly string[], options: GitO
 
 /** Like {@link git}, with the raw output. */
 export async function gitBytes(folder: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
-  const { input = "", env = {}, signal, maxBytes = MAX_OUTPUT_BYTES } = options;
+  const chunks: Buffer[] = [];
+  await gitOutput(folder, args, options, (chunk) => void chunks.push(chunk));
+  return Buffer.concat(chunks);
+}
+
+/** Like {@link git}, for output that is not held in memory: `take` gets each part of it. Returns its length in bytes. */
+export async function gitOutput(
+  folder: string,
+  args: readonly string[],
+  options: GitOptions,
+  take: (chunk: Buffer) => void,
+): Promise<number> {
+  const { input = "", env = {}, signal, maxBytes = MAX_OUTPUT_BYTES, isLimited = false } = options;
   if (signal?.aborted) throw new GitFailed(`git ${args[0]}: it was ended`);
   const group = await ProcessGroup.start({
-    argv: ["git", ...hardened, ...args],
+    argv: isLimited ? ["/bin/sh", "-c", LIMITED, "git", ...hardened, ...args] : ["git", ...hardened, ...args],
     cwd: folder,
     // Git leaves no processes to find at its end; the mark is for the next runner, in case this one is killed.
     env: { ...environment(), ...env, [MARK]: join(folder, "git") },
@@ -74,13 +91,12 @@ export async function gitBytes(folder: string, args: readonly string[], options:
   signal?.addEventListener("abort", kill, { once: true });
   // The signal may have been aborted while git was starting.
   if (signal?.aborted) kill();
-  const chunks: Buffer[] = [];
   let bytes = 0;
   let errors = "";
   group.stdout.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > maxBytes) group.kill();
-    else chunks.push(chunk);
+    else take(chunk);
   });
   group.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors = (errors + text).slice(-MAX_ERROR_CHARACTERS);
@@ -89,7 +105,7 @@ export async function gitBytes(folder: string, args: readonly string[], options:
   const { exitCode } = await group.ended;
   signal?.removeEventListener("abort", kill);
   if (bytes > maxBytes) throw new OutputTooLong(`git ${args[0]} printed more than ${maxBytes} bytes`);
-  if (exitCode === 0) return Buffer.concat(chunks);
+  if (exitCode === 0) return bytes;
   throw new GitFailed(`git ${args[0]}: ${errors.trim() || `it ended with ${exitCode ?? "a signal"}`}`);
 }
 

@@ -1,11 +1,5 @@
+import type { RepositoryCommit } from "../../../actors/runners/kept-commit.js";
 import { GitFailed, git } from "./git.js";
-
-/** A commit of a repository. */
-export interface RepositoryCommit {
-  readonly repository: string;
-  /** 40 or 64 hex digits. */
-  readonly commit: string;
-}
 
 /** The name under which a mirror keeps a commit, so that git never collects it. */
 export function keptRef(commit: string): string {

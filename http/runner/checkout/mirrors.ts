@@ -146,12 +146,16 @@ async function bring(mirror: string, url: string, base: string | null, signal: A
   const commit = base ?? (await headOf(mirror, url, signal));
   if (await hasCommit(mirror, commit, signal)) return commit;
   await fetchBranches({ mirror, url }, signal);
-  if (await hasCommit(mirror, commit, signal)) return commit;
-  // On no branch: a detached head, or a commit that is no longer on its branch.
+  await obtainCommit({ mirror, url }, commit, signal);
+  return commit;
+}
+
+/** Fetches a commit that the mirror has not, on no branch: of a detached head, or one that has left its branch. */
+export async function obtainCommit({ mirror, url }: MirrorPlace, commit: string, signal: AbortSignal): Promise<void> {
+  if (await hasCommit(mirror, commit, signal)) return;
   await git(mirror, [...FETCH, url, `+${commit}:${keptRef(commit)}`], { signal }).catch((error: unknown) => {
     throw new GitFailed(`the commit ${commit} is not in the repository (${String(error)})`);
   });
-  return commit;
 }
 
 /** Whether the mirror has the commit. */

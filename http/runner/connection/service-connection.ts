@@ -10,6 +10,8 @@ import {
   serviceFrameSchema,
 } from "../../../actors/runners/protocol.js";
 import type { Clock } from "../../../runtime/clock.js";
+import type { KeptReport } from "../archives/kept-report.js";
+import type { WantedCommits } from "../archives/wanted-commits.js";
 import { type Credential, NoCredential } from "./credential.js";
 import { Lease } from "./lease.js";
 import { Outbox } from "./outbox.js";
@@ -32,6 +34,11 @@ export interface ServiceConnectionOptions {
   readonly take: (message: ServiceMessage) => void;
   /** Called for each request to make; its response is sent if the connection is still the same. */
   readonly make: (request: Request) => Promise<Response>;
+  /** The report of kept commits, and the commits that the service looks for. */
+  readonly commits: {
+    readonly kept: Pick<KeptReport, "begin" | "report" | "release">;
+    readonly wanted: Pick<WantedCommits, "add">;
+  };
   /** Called with the claims that the service has ended. */
   readonly drop: (claims: readonly Claim[]) => void;
   /** Called when no heartbeat was acknowledged for a lease: the service gives all claims to other runners. */
@@ -138,6 +145,16 @@ export class ServiceConnection {
     if (this.#welcomed) this.#post(n, message);
   }
 
+  /** The id that the service gave this runner; null before the first welcome. */
+  get runnerId(): string | null {
+    return this.#runnerId;
+  }
+
+  /** Names kept commits to the service. A lost frame is made up for by the report after the next welcome. */
+  sendKept(frame: Extract<RunnerFrame, { frame: "kept" }>): void {
+    if (this.#welcomed) this.#frame(frame);
+  }
+
   /** Back-pressure: resolves when there is room for more messages, or when `signal` is aborted. */
   room(signal: AbortSignal): Promise<void> {
     return this.#outbox.room(signal);
@@ -212,12 +229,21 @@ export class ServiceConnection {
         return this.#taken(frame);
       case "ack":
         this.#outbox.acknowledged(frame.ack);
-        return frame.beat === undefined ? undefined : this.#lease.acknowledged(frame.beat);
+        return frame.beat === undefined ? undefined : this.#beatAnswered(frame.beat);
       case "request":
         return this.#make(frame);
+      case "released":
+        return this.#options.commits.kept.release(frame.commits);
+      case "wanted":
+        return this.#options.commits.wanted.add(frame.commits);
       case "error":
         return this.#options.log(`the service says: ${frame.message}`);
     }
+  }
+
+  #beatAnswered(beat: number): void {
+    this.#lease.acknowledged(beat);
+    if (this.knows("commits") && this.#outbox.entries.length === 0) this.#options.commits.kept.report();
   }
 
   #make(request: Request): void {
@@ -242,6 +268,7 @@ export class ServiceConnection {
     this.#features = frame.features ?? [];
     this.#failures = 0;
     this.#welcomed = true;
+    this.#options.commits.kept.begin();
     this.#lease.begin(frame.leaseSeconds * 1_000, this.#helloMs);
     this.#outbox.acknowledged(frame.received);
     this.#options.drop(frame.claims.filter(({ verdict }) => verdict === "drop"));

@@ -39,6 +39,8 @@ interface Scene {
   readonly connection: ServiceConnection;
   readonly taken: ServiceMessage[];
   readonly dropped: string[];
+  /** What it said of commits. */
+  readonly told: string[];
   readonly said: string[];
   readonly leasesOver: () => number;
   /** What the runner says of itself from now on. */
@@ -51,6 +53,7 @@ async function scene(t: Test, token = "pool-token", at: string | null = null): P
   const clock = new WatchedClock();
   const taken: ServiceMessage[] = [];
   const dropped: string[] = [];
+  const told: string[] = [];
   const said: string[] = [];
   let leasesOver = 0;
   let hello = self;
@@ -60,6 +63,14 @@ async function scene(t: Test, token = "pool-token", at: string | null = null): P
     hello: () => hello,
     take: (message) => void taken.push(message),
     make: async ({ id }) => ({ frame: "response", id, answer: null, failure: null }),
+    commits: {
+      kept: {
+        begin: () => void told.push("begin"),
+        report: () => void told.push("report"),
+        release: (commits) => void told.push(...commits.map(({ commit }) => `release ${commit}`)),
+      },
+      wanted: { add: (commits) => void told.push(...commits.map(({ commit }) => `wanted ${commit}`)) },
+    },
     drop: (claims) => void dropped.push(...claims.map(({ runId }) => runId)),
     leaseOver: () => {
       leasesOver += 1;
@@ -71,7 +82,7 @@ async function scene(t: Test, token = "pool-token", at: string | null = null): P
   const be = (more: Partial<Hello>) => {
     hello = { ...hello, ...more };
   };
-  return { service, clock, connection, taken, dropped, said, be, leasesOver: () => leasesOver };
+  return { service, clock, connection, taken, dropped, told, said, be, leasesOver: () => leasesOver };
 }
 
 /** As {@link scene}, welcomed. */

@@ -1,0 +1,37 @@
+import type { Clock } from "../../../runtime/clock.js";
+import type { Mirrors } from "../checkout/mirrors.js";
+import type { ServiceConnection } from "../connection/service-connection.js";
+import { ArchiveCache } from "./archive-cache.js";
+import { ArchiveClient, type ArchiveClientOptions } from "./archive-client.js";
+import { KeptReport } from "./kept-report.js";
+import { WantedCommits } from "./wanted-commits.js";
+
+export interface RunnerCommitsOptions extends Pick<ArchiveClientOptions, "url" | "credential"> {
+  readonly workFolder: string;
+  readonly mirrors: Mirrors;
+  readonly clock: Clock;
+  readonly connection: () => Pick<ServiceConnection, "runnerId" | "sendKept">;
+  readonly log: (line: string) => void;
+}
+
+/** What a runner does for commits that outlive their branches. */
+export interface RunnerCommits {
+  readonly archives: ArchiveCache;
+  readonly kept: KeptReport;
+  readonly wanted: WantedCommits;
+  /** Ends what is under way; resolves when it has. */
+  close(): Promise<void>;
+}
+
+export function createCommits(options: RunnerCommitsOptions): RunnerCommits {
+  const { connection } = options;
+  const client = new ArchiveClient({ ...options, runnerId: () => connection().runnerId });
+  const kept = new KeptReport({ ...options, send: (frame) => connection().sendKept(frame) });
+  const wanted = new WantedCommits({ ...options, client });
+  return {
+    ...{ archives: new ArchiveCache({ ...options, client }), kept, wanted },
+    close: async () => {
+      await Promise.all([kept.close(), wanted.close()]);
+    },
+  };
+}
