@@ -1,0 +1,165 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { type WorkEventName, workEventNames, workEvents } from "../../../actors/events/catalogue.js";
+import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
+import { listCopies, type ReplayCopyRow } from "../../../actors/replays/replay-copy.table.js";
+import { runCheckouts } from "../../../actors/runs/run.table.js";
+import { hookReceiver } from "../../support/hook-receiver.js";
+import { hook, ok } from "../../support/hook-scene.js";
+import { startRealRunner } from "../../support/real-runner.js";
+import { itemsOf } from "../../support/resources.js";
+import { until } from "../../support/until.js";
+import { openWorkplace, type Workplace } from "../../support/workplace.js";
+
+/** Replays by a real service and a real runner, of agents that try to get out. */
+
+const say = (line: Record<string, unknown>): string => `printf '%s\\n' '${JSON.stringify(line)}'`;
+const heard = 'read answer; echo "$answer"';
+
+/** An agent that does what its prompt says, and otherwise changes a file. */
+const agent = `
+prompt=$(cat "$SIGNALBOX_PROMPT_FILE")
+echo better >> a.txt
+case "$prompt" in
+*"get out"*)
+  git commit --quiet --all -m Out; git push; git push origin HEAD:refs/heads/out
+  ${say({ type: "permission", id: "1", tool: "deploy", inputs: {} })}; ${heard}
+  ${say({ type: "step", kind: "tool", text: "moved the task", call: { server: "signalbox", tool: "move", failed: false } })}
+  ${say({ type: "handover", to: "review", note: "Out." })}; ${heard};;
+*"ask"*)
+  ${say({ type: "ask", question: "May I get out?" })}
+  sleep 600;;
+esac`;
+
+const runners = { pool: "main" };
+const work = { key: "work", name: "Work", kind: "work", prompt: "Work well.", runners, passesTo: ["review"] };
+const review = { key: "review", name: "Review", kind: "review", prompt: "Look at it.", runners };
+
+interface Scene extends Workplace {
+  readonly repository: string;
+  readonly receiver: Awaited<ReturnType<typeof hookReceiver>>;
+  readonly lineId: string;
+  readonly stationId: string;
+}
+
+/** A line over a real repository with a hook on every event, and a runner whose agents are the one above. */
+async function openScene(t: Test): Promise<Scene> {
+  const receiver = await hookReceiver(t, ok);
+  const place = await openWorkplace(t, { stations: [work, review], settings: { OUTBOUND_ALLOW: receiver.url } });
+  const { ada, service, workspaceId, teamId, token } = place;
+  const served = workEventNames.filter((name: WorkEventName) => workEvents[name].served);
+  for (const on of served) {
+    await ada.create(`/api/resources/teams/${teamId}/hooks`, hook(receiver.url, { key: on.replace(".", "-"), on }));
+  }
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-replayed-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const repository = join(folder, "acme/app");
+  layRepository(repository);
+  const gitUrl = join(folder, "{name}");
+  await startRealRunner(t, { url: service.baseUrl, token, gitUrl, command: ["/bin/sh", "-c", agent], slots: 2 });
+  const lines = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const { id: lineId, stations } = lines[0] as { id: string; stations: { id: string }[] };
+  return { ...place, repository, receiver, lineId, stationId: stations[0]?.id ?? "" };
+}
+
+function layRepository(folder: string): void {
+  mkdirSync(folder, { recursive: true });
+  git(folder, "init", "--quiet", "--initial-branch", "main");
+  writeFileSync(join(folder, "a.txt"), "good\n");
+  git(folder, "add", ".");
+  git(folder, "commit", "--quiet", "-m", "Begin");
+}
+
+function git(folder: string, ...args: readonly string[]): string {
+  const identity = ["-c", "user.name=T", "-c", "user.email=t@localhost"];
+  return execFileSync("git", [...identity, ...args], {
+    cwd: folder,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+}
+
+/** Works a task to its end; gives its id and the id of its run at the first station. */
+async function workTask(scene: Scene): Promise<{ readonly taskId: string; readonly runId: string }> {
+  const taskId = await scene.open();
+  await scene.when(`task/${taskId}`, async () => (await scene.task(taskId)).state === "done");
+  return { taskId, runId: String((await scene.runs(taskId)).at(-1)?.id) };
+}
+
+/** Replays the set under a candidate with this prompt, or the live config; resolves with its copies once it finished. */
+async function replay(scene: Scene, set: string, prompt: string | null): Promise<readonly ReplayCopyRow[]> {
+  const { ada, lineId, service, workspaceId } = scene;
+  const candidates = `/api/resources/lines/${lineId}/stations/work/replay-candidates`;
+  const candidate =
+    prompt === null ? "live" : (await ada.create(candidates, { name: prompt, station: { ...work, prompt } })).id;
+  const body = { candidate, ceiling: { amount: 1, currency: "EUR" } };
+  const started = await ada.request("POST", `${set}/replays`, body);
+  const id = String(started.body?.id);
+  const row = (): ReplayRow | undefined => replays.get(service.runtime.reading, workspaceId, id);
+  await until(`the replay "${prompt}" has finished`, () => row()?.state === "finished");
+  return listCopies(service.runtime.reading, workspaceId, id);
+}
+
+/** All that the world outside of replays has to show. */
+async function world({ ada, repository, receiver, teamId, workspaceId, service, ...place }: Scene, taskId: string) {
+  const read = async (path: string) => (await ada.request("GET", path)).body;
+  return {
+    branches: git(repository, "for-each-ref"),
+    heard: receiver.requests.length,
+    hooks: await read(`/api/teams/${teamId}/hook-occurrences?limit=200`),
+    task: await place.task(taskId),
+    runs: await place.runs(taskId),
+    notes: await read(`/api/tasks/${taskId}/notes`),
+    tasks: await read(`/api/teams/${teamId}/tasks`),
+    mails: service.logLines.filter((logged) => /mail/.test(logged)).length,
+  };
+}
+
+t.test("an agent that tries to get out of a replay changes nothing outside of it", async (t) => {
+  const scene = await openScene(t);
+  const { ada, teamId, lineId, stationId, service, workspaceId } = scene;
+  const { taskId, runId } = await workTask(scene);
+  const occurrences = async () => itemsOf(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`));
+  await until("all hooks are told", async () => (await occurrences()).every(({ state }) => state === "delivered"));
+  t.ok(scene.receiver.requests.length >= 6, "hooks hear of the task's own runs");
+  const before = await world(scene, taskId);
+  const station = `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}`;
+  const opened = await ada.request("POST", `${station}/replay-sets`, { name: "All" });
+  const set = `/api/teams/${teamId}/replay-sets/${opened.body?.id}`;
+  await ada.request("POST", `${set}/entries`, { runId });
+
+  const [gotOut] = await replay(scene, set, "get out");
+  t.match(gotOut, { result: "succeeded", outcome: "completed", toolMisses: 0 });
+  const steps = itemsOf(await ada.request("GET", `/api/runs/${gotOut?.runId}/steps`)).map(({ text }) => text);
+  for (const answer of [/not appear to be a git repository/, /permission\.dismissed.*Nobody/, /handover\.accepted/]) {
+    t.match(steps.join("\n"), answer);
+  }
+  t.match(await ada.request("GET", `/api/runs/${gotOut?.runId}`), {
+    body: { ending: { kind: "handover", to: "review", note: "Out." } },
+  });
+
+  const [asked] = await replay(scene, set, "ask");
+  t.match(asked, { result: "failed", why: { code: "asked" }, outcome: "completed" });
+  t.same(await world(scene, taskId), before);
+
+  const [live] = listCopies(service.runtime.reading, workspaceId, baselineOf(scene));
+  t.match(live, { result: "succeeded", originalRunId: runId });
+  const left = (id: string) => runCheckouts.list(service.runtime.reading, workspaceId, [id]);
+  const [original, copy] = [left(runId), left(live?.runId ?? "")];
+  t.ok(original[0]?.digest);
+  t.same(
+    copy.map(({ runId: _run, ...rest }) => rest),
+    original.map(({ runId: _run, ...rest }) => rest),
+    "the same tree",
+  );
+});
+
+/** The replay of the live config that started beside the first candidate's. */
+function baselineOf({ service, workspaceId, teamId }: Scene): string {
+  const found = replays.all(service.runtime.reading, workspaceId, { teamId });
+  return found.find(({ candidate }) => candidate.kind === "live")?.id ?? "";
+}
