@@ -60,6 +60,8 @@ export class JudgedReplay {
   wakeMs: number | null = null;
   terms: ModelTerms | null;
   #turns = 0;
+  /** The effect whose result this turn takes: it may start none of that id. */
+  #ended: string | null = null;
 
   constructor(
     readonly rows: Rows = memoryRows(),
@@ -88,7 +90,10 @@ export class JudgedReplay {
     const taken = withTurn(self, (turn) => work({ turn, ...scene }), {
       ...{ rows: this.rows, now: this.now, seed: ++this.#turns },
     });
+    const ended = this.#ended;
+    this.#ended = null;
     for (const intent of taken.intents) {
+      if (intent.kind === "start" && intent.effect.id === ended) throw new Error("an effect that is still pending");
       if (intent.kind === "start") this.asked.set(intent.effect.id, intent.effect.input as ModelQuestion);
       if (intent.kind === "cancel-effect") this.asked.delete(intent.id);
       if (intent.kind === "wake") this.wakeMs = intent.dueMs;
@@ -112,6 +117,7 @@ export class JudgedReplay {
 
   /** The model's outcome of a question. */
   answer(id: string, outcome: ModelOutcome): TurnTaken {
+    this.#ended = id;
     if (!this.asked.delete(id)) throw new Error(`there is no question ${id}`);
     const ended: QuestionEnded = {
       type: "effect.ended",

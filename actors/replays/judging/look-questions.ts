@@ -43,13 +43,13 @@ export function wantLooks(scene: JudgingScene, looks: readonly Look[]): void {
 
 /** Takes the outcome of a question. One that was dropped meanwhile is none of the replay's. */
 export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): void {
-  const asked = readRow(scene).asked.find((each) => questionId(each) === id && each.askAtMs === null);
+  const asked = readRow(scene).asked.find(({ questionId, askAtMs }) => questionId === id && askAtMs === null);
   if (asked === undefined) return;
   const outcome = result.ok ? result.output : toLost(asked);
   changeReplay(scene, (replay) => recount(replay, asked.estimate, outcome.spent.cost));
   const after = asked.look === "pair" ? takeReading(scene, asked, outcome) : takeVerdict(scene, asked, outcome);
   const row = readRow(scene);
-  const others = row.asked.filter((each) => each !== asked && questionId(each) !== id);
+  const others = row.asked.filter(({ questionId }) => questionId !== id);
   const isDown = outcome.state === "waiting";
   const isAnswered = outcome.state === "answered" || outcome.state === "failed";
   const downSinceMs = isDown ? (row.downSinceMs ?? asked.asking.sinceMs) : isAnswered ? null : row.downSinceMs;
@@ -83,7 +83,7 @@ export function goOn(scene: JudgingScene): void {
 export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
   const { wanted, asked } = readRow(scene);
-  for (const each of asked) if (each.askAtMs === null) turn.cancelEffect(questionId(each));
+  for (const { askAtMs, questionId } of asked) if (askAtMs === null) turn.cancelEffect(questionId);
   turn.cancelWake(JUDGING_WAKE);
   replayJudgings.remove(turn, turn.self.partition, replayId);
   return [...asked, ...wanted];
@@ -113,7 +113,7 @@ function askDue(scene: JudgingScene): Step | null {
   const prepared = prepare(scene, due, mark);
   if (prepared === null) {
     const row = readRow(scene);
-    writeRow(scene, { ...row, asked: row.asked.filter((each) => questionId(each) !== questionId(due)) });
+    writeRow(scene, { ...row, asked: row.asked.filter(({ questionId }) => questionId !== due.questionId) });
     return "skipped";
   }
   ask(scene, due, { prepared, mark, asking });
@@ -163,13 +163,13 @@ interface Asking {
 function ask(scene: JudgingScene, look: Look, { prepared, mark, asking }: Asking): void {
   const { messages, schema, model, of } = prepared;
   const { place, repeat } = look;
-  const id = questionId(look);
-  scene.turn.start(askModel(messages, schema, { id, model, maxTokens: MAX_ANSWER_TOKENS }));
+  const questionId = scene.turn.newId("ask");
+  scene.turn.start(askModel(messages, schema, { id: questionId, model, maxTokens: MAX_ANSWER_TOKENS }));
   const estimate = countOf(scene, prepared);
   changeReplay(scene, (replay) => recount(replay, null, estimate));
-  const isOther = (each: Look): boolean => questionId(each) !== id;
+  const isOther = (each: Look): boolean => each.look !== look.look || each.place !== place || each.repeat !== repeat;
   const { wanted, asked, downSinceMs } = readRow(scene);
-  const question = { place, repeat, ...of, mark, asking, askAtMs: null, estimate };
+  const question = { questionId, place, repeat, ...of, mark, asking, askAtMs: null, estimate };
   const others = asked.filter(isOther);
   writeRow(scene, { wanted: wanted.filter(isOther), asked: [...others, question], downSinceMs });
 }
@@ -202,11 +202,6 @@ function toLost({ estimate }: AskedLook): ModelOutcome {
 function toLook(asked: AskedLook): Look {
   const { place, repeat } = asked;
   return asked.look === "pair" ? { look: asked.look, place, repeat } : { look: asked.look, place, repeat };
-}
-
-/** The id of its effect: a copy is asked about one thing of a kind at a time. */
-function questionId({ look, place, repeat }: Look): string {
-  return `${look} ${place} ${repeat}`;
 }
 
 function readRow({ turn, replayId }: Pick<JudgingScene, "turn" | "replayId">): ReplayJudgingRow {

@@ -27,6 +27,8 @@ export type Look = VerdictLook | PairLook;
 export type AskedLook = AskedVerdict | AskedReading;
 
 interface Asked {
+  /** The id of its effect, another each time that it is asked. */
+  readonly questionId: string;
   /** Of the fences in what is shown; the same each time that it is asked. */
   readonly mark: string;
   readonly asking: ModelAsking;

@@ -20,15 +20,18 @@ import { workspaceId } from "../../../support/work.js";
 function finished(options: JudgedReplayOptions, { cost = 0.5, met = () => true }: Judged = {}): JudgedReplay {
   const replay = new JudgedReplay(undefined, { probe: true, ...options });
   replay.judgeAll();
-  replay.answerAll((_question, id) => verdict(met(id), cost));
+  replay.answerAll(({ messages }) => verdict(met(messages[1]?.content ?? ""), cost));
   end(replay, "finished");
   return replay;
 }
 
 interface Judged {
   readonly cost?: number | null;
-  readonly met?: (id: string) => boolean;
+  readonly met?: (shown: string) => boolean;
 }
+
+/** Whether what the model is shown is the change of the run in a place. */
+const isOf = (shown: string, place: number): boolean => shown.includes(`+rep_1 ${place}\n`);
 
 /** The replay ends, and is looked at again. */
 function end(replay: JudgedReplay, state: ReplayRow["state"]) {
@@ -44,13 +47,14 @@ const seconds = (replay: JudgedReplay) =>
 const statesOf = (rows: readonly { readonly state: string }[]) => rows.map(({ state }) => state);
 
 t.test("a checking baseline has every verdict judged again, and no result changes", async (t) => {
-  const replay = finished({ runs: 6 }, { met: (id) => id !== "first 2 1" });
+  const replay = finished({ runs: 6 }, { met: (shown) => !isOf(shown, 2) });
   const before = replay.copies;
   t.same(statesOf(seconds(replay)), Array(6).fill("asked"), "all are to come at once, for the set's health");
   t.equal(replay.row.judged, false);
-  replay.answerAll((question, id) => {
+  replay.answerAll((question) => {
     t.match(question.messages[1]?.content, /the change/);
-    return verdict(id !== "second 1 1" && id !== "second 2 1", 0.5);
+    const shown = question.messages[1]?.content ?? "";
+    return verdict(!isOf(shown, 1) && !isOf(shown, 2), 0.5);
   });
   t.same(replay.copies, before);
   t.match(replay.row, { judged: true, counts: { succeeded: 5, failed: 1 } });
