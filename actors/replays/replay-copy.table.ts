@@ -2,6 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { Money } from "../money.js";
 import type { RunOutcome } from "../runs/run.js";
 import { indexedTable } from "../tables/indexed-table.js";
+import { copyChange } from "./replay-changes.js";
 
 /**
  * The states of a copy. `waiting` for a place in the dispatcher's queue, `queued` there, `running` with a runner,
@@ -48,6 +49,7 @@ export const CHECK_TAIL = 1_024;
 export const replayCopies = indexedTable<ReplayCopyRow>("replay-copy", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
   indexes: { "replay-copy-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
+  changes: (copy) => [copyChange(copy)],
 });
 
 /** Whether it runs no more. */

@@ -5,6 +5,7 @@ import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
 import { dropJudging, removeLooks } from "./judging/judging-removal.js";
 import { replays } from "./replay.table.js";
 import { endRun, freeLane, releasePinned } from "./replay.transitions.js";
+import { replayTopic } from "./replay-changes.js";
 import { isSettled, replayCopies } from "./replay-copy.table.js";
 import { replayInputs } from "./replay-input.table.js";
 
@@ -18,6 +19,7 @@ export function beginRemoval(turn: Turn): void {
     releasePinned(turn, row);
     freeLane(turn);
     replays.remove(turn, partition, row);
+    turn.publishChange(replayTopic(id), { type: "deleted" });
     replayInputs.remove(turn, partition, input);
     removePins(turn, { of: replays.name, id });
   }

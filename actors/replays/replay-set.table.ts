@@ -5,6 +5,7 @@ import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { pin, unpin } from "../tables/pins.js";
 import { holdCommits, letGoOfCommits } from "./entry-commits.js";
+import type { ReplayRow } from "./replay.table.js";
 
 /** Most runs of a set (replays, Limits). */
 export const MAX_ENTRIES = 50;
@@ -27,12 +28,17 @@ export interface ReplaySetRow {
   readonly createdAt: string;
 }
 
-/** What the stream of a set publishes: the members that changed, and the id; runs that it holds are read anew. */
+/**
+ * What the stream of a set publishes: the members that changed, and the id, where runs that it holds are read anew; a
+ * replay of it that is new or in another state; that its health is to be read anew; that it is gone.
+ */
 type ReplaySetChanged =
   | { readonly type: "replay-set"; readonly set: Pick<ReplaySetRow, "id"> & Partial<ReplaySetRow> }
+  | { readonly type: "replay"; readonly replay: Pick<ReplayRow, "id" | "candidate" | "state"> }
+  | { readonly type: "health" }
   | { readonly type: "deleted" };
 
-const replaySetTopic = topic<ReplaySetChanged>("replay-set");
+export const replaySetTopic = topic<ReplaySetChanged>("replay-set");
 
 /** `[set]`; ids rise with time. */
 export const replaySets = indexedTable<ReplaySetRow>("replay-set", {

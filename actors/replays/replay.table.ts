@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Money } from "../money.js";
-import { indexedTable } from "../tables/indexed-table.js";
+import { listedTable } from "../tables/indexed-table.js";
+import { replayChanges } from "./replay-changes.js";
 
 /** The states of a replay (replays, States and transitions). The last three are its ends. */
 export const replayStates = ["queued", "running", "finished", "stopped", "over-budget"] as const;
@@ -75,11 +76,21 @@ export interface ReplayRow {
   readonly waiting: { readonly for: "model" | "runner"; readonly since: string } | null;
 }
 
+/** A replay with the values of its indexes that are computed. */
+interface ListedReplay extends ReplayRow {
+  /** The set that it checks; null when it checks none. */
+  readonly checksSet: string | null;
+}
+
 /** `[replay]`; ids rise with time. */
-export const replays = indexedTable<ReplayRow>("replay", {
+export const replays = listedTable<ReplayRow, ListedReplay>("replay", {
   order: ["id"],
+  listed: (replay) => ({ ...replay, checksSet: replay.probe ? replay.setId : null }),
+  changes: (replay, _reading, write) => replayChanges(replay, write),
   indexes: {
     "set-replay": ["setId"],
+    "set-replay-by-config": ["setId", "runningFingerprint", "scoringFingerprint"],
+    "set-replay-checking": { by: ["checksSet"], has: ["checksSet"] },
     "team-replay": ["teamId"],
     "paired-replay": { by: ["pairedWith"], has: ["pairedWith"] },
     "replay-under-way": { by: ["teamId", "state"], only: { state: ["queued", "running"] } },

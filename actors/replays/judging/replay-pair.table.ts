@@ -3,6 +3,7 @@ import type { PairReading, PairReason } from "../../judging/pair-question.js";
 import type { ModelSpent } from "../../outbound/model-cost.js";
 import type { PairOutcome } from "../../statistics/comparison.js";
 import { indexedTable } from "../../tables/indexed-table.js";
+import { copyChange } from "../replay-changes.js";
 import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 
@@ -33,5 +34,6 @@ export interface ReplayPairRow extends CopyKey {
 /** `[replay, place, repeat]` */
 export const replayPairs = indexedTable<ReplayPairRow>("replay-pair", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
+  changes: (pair) => [copyChange(pair)],
   blobs: ({ readings }) => readings.flatMap(({ reasons }) => bodiesOfReasons(reasons)),
 });

@@ -1,6 +1,7 @@
 import type { Reading } from "../../../storage/store.js";
 import { indexedTable } from "../../tables/indexed-table.js";
 import type { ReplayCopyRow } from "../replay-copy.table.js";
+import { secondLookChanges } from "../second-look-changes.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 
 /** A second check of a copy's change, in a run of its own. */
@@ -20,6 +21,7 @@ export interface ReplayRecheckRow extends CopyKey {
 /** `[replay, place, repeat]` */
 export const replayRechecks = indexedTable<ReplayRecheckRow>("replay-recheck", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
+  changes: (recheck, reading, { workspaceId }) => secondLookChanges(reading, workspaceId, recheck),
   indexes: { "replay-recheck-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
 });
 

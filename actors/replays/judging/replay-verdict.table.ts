@@ -1,6 +1,7 @@
 import type { JudgeReason, JudgeVerdict } from "../../judging/verdict.js";
 import type { ModelSpent } from "../../outbound/model-cost.js";
 import { indexedTable } from "../../tables/indexed-table.js";
+import { secondLookChanges } from "../second-look-changes.js";
 import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
 
 /** A copy of a replay: the place of its run in the set, and its number among the copies of that run, from 1. */
@@ -47,5 +48,8 @@ export interface ReplayVerdictRow extends CopyKey {
 /** `[replay, place, repeat, which]` */
 export const replayVerdicts = indexedTable<ReplayVerdictRow>("replay-verdict", {
   ...{ under: ["replayId"], order: ["place", "repeat", "which"] },
+  // A first judging changes its copy in the same turns.
+  changes: (verdict, reading, { workspaceId }) =>
+    verdict.which === "first" ? [] : secondLookChanges(reading, workspaceId, verdict),
   blobs: ({ verdict }) => (verdict === null ? [] : bodiesOfReasons(verdict.reasons)),
 });
