@@ -114,10 +114,19 @@ export const copySchema = z
   })
   .meta({ title: "replay entry" });
 
-/** The parts of a copy that its judging and its checks are shown as. */
-export type JudgeView = z.output<typeof judgeSchema>;
-export type PairView = z.output<typeof pairSchema>;
-export type CheckView = z.output<typeof checkSchema>;
+/** What a schema gives, not to be written to. */
+export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
-export type ListedCopyView = z.output<typeof listedCopySchema>;
-export type CopyView = z.output<typeof copySchema>;
+type Frozen<Value> = Value extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : Value extends object
+    ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
+    : Value;
+
+/** The parts of a copy that its judging and its checks are shown as. */
+export type JudgeView = Shown<typeof judgeSchema>;
+export type PairView = Shown<typeof pairSchema>;
+export type CheckView = Shown<typeof checkSchema>;
+
+export type ListedCopyView = Shown<typeof listedCopySchema>;
+export type CopyView = Shown<typeof copySchema>;

@@ -2,15 +2,20 @@ import type { Reading } from "../../storage/store.js";
 import type { VisibleTeam } from "../access/team.queries.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
+import type { RunRow } from "../runs/run.js";
+import { runs } from "../runs/run.table.js";
+import { type ReplayRecheckRow, replayRechecks } from "./judging/replay-recheck.table.js";
 import { type ReplayRow, replays } from "./replay.table.js";
-import { findTeam, type Wish } from "./replay-set.queries.js";
+import { findCopyOfRun, listCopies, type ReplayCopyRow, replayCopies } from "./replay-copy.table.js";
+import { findTeam, type VisibleSet, type Wish } from "./replay-set.queries.js";
+import { replaySets } from "./replay-set.table.js";
 
-/** A replay that a caller may read. */
-export interface VisibleReplay extends VisibleTeam {
+/** A replay that a caller may read, with its set. */
+export interface VisibleReplay extends VisibleSet {
   readonly replay: ReplayRow;
 }
 
-/** The replay; refused `not-found` unless the caller reads the team's outcomes and the replay is the team's. */
+/** The replay; refused `not-found` unless the caller reads the team's outcomes and the replay is of a set of the team. */
 export function findReplay(
   reading: Reading,
   caller: Caller,
@@ -18,8 +23,48 @@ export function findReplay(
 ): VisibleReplay | Refusal {
   const team = findTeam(reading, caller, teamId, wish);
   if (isRefusal(team)) return team;
+  return findReplayOf(reading, team, replayId) ?? { refused: "not-found", detail: `Replay ${replayId} not found.` };
+}
+
+/** A run of a replay, with the copy that it is an attempt of, or that it checked again. */
+export interface VisibleReplayRun extends VisibleReplay {
+  readonly run: RunRow;
+  readonly copy: ReplayCopyRow;
+}
+
+/** The run; refused `not-found` unless the caller reads the team's outcomes and it is a run of a replay of the team. */
+export function findReplayRun(
+  reading: Reading,
+  caller: Caller,
+  { teamId, runId }: { readonly teamId: string; readonly runId: string },
+): VisibleReplayRun | Refusal {
+  const team = findTeam(reading, caller, teamId, "read");
+  if (isRefusal(team)) return team;
+  const run = runs.get(reading, team.workspaceId, runId);
+  const replay = run?.owner.kind === "replay" ? findReplayOf(reading, team, run.owner.id) : undefined;
+  const copy = replay === undefined ? undefined : findCopy(reading, replay, runId);
+  if (run === undefined || replay === undefined || copy === undefined) {
+    return { refused: "not-found" };
+  }
+  return { ...replay, run, copy };
+}
+
+/** The copy of a run: of its newest attempt by an index, of an earlier one or a second check among all of its replay. */
+function findCopy(
+  reading: Reading,
+  { workspaceId, replay: { id: replayId } }: VisibleReplay,
+  runId: string,
+): ReplayCopyRow | undefined {
+  const newest = findCopyOfRun(reading, workspaceId, { replayId, runId });
+  if (newest !== undefined) return newest;
+  const isOf = (row: ReplayRecheckRow) => row.runId === runId || row.lostRunIds.includes(runId);
+  const recheck = replayRechecks.list(reading, workspaceId, [replayId]).find(isOf);
+  if (recheck !== undefined) return replayCopies.get(reading, workspaceId, replayId, recheck.place, recheck.repeat);
+  return listCopies(reading, workspaceId, replayId).find(({ lostRunIds }) => lostRunIds.includes(runId));
+}
+
+function findReplayOf(reading: Reading, team: VisibleTeam, replayId: string): VisibleReplay | undefined {
   const replay = replays.get(reading, team.workspaceId, replayId);
-  return replay?.teamId === teamId
-    ? { ...team, replay }
-    : { refused: "not-found", detail: `Replay ${replayId} not found.` };
+  const set = replay === undefined ? undefined : replaySets.get(reading, team.workspaceId, replay.setId);
+  return replay === undefined || set?.teamId !== team.teamId ? undefined : { ...team, replay, set };
 }

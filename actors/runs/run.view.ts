@@ -10,7 +10,7 @@ import { runRowSchema, runRowView } from "./run-row.view.js";
 import { listSteps } from "./run-steps.js";
 
 /** The config of the run: the settings of the station and the repositories when it was queued. */
-const configSchema = z.looseObject({
+export const runConfigSchema = z.looseObject({
   station: z.looseObject({
     key: z.string(),
     kind: z.enum(["work", "review"]),
@@ -32,7 +32,7 @@ export const runItemSchema = runRowSchema
 
 /** A run as the API returns it. */
 export const runSchema = runItemSchema
-  .extend({ checkouts: z.array(checkoutResultSchema), config: configSchema.nullable() })
+  .extend({ checkouts: z.array(checkoutResultSchema), config: runConfigSchema.nullable() })
   .meta({ title: "run" });
 
 /** A step as the API returns it. */

@@ -13,12 +13,12 @@ const { id: _id, name, passesTo, alerts, runners, ...station } = work;
 
 export const replayConfig: RunConfig = { station, repositories: line.repositories, skills: [], profile: null };
 
-/** A finished replay of no runs. */
+/** A finished replay of a run, without its copies. */
 export function replayRow(more: Partial<ReplayRow> = {}): ReplayRow {
   return {
     ...{ id: "rep_1", teamId, lineId, stationId: work?.id ?? "", stationKey: "work", setId: "rset_1", setVersion: 1 },
     candidate: { id: "cand_1", name: "Live config", kind: "live" },
-    ...{ fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s", state: "finished", runs: 0, repeats: 1 },
+    ...{ fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s", state: "finished", runs: 1, repeats: 1 },
     ...{ ceiling: { amount: 10, currency: "EUR" }, createdAt: "2026-01-01T00:00:00.000Z", startedAt: null },
     ...{ endedAt: "2026-01-01T00:00:00.000Z", probe: false, pairedWith: null, startedBaseline: "rep_1" },
     ...{ answers: null, search: null, judged: true, waiting: null },
@@ -37,7 +37,7 @@ export function replayInput(more: Partial<ReplayInputRow> = {}): ReplayInputRow 
   };
 }
 
-/** Writes a finished replay of no runs into a store, and returns its id. */
+/** Writes a finished replay without its copies into a store, and returns its id. */
 export async function storeReplay(store: Store, of: Partial<ReplayRow> & { workspaceId: string }): Promise<string> {
   const { workspaceId: partition, ...more } = of;
   const rows = memoryRows();

@@ -1,0 +1,74 @@
+import type { Reading } from "../../storage/store.js";
+import type { JudgingSetup } from "../lines/fingerprint.js";
+import { DEFAULT_MIN_GAIN } from "../lines/line.js";
+import type { SuccessTotals } from "../statistics/success.js";
+import { findBaseline } from "./baseline.js";
+import { findCounterpart, type Versus } from "./figures/versus.js";
+import { type ReplayRow, replays } from "./replay.table.js";
+import type { ReplayMemory } from "./replay-memory.js";
+import type { ReplaySetRow } from "./replay-set.table.js";
+import { findStationNow } from "./run-refusal.js";
+import { findLiveFingerprints } from "./station-config.js";
+
+/** Live replays of one config that say how much success moves by chance: the newest ones. */
+const MAX_LIVE = 10;
+
+/** A set, as far as the figures of its replays depend on it. */
+export interface SetTerms {
+  readonly workspaceId: string;
+  readonly baselineId: string | null;
+  readonly minGain: number;
+}
+
+/** The set as it is now; read once for all of its replays that are asked about. */
+export function readSetTerms(
+  reading: Reading,
+  workspaceId: string,
+  set: ReplaySetRow,
+  judging: JudgingSetup,
+): SetTerms {
+  const { line } = findStationNow(reading, workspaceId, set);
+  const live = findLiveFingerprints(reading, workspaceId, set, judging);
+  const baseline = live === undefined ? undefined : findBaseline(reading, workspaceId, set, { live });
+  return {
+    workspaceId,
+    baselineId: baseline?.id ?? null,
+    minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+  };
+}
+
+/** The figures of a replay. */
+export interface ReplayFigures {
+  readonly replay: ReplayRow;
+  readonly isBaseline: boolean;
+  readonly totals: SuccessTotals;
+  /** The replay that it is compared with, and how it did beside it; null without one. */
+  readonly counterpart: ReplayRow | null;
+  readonly versus: Versus | null;
+}
+
+export function readFigures(
+  reading: Reading,
+  { workspaceId, baselineId, minGain }: SetTerms,
+  replay: ReplayRow,
+  memory: ReplayMemory,
+): ReplayFigures {
+  const totals = memory.totalsOf(reading, workspaceId, replay);
+  const isBaseline = replay.id === baselineId;
+  const otherId = findCounterpart(replay, baselineId);
+  const other = otherId === null ? undefined : replays.get(reading, workspaceId, otherId);
+  if (other === undefined) return { replay, isBaseline, totals, counterpart: null, versus: null };
+  const live = listLiveLike(reading, workspaceId, other);
+  const versus = memory.versus(reading, workspaceId, { own: replay, other, live, minGain });
+  return { replay, isBaseline, totals, counterpart: other, versus };
+}
+
+/** The replays of the live config under the config of this one, newest first. */
+function listLiveLike(reading: Reading, workspaceId: string, replay: ReplayRow): readonly ReplayRow[] {
+  const { setId, runningFingerprint, scoringFingerprint } = replay;
+  const filter = { setId, runningFingerprint, scoringFingerprint };
+  return replays.all(reading, workspaceId, filter, {
+    limit: MAX_LIVE,
+    fits: ({ candidate }) => candidate.kind === "live",
+  });
+}

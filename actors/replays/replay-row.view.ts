@@ -1,0 +1,17 @@
+import { toNumber } from "../fraction.js";
+import type { ReplayRow } from "./replay.table.js";
+import { countSpent } from "./replay-ceiling.js";
+
+/** A replay without its copies and figures, as its stream publishes it. */
+export type ReplayRowView = ReturnType<typeof replayRowView>;
+
+export function replayRowView(replay: ReplayRow) {
+  const { id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, repeats } = replay;
+  const { ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search, counts, runs, waiting } = replay;
+  const spent = { amount: toNumber(countSpent(replay)), currency: ceiling.currency };
+  return {
+    ...{ id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, repeats, ceiling },
+    ...{ createdAt, startedAt, endedAt, probe, pairedWith, search },
+    progress: { settled: counts.settled, of: runs * repeats, spent, ceiling, waiting: waiting?.for ?? null },
+  };
+}

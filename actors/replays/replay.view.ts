@@ -1,0 +1,107 @@
+import { divide, fraction, fromText, toNumber } from "../fraction.js";
+import { type MeasuredCopy, tallyPairs } from "../statistics/comparison.js";
+import { FEW } from "../statistics/copy.js";
+import type { SuccessTotals } from "../statistics/success.js";
+import { type CopyParts, copyView, listedCopyView } from "./copy.view.js";
+import { progressAt } from "./figures/progress.js";
+import { compareByTask } from "./figures/versus.js";
+import type { ReplayRow } from "./replay.table.js";
+import type { ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayFigures } from "./replay-figures.js";
+import { replayRowView } from "./replay-row.view.js";
+import type { ListedReplayView, ReplaySummary, ReplayView } from "./replay-schemas.js";
+
+/** What a read of a replay adds to its figures. */
+interface Shown {
+  readonly parts: readonly CopyParts[];
+  /** The time of the read. */
+  readonly nowMs: number;
+}
+
+/** The replay in a list. */
+export function listedReplayView(figures: ReplayFigures, shown: Shown): ListedReplayView {
+  return { ...commonView(figures, shown), entries: shown.parts.map(listedCopyView) };
+}
+
+interface ShownWhole extends Shown {
+  /** The copies of the replay that it is compared with; none without one. */
+  readonly other: readonly ReplayCopyRow[];
+  readonly baselineId: string | null;
+}
+
+/** The replay by itself, with a row for each task. */
+export function replayView(figures: ReplayFigures, shown: ShownWhole): ReplayView {
+  const { parts, other, baselineId } = shown;
+  const titles = new Map(parts.map(({ copy, title }) => [copy.taskId, title]));
+  const rows = compareByTask(
+    parts.map(toCompared),
+    other.map((copy) => ({ ...copy, pairOutcome: null })),
+  );
+  return {
+    ...commonView(figures, shown),
+    baselineId,
+    entries: parts.map(copyView),
+    comparison: rows.map(({ candidate, baseline, ...row }) => ({
+      ...row,
+      title: titles.get(row.taskId) ?? "",
+      ...{ candidate: candidate.map(comparedView), baseline: baseline.map(comparedView) },
+    })),
+  };
+}
+
+/** A copy with all that figures need. */
+type ComparedCopy = ReplayCopyRow & MeasuredCopy;
+
+function toCompared({ copy, pair }: CopyParts): ComparedCopy {
+  return { ...copy, pairOutcome: pair?.outcome ?? null };
+}
+
+function comparedView({
+  runId,
+  originalRunId,
+  repeat,
+  result,
+  spent,
+  priced,
+  steps,
+  ms,
+  pairOutcome: pair,
+}: ComparedCopy) {
+  return { runId, originalRunId, repeat, result, spent, priced, steps, ms, pair };
+}
+
+function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { parts, nowMs }: Shown) {
+  const { startedAt, state } = replay;
+  const row = replayRowView(replay);
+  return {
+    ...row,
+    isBaseline,
+    totals: totalsView(replay, totals),
+    pairsAgainstBaseline: replay.pairedWith === null ? null : tallyPairs(parts.map(toCompared)),
+    comparedWith: versus?.comparedWith ?? null,
+    againstBaseline: versus?.againstBaseline ?? null,
+    detectableGain: versus?.detectableGain ?? null,
+    progress: progressAt(nowMs, { ...row.progress, startedAt, state }),
+  };
+}
+
+/** A replay without its copies. */
+export function replaySummary({ replay, totals, versus }: ReplayFigures): ReplaySummary {
+  const { id, candidate, fingerprint, state, repeats, createdAt, endedAt } = replay;
+  return {
+    ...{ id, candidate, fingerprint, state, repeats, createdAt, endedAt, totals: totalsView(replay, totals) },
+    ...{ comparedWith: versus?.comparedWith ?? null, againstBaseline: versus?.againstBaseline ?? null },
+  };
+}
+
+/** A replay's success with what it spent. */
+export function totalsView(replay: ReplayRow, totals: SuccessTotals) {
+  const { spending, ceiling } = replay;
+  const { currency } = ceiling;
+  const spent = fromText(spending.spent);
+  const isKnown = totals.scored > 0 && spending.unpriced === 0;
+  return {
+    ...{ ...totals, few: totals.tasksScored < FEW, spent: { amount: toNumber(spent), currency } },
+    costPerRun: isKnown ? { amount: toNumber(divide(spent, fraction(totals.scored))), currency } : null,
+  };
+}

@@ -1,0 +1,68 @@
+import type { Reading } from "../../storage/store.js";
+import type { JudgingSetup } from "../lines/fingerprint.js";
+import { DEFAULT_MIN_GAIN } from "../lines/line.js";
+import { findLine } from "../lines/line.queries.js";
+import { coversSet } from "./baseline.js";
+import { measureHealth, type SecondLooks, type SetHealth } from "./figures/set-health.js";
+import { twoChecks, twoJudgings } from "./judging/judging.view.js";
+import { type ReplayRow, replays } from "./replay.table.js";
+import { listCopies } from "./replay-copy.table.js";
+import type { ReplayMemory } from "./replay-memory.js";
+import { nameOf, readReplayRows } from "./replay-parts.js";
+import type { ReplaySetRow } from "./replay-set.table.js";
+import { findLiveFingerprints } from "./station-config.js";
+
+/** Replays of the live config that a set's health is looked for in: the newest ones. */
+const MAX_LOOKED_AT = 200;
+
+/** What a set's health is read with. */
+export interface HealthTerms {
+  readonly judging: JudgingSetup;
+  readonly memory: ReplayMemory;
+}
+
+/** The health of a set as it is now. */
+export function readHealth(
+  reading: Reading,
+  workspaceId: string,
+  set: ReplaySetRow,
+  { judging, memory }: HealthTerms,
+): SetHealth {
+  return measureHealth({
+    ofLiveConfig: listLive(reading, workspaceId, set, judging),
+    check: findCheck(reading, workspaceId, set),
+    minGain: findLine(reading, workspaceId, set.lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+    find: (id) => replays.get(reading, workspaceId, id),
+    coversSet: (replay) => coversSet(reading, workspaceId, replay, set),
+    copiesOf: (replay) => memory.copiesOf(reading, workspaceId, replay),
+    secondLooksOf: (replay) => secondLooksOf(reading, workspaceId, replay),
+  });
+}
+
+function listLive(reading: Reading, workspaceId: string, set: ReplaySetRow, judging: JudgingSetup) {
+  const live = findLiveFingerprints(reading, workspaceId, set, judging);
+  if (live === undefined) return [];
+  const { runningFingerprint, scoringFingerprint } = live;
+  const filter = { setId: set.id, runningFingerprint, scoringFingerprint };
+  return replays.all(reading, workspaceId, filter, { limit: MAX_LOOKED_AT, fits: isMeasuring });
+}
+
+function isMeasuring({ candidate }: ReplayRow): boolean {
+  return candidate.kind === "live" || candidate.kind === "with-answer";
+}
+
+/** The newest finished check of a set. */
+function findCheck(reading: Reading, workspaceId: string, { id: setId }: ReplaySetRow): ReplayRow | undefined {
+  const fits = ({ state }: ReplayRow) => state === "finished";
+  return replays.all(reading, workspaceId, { checksSet: setId }, { limit: 1, fits })[0];
+}
+
+function secondLooksOf(reading: Reading, workspaceId: string, { id: replayId }: ReplayRow): SecondLooks {
+  const { first, second, rechecks } = readReplayRows(reading, workspaceId, { replayId });
+  const copies = listCopies(reading, workspaceId, replayId);
+  const judgings = copies.map((copy) => twoJudgings(first.get(nameOf(copy)), second.get(nameOf(copy))));
+  const checks = copies.map(({ taskId, originalRunId, runId, ...copy }) => ({
+    ...{ taskId, originalRunId, runId, ...twoChecks(copy, rechecks.get(nameOf(copy))) },
+  }));
+  return { judgings: second.size === 0 ? null : judgings, checks: rechecks.size === 0 ? null : checks };
+}
