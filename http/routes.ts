@@ -1,3 +1,4 @@
+import { ReplayMemory } from "../actors/replays/replay-memory.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import { workloadExchangeRoutes } from "./access/workload-exchange.routes.js";
 import { codeHostRoutes } from "./code-host/code-host.routes.js";
@@ -19,8 +20,11 @@ import { inviteRoutes } from "./people/invite.routes.js";
 import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
 import { replayRoutes } from "./replays/replay.routes.js";
+import { replayReadRoutes } from "./replays/replay-reads.routes.js";
+import { replayRunRoutes } from "./replays/replay-run.routes.js";
 import { replaySetRoutes } from "./replays/replay-set.routes.js";
 import { replaySetReadRoutes } from "./replays/replay-set-reads.routes.js";
+import { replayedCandidateRoutes } from "./replays/replayed-candidate.routes.js";
 import { changeRoutes } from "./resources/change.routes.js";
 import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
@@ -39,6 +43,17 @@ interface RouteEntry {
   /** The part of the API that they belong to; omitted when each route has its own. */
   readonly tag?: string;
   readonly make: (parts: EdgeParts) => readonly Route[];
+}
+
+/** Reads of replays and of their sets, which remember figures together. */
+function replayReads({ runtime, judging }: EdgeParts): readonly Route[] {
+  const reads = { runtime, judging, memory: new ReplayMemory() };
+  return [
+    ...replaySetReadRoutes(reads),
+    ...replayReadRoutes(reads),
+    ...replayRunRoutes(reads),
+    ...replayedCandidateRoutes(reads),
+  ];
 }
 
 /** All endpoints except the documentation, in its order. An area adds a line. */
@@ -73,7 +88,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => taskRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
-  { tag: "Replays", make: ({ runtime }) => replaySetReadRoutes({ runtime }) },
+  { tag: "Replays", make: (parts) => replayReads(parts) },
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
@@ -92,7 +107,7 @@ const catalogue: readonly RouteEntry[] = [
 
 /** All WebSocket endpoints. An area adds a line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
-  ({ runtime, kinds, site: { callerOf } }) => streamSocket({ runtime, kinds, callerOf }),
+  ({ runtime, kinds, judging, site: { callerOf } }) => streamSocket({ runtime, kinds, judging, callerOf }),
   ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs } }) =>
     runnerSocket({ runtime, sealer, expired, network, leaseMs }),
 ];

@@ -6,9 +6,11 @@ import { taskOutcomes } from "../run-facts/run-outcome.table.js";
 import { spentSchema } from "../runners/protocol.js";
 import { basesOf, runInputs } from "../runs/run-input.table.js";
 import { composeRuns } from "./composition.js";
+import type { SetHealth } from "./figures/set-health.js";
 import { type ReplayEntryRow, type ReplaySetRow, replayEntries, replaySets } from "./replay-set.table.js";
 import { findPastRun, listSetsOfRun, type PastRun } from "./replayable-run.js";
 import { type RunRefusalCode, refuseRun, runRefusals, type StationNow } from "./run-refusal.js";
+import { setHealthSchema, setHealthView } from "./set-health.view.js";
 
 const refusalCodes = Object.keys(runRefusals) as [RunRefusalCode, ...RunRefusalCode[]];
 const time = z.iso.datetime();
@@ -57,8 +59,6 @@ export const replayableRunSchema = z
   })
   .meta({ title: "replayable-run" });
 
-const notMeasured = z.null().describe("Null: nothing has measured it.");
-
 /** A replay set with its runs. */
 export const replaySetSchema = z
   .strictObject({
@@ -72,9 +72,7 @@ export const replaySetSchema = z
     stationLeft: z.boolean().describe("Whether the line no longer has the station."),
     entries: z.array(entrySchema).describe("Its runs, in the order in which they were added."),
     guardsChanges: z.boolean().describe("Whether changes of the station are checked with it."),
-    health: z.strictObject({
-      ...{ noise: notMeasured, saturation: notMeasured, judge: notMeasured, checks: notMeasured, oracle: notMeasured },
-    }),
+    health: setHealthSchema,
     minGain: z.number().describe("The gain that counts as real, of its line's `replayCheck`."),
     composition: z.strictObject({
       outcomes: z.array(z.strictObject({ outcome: z.enum(taskOutcomes), count })),
@@ -94,8 +92,6 @@ type ReplaySetView = z.output<typeof replaySetSchema>;
 type EntryView = z.output<typeof entrySchema>;
 type ReplayableRunView = z.output<typeof replayableRunSchema>;
 
-const unmeasured = { noise: null, saturation: null, judge: null, checks: null, oracle: null };
-
 /** Where runs are shown: the station of their set or list. */
 export interface RunsPlace {
   readonly workspaceId: string;
@@ -107,20 +103,24 @@ export function listEntries(reading: Reading, workspaceId: string, { id }: Repla
   return replayEntries.list(reading, workspaceId, [id]);
 }
 
-/** A set with the views of its runs. */
+/** A set with the views of its runs, and its health. */
 export function replaySetView(
   set: ReplaySetRow,
-  { line, station }: StationNow,
-  entries: readonly EntryView[],
+  { station: { line, station }, entries, health }: Pick<RunsPlace, "station"> & SetParts,
 ): ReplaySetView {
   const { id, name, lineId, stationId, stationKey, version, createdAt, guardsChanges } = set;
   const { outcomes, origins, ...times } = composeRuns(entries);
   return {
     ...{ id, name, lineId, stationId, stationKey, version, createdAt },
-    ...{ stationLeft: station === undefined, entries: [...entries], guardsChanges, health: unmeasured },
+    ...{ stationLeft: station === undefined, entries: [...entries], guardsChanges, health: setHealthView(health) },
     minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
     composition: { outcomes: [...outcomes], origins: [...origins], ...times },
   };
+}
+
+interface SetParts {
+  readonly entries: readonly EntryView[];
+  readonly health: SetHealth;
 }
 
 /** An ended run as lists show it, with the sets that it is in; nothing when it is not stored any more. */

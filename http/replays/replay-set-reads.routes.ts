@@ -4,6 +4,7 @@ import { findStationByKey, listReplaySets, type VisibleSet } from "../../actors/
 import {
   entryView,
   listEntries,
+  type RunsPlace,
   replayableRunSchema,
   replayableRunView,
   replaySetSchema,
@@ -11,13 +12,14 @@ import {
 } from "../../actors/replays/replay-set.view.js";
 import { candidatesFor, latestRuns } from "../../actors/replays/replayable-run.js";
 import { findStationNow } from "../../actors/replays/run-refusal.js";
+import { readHealth } from "../../actors/replays/set-health.queries.js";
 import { suggestRuns } from "../../actors/replays/suggestions.js";
-import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
 import { granted } from "../refused.js";
 import type { Route, RouteRequest } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
 import { teamRoute } from "../team-route.js";
+import { type ReplayRead, type ReplayReads, readAtOnce } from "./replay-reading.js";
 import { setSubject, stationSubject } from "./replay-subjects.js";
 
 const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
@@ -34,11 +36,12 @@ const ofStation = z.strictObject({
 });
 
 /** Reads of replay sets, and of the runs that may be added to them. */
-export function replaySetReadRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
-  return [...setRoutes(runtime), ...runRoutes(runtime)];
+export function replaySetReadRoutes(reads: ReplayReads): readonly Route[] {
+  return [...setRoutes(reads), ...runRoutes(reads)];
 }
 
-function setRoutes(runtime: Runtime): readonly Route[] {
+function setRoutes(reads: ReplayReads): readonly Route[] {
+  const { runtime } = reads;
   const { reading } = runtime;
   return [
     teamRoute(runtime, "outcomes", {
@@ -57,7 +60,7 @@ function setRoutes(runtime: Runtime): readonly Route[] {
         }
         const isAll = lineId === undefined || stationKey === undefined;
         const place = isAll ? null : granted(findStationByKey(reading, team, { lineId, stationKey }));
-        return { status: 200, body: await viewSets(runtime, request, team, place) };
+        return { status: 200, body: await viewSets(reads, request, team, place) };
       },
     }),
     subjectRoute(stationSubject(runtime, "read"), {
@@ -67,7 +70,7 @@ function setRoutes(runtime: Runtime): readonly Route[] {
       access: "any",
       answers: { 200: listed },
       handle: async (request, { lineId, stationId, ...team }) => {
-        return { status: 200, body: await viewSets(runtime, request, team, { lineId, stationId }) };
+        return { status: 200, body: await viewSets(reads, request, team, { lineId, stationId }) };
       },
     }),
     subjectRoute(setSubject(runtime, "read"), {
@@ -77,14 +80,15 @@ function setRoutes(runtime: Runtime): readonly Route[] {
       access: "any",
       answers: { 200: replaySetSchema },
       handle: async (request, { workspaceId, set }) => {
-        const body = await atOneMoment(runtime, request, (read) => viewSet(read, workspaceId, set));
+        const body = await readAtOnce(reads, request, (read) => viewSet(read, workspaceId, set));
         return { status: 200, body };
       },
     }),
   ];
 }
 
-function runRoutes(runtime: Runtime): readonly Route[] {
+function runRoutes(reads: ReplayReads): readonly Route[] {
+  const { runtime } = reads;
   const { reading } = runtime;
   return [
     subjectRoute(stationSubject(runtime, "read"), {
@@ -97,7 +101,7 @@ function runRoutes(runtime: Runtime): readonly Route[] {
       handle: async (request, station) => {
         const found = await readPage(runtime, request, latestRuns(station));
         const place = { ...station, station: findStationNow(reading, station.workspaceId, station) };
-        const items = await atOneMoment(runtime, request, (read) => viewRuns(read, place, found));
+        const items = await readAtOnce(reads, request, (read) => viewRuns(read, place, found));
         return { status: 200, body: { items } };
       },
     }),
@@ -112,8 +116,8 @@ function runRoutes(runtime: Runtime): readonly Route[] {
         const of = { ...set, setId: set.id, workspaceId };
         const found = await readPage(runtime, request, candidatesFor(of));
         const place = { workspaceId, station: findStationNow(reading, workspaceId, set) };
-        const items = await atOneMoment(runtime, request, async (read) => {
-          const { entries } = await viewSet(read, workspaceId, set);
+        const items = await readAtOnce(reads, request, async (read) => {
+          const entries = await viewEntries(read, place, set);
           return suggestRuns(entries, await viewRuns(read, place, found));
         });
         return { status: 200, body: { items } };
@@ -122,48 +126,35 @@ function runRoutes(runtime: Runtime): readonly Route[] {
   ];
 }
 
-/** What an answer is read from, with other work in between. */
-type Read = Pick<RouteRequest, "pause"> & { readonly view: Runtime["reading"] };
-
 /** The sets of a team or of one station, all as of one moment. */
 function viewSets(
-  runtime: Runtime,
+  reads: ReplayReads,
   request: Pick<RouteRequest, "pause">,
   team: Parameters<typeof listReplaySets>[1],
   place: Parameters<typeof listReplaySets>[2],
 ) {
-  return atOneMoment(runtime, request, async (read) => {
+  return readAtOnce(reads, request, async (read) => {
     const items = [];
     for (const set of listReplaySets(read.view, team, place)) items.push(await viewSet(read, team.workspaceId, set));
     return { items };
   });
 }
 
-async function viewSet({ view, pause }: Read, workspaceId: string, set: VisibleSet["set"]) {
-  const place = { workspaceId, station: findStationNow(view, workspaceId, set) };
-  const rows = listEntries(view, workspaceId, set);
-  const entries = await inPieces(rows, { pause }, (entry) => entryView(view, place, entry), RUNS_AT_ONCE);
-  return replaySetView(set, place.station, entries);
+async function viewSet(read: ReplayRead, workspaceId: string, set: VisibleSet["set"]) {
+  const station = findStationNow(read.view, workspaceId, set);
+  const entries = await viewEntries(read, { workspaceId, station }, set);
+  await read.pause();
+  const health = readHealth(read.view, workspaceId, set, read);
+  await read.pause();
+  return replaySetView(set, { station, entries, health });
+}
+
+function viewEntries({ view, pause }: ReplayRead, place: RunsPlace, set: VisibleSet["set"]) {
+  const rows = listEntries(view, place.workspaceId, set);
+  return inPieces(rows, { pause }, (entry) => entryView(view, place, entry), RUNS_AT_ONCE);
 }
 
 /** Runs as a list shows them. */
-async function viewRuns(
-  { view, pause }: Read,
-  place: Parameters<typeof replayableRunView>[1],
-  found: readonly { readonly runId: string }[],
-) {
+async function viewRuns({ view, pause }: ReplayRead, place: RunsPlace, found: readonly { readonly runId: string }[]) {
   return (await inPieces(found, { pause }, ({ runId }) => replayableRunView(view, place, runId), RUNS_AT_ONCE)).flat();
-}
-
-async function atOneMoment<Answered>(
-  runtime: Pick<Runtime, "view">,
-  { pause }: Pick<RouteRequest, "pause">,
-  answer: (read: Read) => Promise<Answered>,
-): Promise<Answered> {
-  const view = runtime.view();
-  try {
-    return await answer({ view, pause });
-  } finally {
-    view.close();
-  }
 }

@@ -1,4 +1,9 @@
-import { findReplay, type VisibleReplay } from "../../actors/replays/replay.queries.js";
+import {
+  findReplay,
+  findReplayRun,
+  type VisibleReplay,
+  type VisibleReplayRun,
+} from "../../actors/replays/replay.queries.js";
 import {
   findReplaySet,
   findTeamStation,
@@ -35,5 +40,12 @@ export function setSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): S
   return {
     find: ({ caller, params: { teamId = "", setId = "" } }) => findReplaySet(reading, caller, { wish, teamId, setId }),
     problems: problemsOf[wish],
+  };
+}
+
+/** The run of a replay in `{runId}` of the path, for those who may read the team's replays. */
+export function replayRunSubject({ reading }: Pick<Runtime, "reading">): Subject<VisibleReplayRun> {
+  return {
+    find: ({ caller, params: { teamId = "", runId = "" } }) => findReplayRun(reading, caller, { teamId, runId }),
   };
 }

@@ -2,16 +2,14 @@ import { z } from "zod";
 import { findTopicSubject, type StreamTopic, type TopicSubject } from "../../actors/access/stream-topic.js";
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import type { Kind } from "../../actors/resources/kind.js";
 import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js";
 import { RateLimit } from "../limits/rate-limit.js";
 import type { Credentials } from "../transport/entry.js";
 import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../transport/socket.js";
-import { createTopics } from "./topics.js";
+import { createTopics, type TopicParts } from "./topics.js";
 
-export interface StreamOptions {
+export interface StreamOptions extends TopicParts {
   readonly runtime: Runtime;
-  readonly kinds: readonly Kind[];
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
 }
 
@@ -41,7 +39,7 @@ const DAMAGED = "What this needs was damaged on the disk.";
 
 /** The stream of changes: a subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
-  const topics = createTopics(options.kinds);
+  const topics = createTopics(options);
   const { clock } = options.runtime;
   const rate = new RateLimit({ max: SUBSCRIPTIONS_A_SECOND, perMs: 1_000, burst: SUBSCRIPTIONS_AT_ONCE, clock });
   return {
@@ -49,7 +47,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
     summary: "Changes of what the caller may see, as they happen",
     description:
       'Then send `{"subscribe": "<topic>"}`, with `after` to go on behind a number, or `{"unsubscribe": "<topic>"}`; a topic ' +
-      "is `workspace`, `team`, `task`, `run`, `hook-occurrence` or `replay-set`, `/` and an id. What comes is " +
+      "is `workspace`, `team`, `task`, `run`, `hook-occurrence`, `replay-set` or `replay`, `/` and an id. What comes is " +
       "`{topic, seq, kind, data}`, `kind` one of `snapshot`, `change`, `reset` and `error`.",
     credentials: ["session", "token"],
     maxMessageBytes: 4_096,

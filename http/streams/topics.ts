@@ -1,19 +1,30 @@
 import { resourceTopic } from "../../actors/access/resource-topic.view.js";
 import type { StreamTopic } from "../../actors/access/stream-topic.js";
 import { hookOccurrenceTopicView } from "../../actors/hooks/hook-occurrence-topic.view.js";
+import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import { ReplayMemory } from "../../actors/replays/replay-memory.js";
 import { replaySetTopicView } from "../../actors/replays/replay-set-topic.view.js";
+import { replayTopicView } from "../../actors/replays/replay-topic.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { runTopicView } from "../../actors/runs/run-topic.view.js";
 import { taskTopicView, teamTopic } from "../../actors/tasks/task-topic.view.js";
 
+/** What topics are made of. */
+export interface TopicParts {
+  readonly kinds: readonly Kind[];
+  readonly judging: JudgingSetup;
+}
+
 /** The topics of the stream by kind, `<kind>/<id>`. An area adds a line. */
-export function createTopics(kinds: readonly Kind[]): ReadonlyMap<string, StreamTopic> {
+export function createTopics({ kinds, judging }: TopicParts): ReadonlyMap<string, StreamTopic> {
+  const memory = new ReplayMemory();
   return new Map<string, StreamTopic>([
     ["workspace", resourceTopic(kinds, "workspace")],
     ["team", teamTopic(resourceTopic(kinds, "team"))],
     ["task", taskTopicView],
     ["run", runTopicView],
     ["hook-occurrence", hookOccurrenceTopicView],
-    ["replay-set", replaySetTopicView],
+    ["replay-set", replaySetTopicView({ judging, memory })],
+    ["replay", replayTopicView(memory)],
   ]);
 }

@@ -132,6 +132,9 @@ function rowsOf({ plural, heldBy, write, isExported }: KindRows): Record<string,
 /** Seen by those who read outcomes; changed by those of them who may plan. */
 const plansOutcomes: Row = (caller) => (outcomes(caller) === "passes" ? needs("plan")(caller) : outcomes(caller));
 
+/** Seen by those who read outcomes, who find that the run is of no replay. */
+const noReplayRun: Row = (caller) => (outcomes(caller) === "passes" ? 404 : outcomes(caller));
+
 /** Every route's row, by method and path. A route without one fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
   ...Object.assign({}, ...kinds.map(rowsOf)),
@@ -209,6 +212,12 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "DELETE /api/teams/{teamId}/replay-sets/{setId}/guards-changes": plansOutcomes,
   "POST /api/teams/{teamId}/replay-sets/{setId}/replays": plansOutcomes,
   "POST /api/teams/{teamId}/replays/{replayId}/stop": plansOutcomes,
+  "GET /api/teams/{teamId}/replay-sets/{setId}/replays": outcomes,
+  "GET /api/teams/{teamId}/replays/{replayId}": outcomes,
+  "GET /api/teams/{teamId}/replayed-candidates": outcomes,
+  "GET /api/teams/{teamId}/replay-runs/{runId}": noReplayRun,
+  "GET /api/teams/{teamId}/replay-runs/{runId}/replay": noReplayRun,
+  "GET /api/teams/{teamId}/runs/{runId}/config": noReplayRun,
   "POST /api/teams/{teamId}/tasks": teamWork,
   "GET /api/teams/{teamId}/tasks": read,
   "GET /api/tasks/{taskId}": read,

@@ -79,3 +79,19 @@ export async function openSet(place: ReplayScene, name = "Hard ones", client: Cl
   if (opened.status !== 201) throw new Error(`opening a set answered ${opened.status} ${opened.text}`);
   return `${place.team}/replay-sets/${opened.body?.id}`;
 }
+
+/** A set with past runs, each begun from a commit of its own. */
+export async function fillSet(
+  place: ReplayScene,
+  runs: number,
+): Promise<{ readonly set: string; readonly runIds: readonly string[] }> {
+  const set = await openSet(place);
+  const runIds: string[] = [];
+  for (let n = 0; n < runs; n++) {
+    const { runId } = await workTask(place, { base: String(n + 1).repeat(40) });
+    runIds.push(runId);
+    const added = await place.ada.request("POST", `${set}/entries`, { runId });
+    if (added.status !== 204) throw new Error(added.text);
+  }
+  return { set, runIds };
+}

@@ -2,24 +2,11 @@ import t from "tap";
 import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
 import { listCopies } from "../../../actors/replays/replay-copy.table.js";
 import type { Job } from "../../../actors/runners/job.js";
-import { openReplayScene, openSet, type ReplayScene, workTask } from "../../support/replay-scene.js";
+import { fillSet, openReplayScene, type ReplayScene } from "../../support/replay-scene.js";
 import { itemsOf } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 
 const ceiling = { amount: 10, currency: "EUR" };
-
-/** A set with past runs, each begun from a commit of its own. */
-async function fillSet(place: ReplayScene, runs: number): Promise<{ readonly set: string; readonly runIds: string[] }> {
-  const set = await openSet(place);
-  const runIds: string[] = [];
-  for (let n = 0; n < runs; n++) {
-    const { runId } = await workTask(place, { base: String(n + 1).repeat(40) });
-    runIds.push(runId);
-    const added = await place.ada.request("POST", `${set}/entries`, { runId });
-    if (added.status !== 204) throw new Error(added.text);
-  }
-  return { set, runIds };
-}
 
 function replayRow({ service, workspaceId }: ReplayScene, id: string): ReplayRow | undefined {
   return replays.get(service.runtime.reading, workspaceId, id);

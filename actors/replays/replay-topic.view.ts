@@ -1,0 +1,57 @@
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import type { StreamTopic, TopicSubject } from "../access/stream-topic.js";
+import { seesOutcomes } from "../access/visibility.js";
+import { listedCopyView } from "./copy.view.js";
+import { findMemberWorkspace } from "./member-workspace.js";
+import { replays } from "./replay.table.js";
+import { totalsView } from "./replay.view.js";
+import { listCopies, replayCopies } from "./replay-copy.table.js";
+import type { ReplayMemory } from "./replay-memory.js";
+import { partsOf, readReplayRows } from "./replay-parts.js";
+import { replayRowView } from "./replay-row.view.js";
+
+const copyChange = z.object({ type: z.literal("copy"), place: z.int(), repeat: z.int() });
+
+/**
+ * The topic of a replay, for those who may read its team's outcomes. Its id is looked up within a workspace. A change of
+ * a copy is sent as the copy is then, with the totals once it settled; it has no output, reasons or claims, so that it is
+ * short however long the replay is.
+ */
+export function replayTopicView(memory: ReplayMemory): StreamTopic {
+  return {
+    workspaceOf: (reading, caller, id) =>
+      findMemberWorkspace(reading, caller, (workspaceId) => replays.get(reading, workspaceId, id) !== undefined),
+    sees: (reading, caller, { workspaceId, id }) => {
+      const replay = replays.get(reading, workspaceId, id);
+      return replay !== undefined && seesOutcomes(reading, caller, workspaceId, replay.teamId);
+    },
+    view: (reading, { workspaceId, id }) => {
+      const replay = replays.get(reading, workspaceId, id);
+      if (replay === undefined) return undefined;
+      const rows = readReplayRows(reading, workspaceId, { replayId: id });
+      const copies = listCopies(reading, workspaceId, id).map((copy) => listedCopyView(partsOf(rows, copy)));
+      const totals = totalsView(replay, memory.totalsOf(reading, workspaceId, replay));
+      return { replay: replayRowView(replay), totals, copies };
+    },
+    change: (reading, _caller, subject, data) => {
+      const { data: changed } = copyChange.safeParse(data);
+      return changed === undefined ? data : copyMessage(reading, subject, { memory, ...changed });
+    },
+  };
+}
+
+interface Changed {
+  readonly memory: ReplayMemory;
+  readonly place: number;
+  readonly repeat: number;
+}
+
+function copyMessage(reading: Reading, { workspaceId, id }: TopicSubject, { memory, place, repeat }: Changed) {
+  const replay = replays.get(reading, workspaceId, id);
+  const row = replayCopies.get(reading, workspaceId, id, place, repeat);
+  if (replay === undefined || row === undefined) return undefined;
+  const copy = listedCopyView(partsOf(readReplayRows(reading, workspaceId, { replayId: id, place }), row));
+  if (row.result === null) return { type: "copy", copy };
+  return { type: "copy", copy, totals: totalsView(replay, memory.totalsOf(reading, workspaceId, replay)) };
+}

@@ -1,0 +1,29 @@
+/** Items of a list with their JSON, until these have so many bytes. The first item is taken however long it is. */
+export class BoundedList<Item extends object> {
+  readonly #items: Item[] = [];
+  readonly #texts: string[] = [];
+  #bytesLeft: number;
+
+  constructor(maxBytes: number) {
+    this.#bytesLeft = maxBytes;
+  }
+
+  get items(): Item[] {
+    return this.#items;
+  }
+
+  /** The JSON of the items, as an array. */
+  get json(): string {
+    return `[${this.#texts.join(",")}]`;
+  }
+
+  /** Adds an item; false when there is no room for it. */
+  add(item: Item): boolean {
+    const text = JSON.stringify(item);
+    this.#bytesLeft -= Buffer.byteLength(text);
+    if (this.#bytesLeft < 0 && this.#items.length > 0) return false;
+    this.#items.push(item);
+    this.#texts.push(text);
+    return true;
+  }
+}

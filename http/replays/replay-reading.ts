@@ -1,0 +1,71 @@
+import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import type { ReplayRow } from "../../actors/replays/replay.table.js";
+import { listedReplayView, replayView } from "../../actors/replays/replay.view.js";
+import { listCopies } from "../../actors/replays/replay-copy.table.js";
+import { readFigures, type SetTerms } from "../../actors/replays/replay-figures.js";
+import type { ReplayMemory } from "../../actors/replays/replay-memory.js";
+import { partsOf, readReplayRows } from "../../actors/replays/replay-parts.js";
+import type { ListedReplayView, ReplayView } from "../../actors/replays/replay-schemas.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces } from "../page-reading.js";
+import type { RouteRequest } from "../route.js";
+
+/** What answers about replays are read with. */
+export interface ReplayReads {
+  readonly runtime: Runtime;
+  readonly judging: JudgingSetup;
+  readonly memory: ReplayMemory;
+}
+
+/** What one answer is read from: rows as of one moment, with other work in between. */
+export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause"> {
+  readonly view: Runtime["reading"];
+  readonly nowMs: number;
+}
+
+/** Reads an answer as of one moment. */
+export async function readAtOnce<Answered>(
+  { runtime, judging, memory }: ReplayReads,
+  { pause }: Pick<RouteRequest, "pause">,
+  answer: (read: ReplayRead) => Promise<Answered>,
+): Promise<Answered> {
+  const view = runtime.view();
+  try {
+    return await answer({ view, pause, judging, memory, nowMs: runtime.clock.now() });
+  } finally {
+    view.close();
+  }
+}
+
+/** A replay by itself. */
+export async function readReplay(read: ReplayRead, terms: SetTerms, replay: ReplayRow): Promise<ReplayView> {
+  const { view, pause, memory, nowMs } = read;
+  const figures = readFigures(view, terms, replay, memory);
+  await pause();
+  const parts = await readParts(read, terms.workspaceId, replay.id);
+  const { counterpart } = figures;
+  const other = counterpart === null ? [] : listCopies(view, terms.workspaceId, counterpart.id);
+  await pause();
+  return replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs });
+}
+
+/** A replay as lists have it. */
+export async function readListedReplay(
+  read: ReplayRead,
+  terms: SetTerms,
+  replay: ReplayRow,
+): Promise<ListedReplayView> {
+  const { view, pause, memory, nowMs } = read;
+  const figures = readFigures(view, terms, replay, memory);
+  await pause();
+  return listedReplayView(figures, { parts: await readParts(read, terms.workspaceId, replay.id), nowMs });
+}
+
+/** The parts of a replay's copies, in its order. */
+async function readParts({ view, pause }: ReplayRead, workspaceId: string, replayId: string) {
+  const copies = listCopies(view, workspaceId, replayId);
+  await pause();
+  const rows = readReplayRows(view, workspaceId, { replayId });
+  await pause();
+  return inPieces(copies, { pause }, (copy) => partsOf(rows, copy));
+}

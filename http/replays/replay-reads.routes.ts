@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
+import { readSetTerms, type SetTerms } from "../../actors/replays/replay-figures.js";
+import { type ListedReplayView, listedReplaySchema, replaySchema } from "../../actors/replays/replay-schemas.js";
+import { readPage } from "../page-reading.js";
+import { cursor, pageSize } from "../paging.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { BoundedList } from "./bounded-list.js";
+import { type ReplayRead, type ReplayReads, readAtOnce, readListedReplay, readReplay } from "./replay-reading.js";
+import { replaySubject, setSubject } from "./replay-subjects.js";
+
+/** Most replays in a list, and most bytes of them. */
+const MAX_LISTED = 200;
+const MAX_LIST_BYTES = 4 * 1024 * 1024;
+
+const listed = z.strictObject({
+  items: z.array(listedReplaySchema),
+  next: z
+    .string()
+    .nullable()
+    .describe("What `before` is to be for those that follow; null at the end. A page has at most 4 MiB."),
+});
+
+/** Reads of replays. */
+export function replayReadRoutes(reads: ReplayReads): readonly Route[] {
+  return [listRoute(reads), readRoute(reads)];
+}
+
+function listRoute(reads: ReplayReads): Route {
+  return subjectRoute(setSubject(reads.runtime, "read"), {
+    method: "GET",
+    path: "/api/teams/{teamId}/replay-sets/{setId}/replays",
+    summary: "The replays of a set, newest first",
+    description: "Without outputs of checks, reasons and claims, which a single replay is read with.",
+    access: "any",
+    query: z.strictObject({ before: cursor.optional(), limit: pageSize(MAX_LISTED) }),
+    answers: { 200: listed },
+    handle: async (request, { workspaceId, set }) => {
+      const { limit, before } = request.query;
+      const page = { limit: limit + 1, before: before === undefined ? undefined : [before] };
+      const found = await readPage<ReplayRow>(reads.runtime, request, (reading, at) =>
+        replays.page(reading, workspaceId, { setId: set.id }, { ...page, cursor: at }),
+      );
+      return readAtOnce(reads, request, async (read) => {
+        const terms = readSetTerms(read.view, workspaceId, set, read.judging);
+        const { items, json } = await listReplays(read, terms, found.slice(0, limit));
+        const next = items.length < found.length ? (items.at(-1)?.id ?? null) : null;
+        return { status: 200, body: { items, next }, json: `{"items":${json},"next":${JSON.stringify(next)}}` };
+      });
+    },
+  });
+}
+
+async function listReplays(read: ReplayRead, terms: SetTerms, found: readonly ReplayRow[]) {
+  const items = new BoundedList<ListedReplayView>(MAX_LIST_BYTES);
+  for (const { id } of found) {
+    const replay = replays.get(read.view, terms.workspaceId, id);
+    if (replay !== undefined && !items.add(await readListedReplay(read, terms, replay))) break;
+    await read.pause();
+  }
+  return items;
+}
+
+function readRoute(reads: ReplayReads): Route {
+  return subjectRoute(replaySubject(reads.runtime, "read"), {
+    method: "GET",
+    path: "/api/teams/{teamId}/replays/{replayId}",
+    summary: "Read a replay",
+    description: "With its totals, its gain, each copy, and each task beside the replay that it is compared with.",
+    access: "any",
+    answers: { 200: replaySchema },
+    handle: (request, { workspaceId, replay: { id }, set }) =>
+      readAtOnce(reads, request, async (read) => {
+        const replay = replays.get(read.view, workspaceId, id);
+        if (replay === undefined) return { refused: "not-found" };
+        const terms = readSetTerms(read.view, workspaceId, set, read.judging);
+        return { status: 200, body: await readReplay(read, terms, replay) };
+      }),
+  });
+}

@@ -1,0 +1,52 @@
+import { z } from "zod";
+import {
+  replayRunConfigSchema,
+  replayRunConfigView,
+  replayRunSchema,
+  replayRunView,
+  runReplayView,
+} from "../../actors/replays/replay-run.view.js";
+import { runReplaySchema } from "../../actors/replays/replay-schemas.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { pageSize } from "../paging.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { replayRunSubject } from "./replay-subjects.js";
+
+const RUN = "/api/teams/{teamId}/replay-runs/{runId}";
+
+/** Reads of the runs of replays. */
+export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
+  const { reading } = runtime;
+  const subject = replayRunSubject(runtime);
+  return [
+    subjectRoute(subject, {
+      method: "GET",
+      path: RUN,
+      summary: "A run of a replay, with the run that it repeats and its steps",
+      access: "any",
+      query: z.strictObject({
+        after: z.coerce.number("must be a number").int().min(-1).default(-1),
+        limit: pageSize(200),
+      }),
+      answers: { 200: replayRunSchema },
+      handle: ({ query }, found) => ({ status: 200, body: replayRunView(reading, found, query) }),
+    }),
+    subjectRoute(subject, {
+      method: "GET",
+      path: `${RUN}/replay`,
+      summary: "The replay that a run belongs to, with all that is said of its copy",
+      access: "any",
+      answers: { 200: runReplaySchema },
+      handle: (_request, found) => ({ status: 200, body: runReplayView(reading, found) }),
+    }),
+    subjectRoute(subject, {
+      method: "GET",
+      path: "/api/teams/{teamId}/runs/{runId}/config",
+      summary: "The config that a run of a replay ran with",
+      access: "any",
+      answers: { 200: replayRunConfigSchema },
+      handle: (_request, found) => ({ status: 200, body: replayRunConfigView(reading, found) }),
+    }),
+  ];
+}

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { invalid } from "../../actors/refusal.js";
+import { replays } from "../../actors/replays/replay.table.js";
+import { replaySummary } from "../../actors/replays/replay.view.js";
+import { readFigures, readSetTerms } from "../../actors/replays/replay-figures.js";
+import { replaySets } from "../../actors/replays/replay-set.table.js";
+import {
+  candidateReplays,
+  MAX_CANDIDATE_REPLAYS,
+  periods,
+  type ReplayedCandidatesView,
+  replayedCandidatesSchema,
+  toPeriod,
+} from "../../actors/replays/replayed-candidates.view.js";
+import { readPage } from "../page-reading.js";
+import type { Route } from "../route.js";
+import { teamRoute } from "../team-route.js";
+import { type ReplayRead, type ReplayReads, readAtOnce } from "./replay-reading.js";
+
+/** The candidates that a team replayed. */
+export function replayedCandidateRoutes(reads: ReplayReads): readonly Route[] {
+  const { runtime } = reads;
+  return [
+    teamRoute(runtime, "outcomes", {
+      method: "GET",
+      path: "/api/teams/{teamId}/replayed-candidates",
+      summary: "The candidates that a team replayed in a period, beside each set's baseline",
+      description: "Sets with the newest replay first. The period has whole UTC days up to and including today.",
+      access: "any",
+      query: z.strictObject({ period: z.string().default("30d").describe("`7d`, `30d` or `90d`.") }),
+      answers: { 200: replayedCandidatesSchema },
+      problems: ["invalid"],
+      handle: async (request, { workspaceId, teamId }) => {
+        const name = periods.find((one) => one === request.query.period);
+        if (name === undefined) return invalid("period", "Period must be 7d, 30d or 90d.");
+        const period = toPeriod(name, runtime.clock.now());
+        const found = await readPage(runtime, request, candidateReplays({ workspaceId, teamId, from: period.from }));
+        const shown = found.slice(0, MAX_CANDIDATE_REPLAYS);
+        const items = await readAtOnce(reads, request, async (read) => {
+          const sets = [];
+          for (const setId of new Set(shown.map((replay) => replay.setId))) {
+            const ofSet = shown.filter((replay) => replay.setId === setId);
+            sets.push(...(await readSet(read, { workspaceId, setId }, ofSet)));
+          }
+          return sets;
+        });
+        return { status: 200, body: { period, truncated: found.length > shown.length, items } };
+      },
+    }),
+  ];
+}
+
+type SetItem = ReplayedCandidatesView["items"][number];
+
+/** The replays of candidates over one set; nothing when the set is gone. */
+async function readSet(
+  read: ReplayRead,
+  { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },
+  found: readonly { readonly id: string }[],
+): Promise<SetItem[]> {
+  const { view, memory, pause } = read;
+  const set = replaySets.get(view, workspaceId, setId);
+  if (set === undefined) return [];
+  const terms = readSetTerms(view, workspaceId, set, read.judging);
+  const summaries = [];
+  for (const { id } of found) {
+    const replay = replays.get(view, workspaceId, id);
+    if (replay !== undefined) summaries.push(replaySummary(readFigures(view, terms, replay, memory)));
+    await pause();
+  }
+  const baseline = terms.baselineId === null ? undefined : replays.get(view, workspaceId, terms.baselineId);
+  const { name, lineId, stationId, stationKey } = set;
+  return [
+    {
+      ...{ set: { id: setId, name }, lineId, stationId, stationKey, replays: summaries },
+      baseline: baseline === undefined ? null : replaySummary(readFigures(view, terms, baseline, memory)),
+    },
+  ];
+}
