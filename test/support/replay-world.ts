@@ -8,6 +8,7 @@ import { replayRef } from "../../actors/replays/replay.messages.js";
 import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
 import { listCopies, type ReplayCopyRow } from "../../actors/replays/replay-copy.table.js";
 import { type ReplayStarted, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import { type ReplaySetRow, replaySets } from "../../actors/replays/replay-set.table.js";
 import { resources } from "../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../actors/runners/protocol.js";
 import { runnerRef, type Welcome } from "../../actors/runners/runner.messages.js";
@@ -187,6 +188,20 @@ export class ReplayWorld {
       count += jobs.length;
     }
     return count;
+  }
+
+  /** Lets time pass, and throws unless the process answers. */
+  async connectedAsk(): Promise<void> {
+    const beat = { type: "runner.beat", connection: this.#connection, ack: 0 };
+    await this.harness.ask(runnerRef(workspaceId, "runner_1"), beat);
+  }
+
+  allReplays(): readonly ReplayRow[] {
+    return replays.list(this.harness.durable, workspaceId);
+  }
+
+  allSets(): readonly ReplaySetRow[] {
+    return replaySets.list(this.harness.durable, workspaceId);
   }
 
   replay(id: string): ReplayRow | undefined {

@@ -1,0 +1,136 @@
+import t, { type Test } from "tap";
+import { compare } from "../../../actors/fraction.js";
+import { countSpent } from "../../../actors/replays/replay-ceiling.js";
+import { countChanges } from "../../../actors/replays/replay-step.js";
+import { countedSpend } from "../../../actors/statistics/spending.js";
+import { replayRow } from "../../support/replay-rows.js";
+import { ReplayWorld } from "../../support/replay-world.js";
+
+const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
+const ceiling = { amount: 100, currency: "EUR" };
+/** More than any of these takes, so that one that goes on for ever fails. */
+const MAX_ROUNDS = 60;
+
+/** Something that is done again until it has its effect. */
+type Act = (world: ReplayWorld) => Promise<void>;
+
+/** One process that is killed at a commit, and the next, which goes on. */
+class KilledWorld {
+  private constructor(readonly world: ReplayWorld) {}
+
+  static async open(kill: { readonly after: number; readonly when: "before" | "after" } | null): Promise<KilledWorld> {
+    const world = await ReplayWorld.open({ runs: 2 });
+    const { harness } = world;
+    if (kill !== null) harness.killAt = { commit: harness.batches.length + kill.after, when: kill.when };
+    return new KilledWorld(world);
+  }
+
+  /** Acts until it is so; after the kill, in another process, to which the runner connects as a new one. */
+  async until(isSo: (world: ReplayWorld) => boolean, act: Act): Promise<void> {
+    const { world } = this;
+    for (let round = 0; !isSo(world); round++) {
+      if (round === MAX_ROUNDS) throw new Error("it never ends");
+      try {
+        await act(world);
+      } catch (error) {
+        if (world.harness.killAt === null) throw error;
+        world.harness.killAt = null;
+        world.harness.crash();
+        await world.restart();
+        await world.connect();
+      }
+    }
+  }
+}
+
+const start: Act = async (world) => void (await world.start({ ceiling, idempotency: idempotency("start") }));
+const work: Act = async (world) => {
+  await world.connectedAsk();
+  await world.workAll();
+};
+
+/** What does not hold of what is stored; nothing runs any more. */
+function complaintsOf(world: ReplayWorld, id: string): readonly string[] {
+  const { durable } = world.harness;
+  const row = world.replay(id);
+  const copies = world.copies(id);
+  const complaints: string[] = [];
+  if (row !== undefined) {
+    const before = copies.map(
+      (copy) => ({ ...copy, state: "waiting", result: null, spent: null, priced: true }) as const,
+    );
+    const changes = copies.map((after, index) => ({ before: before[index] ?? after, after }));
+    const counted = countChanges({ ...replayRow(), ceiling: row.ceiling }, changes);
+    if (JSON.stringify(counted.counts) !== JSON.stringify(row.counts))
+      complaints.push("counts are not those of copies");
+    if (compare(countSpent(row), countedSpend(copies, row)) !== 0) complaints.push("sums are not those of copies");
+    if (copies.length !== row.runs * row.repeats) complaints.push(`there are ${copies.length} copies`);
+  }
+  for (const state of world.runStates()) {
+    if (["queued", "claimed", "running"].includes(state)) complaints.push(`a run is ${state}`);
+  }
+  for (const table of ["claim", "queued-run", "queued-needs", "run-lane"]) {
+    if (durable.range({ prefix: ["ws_1", "row", table] }).length > 0) complaints.push(`${table} is not empty`);
+  }
+  const pins = durable.range({ prefix: ["ws_1", "row", "pin"] });
+  if (pins.some(({ key }) => String(key.at(-1)).startsWith("rep_"))) complaints.push("something is pinned");
+  return [...complaints, ...world.complaints().map((each) => JSON.stringify(each))];
+}
+
+/** Runs the scenario without a kill, and then with one at every border of a commit that it makes. */
+async function atEveryBorder(t: Test, scenario: (killed: KilledWorld) => Promise<readonly string[]>): Promise<void> {
+  const calm = await KilledWorld.open(null);
+  const begins = calm.world.harness.batches.length;
+  t.same(await scenario(calm), []);
+  const commits = calm.world.harness.batches.length - begins;
+  const complaints: string[] = [];
+  for (let after = 1; after <= commits; after++) {
+    for (const when of ["before", "after"] as const) {
+      const found = await scenario(await KilledWorld.open({ after, when }));
+      complaints.push(...found.map((each) => `killed ${when} commit ${after}: ${each}`));
+    }
+  }
+  t.same(complaints, [], `${commits} commits`);
+}
+
+const idOf = (world: ReplayWorld): string => world.allReplays()[0]?.id ?? "";
+
+t.test("killed at any border, a replay finishes with each copy settled once", async (t) => {
+  await atEveryBorder(t, async (killed) => {
+    const { world } = killed;
+    await killed.until(() => world.allReplays().length > 0, start);
+    await killed.until(() => world.replay(idOf(world))?.state === "finished", work);
+    const found = world.allReplays().length === 1 ? [] : [`${world.allReplays().length} replays`];
+    return [...found, ...complaintsOf(world, idOf(world))];
+  });
+});
+
+t.test("killed at any border, a stopped replay has nothing that runs, and goes with its set", async (t) => {
+  await atEveryBorder(t, async (killed) => {
+    const { world } = killed;
+    await killed.until(() => world.allReplays().length > 0, start);
+    await killed.until(
+      () => (world.replay(idOf(world))?.counts.settled ?? 0) > 0,
+      async () => {
+        await world.connectedAsk();
+        for (const job of world.jobs()) await world.work(job);
+      },
+    );
+    await killed.until(
+      () => !["queued", "running"].includes(world.replay(idOf(world))?.state ?? ""),
+      async () => void (await world.stop(idOf(world))),
+    );
+    await world.harness.advance();
+    const id = idOf(world);
+    const stopped = complaintsOf(world, id);
+    await killed.until(
+      () => world.allSets().length === 0,
+      async () => void (await world.askSets({ type: "set.delete", setId: world.setId })),
+    );
+    await killed.until(
+      () => world.copies(id).length === 0 && world.runStates().length === 0,
+      async () => world.connectedAsk(),
+    );
+    return [...stopped, ...complaintsOf(world, id)];
+  });
+});
