@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import { invalid, type Refusal } from "../refusal.js";
-import type { Kind } from "../resources/kind.js";
+import type { Kind, MadeResource } from "../resources/kind.js";
 import {
   findResource,
   findResourceAt,
@@ -28,11 +28,27 @@ export function findVisibleResource(
   id: string,
 ): VisibleResource | Refusal {
   const location = locate(reading, id);
-  if (location?.kind !== kind.name) return { refused: "not-found" };
+  if (location?.kind !== kind.name) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
   const refused = permit(reading, caller, location.workspaceId, "read", kind.name);
   if (refused !== null) return refused;
   const row = findResource(reading, location.workspaceId, kind.name, id);
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** The same, to be deleted; refused `in-use` when the service made it for itself. */
+export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: string): VisibleResource | Refusal {
+  const made = findVisibleMade(kind, reading, caller, id);
+  if (made === undefined) return findVisibleResource(kind, reading, caller, id);
+  return (
+    permit(reading, caller, made.workspaceId, kind.permission, kind.name) ?? { refused: "in-use", detail: made.use }
+  );
+}
+
+/** What the service made for itself, for callers who would see it if it were a resource. */
+function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
+  const made = kind.findMade?.(reading, id);
+  if (made === undefined || permit(reading, caller, made.workspaceId, "read", kind.name) !== null) return undefined;
+  return isVisible(kind, reading, caller, made) ? made : undefined;
 }
 
 /** How a resource is named: its workspace (undefined for a workspace itself), and its address there or its slug. */

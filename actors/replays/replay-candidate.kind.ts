@@ -8,6 +8,7 @@ import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resourc
 import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import { changeParts, listConfigChanges } from "./config-changes.js";
+import { findMadeCandidate } from "./made-candidate.js";
 import { listUnderWay } from "./replay.table.js";
 
 /** Name prefixes of the replays that the service makes itself. */
@@ -66,16 +67,19 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
     const found = findStation(scope);
     return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
   },
+  findMade: findMadeCandidate,
   inUse: (row, reading) => {
     const underWay = listUnderWay(reading, row.workspaceId, { teamId: row.teamId ?? "" });
     const isReplayed = underWay.some(({ candidate }) => candidate.id === row.id);
     return isReplayed ? `A replay of the replay-candidate ${row.address} is under way.` : null;
   },
   added: {
+    // In answers also the names that nobody may propose.
+    name: z.string(),
     lineId: z.string(),
     stationId: z.string(),
     stationAddress: z.string(),
-    kind: z.literal("proposed"),
+    kind: z.enum(["proposed", "live"]).describe("`live`: the station's config as a replay of it was started."),
     fingerprint,
     changedFrom: z.strictObject({ fingerprint, changes: z.array(change) }),
     createdAt: z.string(),

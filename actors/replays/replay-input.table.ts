@@ -27,6 +27,8 @@ export interface ReplayInputRow {
   readonly config: RunConfig;
   /** The rest of the station block, which affects no config. */
   readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;
+  /** `<team key>/<line key>/<station key>` */
+  readonly stationAddress: string;
   /** Keys of the stations that its runs may hand over to and that come later in the line. */
   readonly next: readonly string[];
   /** The commands of the live config: only where a command is equal to the live one does it get secrets. */

@@ -9,6 +9,7 @@ import type { Money } from "../money.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { pin } from "../tables/pins.js";
 import { holdCommits } from "./entry-commits.js";
+import { recordMade } from "./made-candidate.table.js";
 import { replayRef } from "./replay.messages.js";
 import { type ReplayRow, replays } from "./replay.table.js";
 import { type ReplayEntry, type ReplayInputRow, replayInputs } from "./replay-input.table.js";
@@ -40,14 +41,18 @@ export interface ReplayPlan
   readonly concurrency: number | null;
 }
 
-/** Writes the rows of a replay, pins the runs that it repeats with their commits, and has it begin. In a turn of the team's sets. */
+/**
+ * Writes the rows of a replay, pins the runs that it repeats with their commits, and has it begin. In a turn of the
+ * team's sets.
+ */
 export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
   const { partition } = turn.self;
   const row = toRow(turn, plan);
   const { block, entries } = plan;
   storeSkills(turn, { workspaceId: partition, teamKey: getTeamKey(turn, partition, row.teamId) }, block.skills);
   replays.insert(turn, partition, row);
-  replayInputs.insert(turn, partition, toInput(row.id, plan));
+  replayInputs.insert(turn, partition, toInput(turn, row.id, plan));
+  if (row.candidate.kind !== "proposed") recordMade(turn, row);
   for (const pinned of listPinned(row, entries)) pin(turn, partition, { ...pinned, by: row.id });
   for (const { runId } of entries) holdCommits(turn, { runId, holder: row.id });
   turn.send(replayRef(partition, row.id), { type: "replay.begin" });
@@ -70,10 +75,12 @@ function toRow(turn: Turn, plan: ReplayPlan): ReplayRow {
   };
 }
 
-function toInput(replayId: string, plan: ReplayPlan): ReplayInputRow {
+function toInput(turn: Turn, replayId: string, plan: ReplayPlan): ReplayInputRow {
   const { block, config, live, entries, concurrency, line } = plan;
   const { name, passesTo, alerts, runners } = block;
+  const teamKey = getTeamKey(turn, turn.self.partition, plan.set.teamId);
   return {
+    stationAddress: `${teamKey}/${line.key}/${block.key}`,
     ...{ replayId, config, block: { name, passesTo, alerts, runners }, entries, concurrency },
     next: laterStations(line, block.key, passesTo),
     live: { repositories: live.repositories, station: { check: live.station.check } },

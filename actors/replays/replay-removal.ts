@@ -3,6 +3,7 @@ import { runRef } from "../runs/run.messages.js";
 import { removePins } from "../tables/pins.js";
 import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
 import { dropJudging, removeLooks } from "./judging/judging-removal.js";
+import { removeMade } from "./made-candidate.table.js";
 import { replays } from "./replay.table.js";
 import { endRun, freeLane, releasePinned } from "./replay.transitions.js";
 import { replayTopic } from "./replay-changes.js";
@@ -20,6 +21,7 @@ export function beginRemoval(turn: Turn): void {
     freeLane(turn);
     replays.remove(turn, partition, row);
     turn.publishChange(replayTopic(id), { type: "deleted" });
+    removeMade(turn, row);
     replayInputs.remove(turn, partition, input);
     removePins(turn, { of: replays.name, id });
   }

@@ -126,6 +126,16 @@ export interface WriteScope<Fields> {
   newId(prefix: string): string;
 }
 
+/** A resource that the service made for itself: no list has it, and nobody deletes it. */
+export interface MadeResource {
+  readonly workspaceId: string;
+  readonly teamId: string;
+  /** How it is read; null for one that is not. */
+  readonly row: ResourceRow | null;
+  /** Why it may not be deleted, in a sentence. */
+  readonly use: string;
+}
+
 /** A write: its caller, the new fields (none on a delete) and the previous ones (none on a create). */
 export interface WriteAttempt<Fields> {
   readonly caller: Caller;
@@ -184,6 +194,8 @@ export interface Kind<Fields = Record<string, unknown>> {
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
   /** The schemas of the fields that `complete` returns in `added`; answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
+  /** The resource of the kind that the service made for itself under this id. */
+  findMade?(reading: Reading, id: string): MadeResource | undefined;
   /** Resources that use it without a reference: they may name it before it exists. At most `limit`. */
   listUsers?(row: ResourceRow<Fields>, reading: Reading, limit: number): readonly ResourceUser[];
   /** Why it may not be deleted although nothing refers to it (a team with open tasks), or null. */

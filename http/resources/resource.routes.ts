@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  findDeletable,
   findVisibleResource,
   findVisibleResourceAt,
   listVisibleResources,
@@ -122,8 +123,12 @@ function replaceRoute({ kind, writer, named, one, example, answer, subject }: Ki
   });
 }
 
-function removeRoute({ kind, writer, named, one, subject }: KindParts): Route {
-  return subjectRoute(subject, {
+function removeRoute({ kind, writer, named, one }: KindParts): Route {
+  const { reading } = writer.runtime;
+  const deletable: Subject<VisibleResource> = {
+    find: ({ caller, params }) => findDeletable(kind, reading, caller, params.id ?? ""),
+  };
+  return subjectRoute(deletable, {
     method: "DELETE",
     path: one,
     summary: kind.name === "workspace" ? "Close a workspace" : `Delete a ${kind.name}`,

@@ -188,7 +188,7 @@ function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
     spending: { spent: "0/1", besides: "0/1", unpriced: 0 },
   } as ReplayRow);
   replayInputs.insert(rows, workspaceId, {
-    ...{ replayId: id, config, live: config, next: [], concurrency: null },
+    ...{ replayId: id, config, live: config, next: [], stationAddress: "core/dev/work", concurrency: null },
     block: { name: "Work", passesTo: [], alerts: [], runners: { pool: null, labels: [] } },
     entries: places.map((place) => ({
       place,

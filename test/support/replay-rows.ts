@@ -32,7 +32,7 @@ export function replayInput(more: Partial<ReplayInputRow> = {}): ReplayInputRow 
   return {
     ...{ replayId: "rep_1", config: replayConfig, block: { name, passesTo, alerts, runners }, next: [] },
     live: { repositories: line.repositories, station: { check: null } },
-    ...{ entries: [], concurrency: null },
+    ...{ entries: [], concurrency: null, stationAddress: "core/dev/work" },
     ...more,
   };
 }

@@ -1,0 +1,42 @@
+import type { Reading } from "../../storage/store.js";
+import type { MadeResource } from "../resources/kind.js";
+import type { ResourceRow } from "../resources/resource.table.js";
+import { findLocation } from "../resources/resource-location.table.js";
+import { MADE_CANDIDATE, madeCandidates } from "./made-candidate.table.js";
+import { type CandidateKind, type ReplayRow, replays } from "./replay.table.js";
+import { getReplayInput } from "./replay-input.table.js";
+
+/** Why a candidate that nobody proposed cannot be withdrawn. */
+const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
+  live: "It is the station's config as a replay was started with. Deleting the replay set removes it.",
+  planned: "A replay check made it. It is removed together with it.",
+  searched: "A search made it. It is removed together with it.",
+  "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
+};
+
+/** The candidate that was made with a replay. Only one of the live config is read. */
+export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
+  const location = findLocation(reading, id);
+  if (location?.kind !== MADE_CANDIDATE) return undefined;
+  const { workspaceId } = location;
+  const replayId = madeCandidates.get(reading, workspaceId, id)?.replayId ?? "";
+  const replay = replays.get(reading, workspaceId, replayId);
+  if (replay === undefined || replay.candidate.kind === "proposed") return undefined;
+  const { kind } = replay.candidate;
+  const row = kind === "live" ? toResource(reading, workspaceId, replay) : null;
+  return { workspaceId, teamId: replay.teamId, row, use: uses[kind] };
+}
+
+function toResource(reading: Reading, workspaceId: string, replay: ReplayRow): ResourceRow {
+  const { candidate, teamId, lineId, stationId, fingerprint, createdAt } = replay;
+  const { config, block, stationAddress } = getReplayInput(reading, workspaceId, replay.id);
+  const { id, name } = candidate;
+  return {
+    ...{ id, kind: "replay-candidate", version: 1, workspaceId, teamId, address: `${stationAddress}/${name}` },
+    ...{ fields: { name, station: { ...config.station, ...block } }, hidden: {}, createdAt, updatedAt: createdAt },
+    added: {
+      ...{ lineId, stationId, stationAddress, kind: "live", fingerprint, createdAt },
+      changedFrom: { fingerprint, changes: [] },
+    },
+  };
+}
