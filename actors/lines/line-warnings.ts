@@ -35,7 +35,6 @@ export function lineWarnings(
 const unservedFields: readonly [field: keyof StationBody, message: string, isSet: (station: StationBody) => boolean][] =
   [
     ["tools", "agents are not given the tools of integrations yet", ({ tools }) => tools.length > 0],
-    ["judge", "changes are not judged yet", ({ judge }) => judge !== null],
     ["diffs", "change stacks are not set up on this deployment: none is drafted", ({ diffs }) => diffs],
     ["decisions", "drafting is not set up on this deployment: no decisions are drafted", ({ decisions }) => decisions],
     ["alerts", "alerts do not go off yet", ({ alerts }) => alerts.length > 0],

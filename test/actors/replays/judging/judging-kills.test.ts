@@ -1,0 +1,167 @@
+import t from "tap";
+import { toText } from "../../../../actors/fraction.js";
+import { type Money, sumMoney } from "../../../../actors/money.js";
+import { modelEffect } from "../../../../actors/outbound/model.effects.js";
+import type { Model, ModelReply } from "../../../../actors/outbound/model.js";
+import type { ModelSpent } from "../../../../actors/outbound/model-cost.js";
+import type { JudgingScene } from "../../../../actors/replays/judging/judging-scene.js";
+import type { QuestionEnded } from "../../../../actors/replays/judging/look-questions.js";
+import {
+  goOnJudging,
+  judgeCopy,
+  lookAfterEnd,
+  takeAnswer,
+} from "../../../../actors/replays/judging/replay-judging.transitions.js";
+import { replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
+import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
+import { replays } from "../../../../actors/replays/replay.table.js";
+import { listCopies } from "../../../../actors/replays/replay-copy.table.js";
+import { inForm } from "../../../../http/demo/scripted-model.js";
+import type { Message, Turn } from "../../../../runtime/turn.js";
+import { Harness, partition, settled } from "../../../support/harness.js";
+import { JudgedReplay, pricedModel } from "../../../support/judged-replay.js";
+import { type Note, probe } from "../../../support/probe.js";
+import { memoryRows } from "../../../support/turn.js";
+
+/** A replay's judging over simulated time and disk, killed at every border of a commit. */
+
+const COPIES = 2;
+/** What each answer costs, at the model's prices. */
+const KNOWN = 0.0011;
+const usage = { in: 1_000, out: 100 };
+
+const toScene = (turn: Turn<unknown>): JudgingScene =>
+  ({ turn, replayId: "rep_2", terms: pricedModel }) as JudgingScene;
+
+/** An actor that is only judged: `judge` has its copies judged, `finish` ends it, each once. */
+const judgedActor = probe("replay", {
+  judge: (_context, _message, turn) => {
+    const judged = replayVerdicts.list(turn, partition, ["rep_2"]);
+    if (judged.length > 0) return;
+    for (const copy of listCopies(turn, partition, "rep_2")) judgeCopy(toScene(turn), copy);
+  },
+  finish: (_context, _message, turn) => {
+    const row = replays.get(turn, partition, "rep_2");
+    if (row === undefined || row.state === "finished") return;
+    replays.put(turn, partition, row, { ...row, state: "finished" });
+    lookAfterEnd(toScene(turn));
+  },
+  "effect.ended": (_context, message, turn) => takeAnswer(toScene(turn), message as Note & QuestionEnded),
+  woken: (_context, _message, turn) => goOnJudging(toScene(turn)),
+});
+
+/** A model that takes a second for an answer; a killed process never gets it. */
+function slowModel({ world }: Harness): Model {
+  const settings = { ...pricedModel, url: "http://localhost", key: null };
+  const complete: Model["complete"] = ({ schema }) =>
+    new Promise<ModelReply>((resolve) => {
+      const value = inForm({
+        model: "m",
+        messages: [],
+        headers: {},
+        response_format: { json_schema: { schema: { ...schema } } },
+      });
+      const reply: ModelReply = { kind: "completion", text: JSON.stringify(value), isCut: false, usage };
+      world.clock.at(world.clock.now() + 1_000, () => resolve(reply));
+    });
+  return { settings, complete };
+}
+
+/** A replay of two copies, which checks its set and is to be set beside another that has finished. */
+async function seeded(): Promise<Harness> {
+  const rows = memoryRows();
+  const copy = { state: "judged", result: "succeeded" } as const;
+  new JudgedReplay(rows, { id: "rep_1", runs: COPIES, state: "finished", copy });
+  new JudgedReplay(rows, { id: "rep_2", runs: COPIES, probe: true, pairedWith: "rep_1" });
+  const harness = new Harness({ catalogue: {}, limits: { turnsPerBatch: 1 } });
+  const changes = rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const);
+  const stored = harness.disk.open().commit(changes);
+  await harness.advance();
+  await stored;
+  return harness;
+}
+
+const start = (harness: Harness) =>
+  harness.start({ actors: [judgedActor], effects: [modelEffect(slowModel(harness))] });
+
+/** Judges the replay through, with a kill at a commit; false when there is none with that number. */
+async function judgeThrough(harness: Harness, kill: { readonly commit: number; readonly when: "before" | "after" }) {
+  harness.killAt = { ...kill, commit: harness.batches.length + kill.commit };
+  const last = harness.killAt.commit;
+  await start(harness);
+  let isKilled = false;
+  for (const type of ["judge", "finish"]) {
+    const tell = async () => {
+      void settled(harness.runtime.ask(harness.to("replay", "rep_2"), { type } as Message));
+      await harness.advance(20_000);
+    };
+    await tell();
+    if (isKilled || harness.batches.length < last) continue;
+    isKilled = true;
+    harness.crash();
+    harness.killAt = null;
+    await start(harness);
+    await harness.advance(20_000);
+    await tell();
+  }
+  return isKilled;
+}
+
+/** What is wrong with a replay that was judged through. */
+function complaintsOf({ durable, logged }: Harness): readonly unknown[] {
+  const row = replays.get(durable, partition, "rep_2");
+  const copies = listCopies(durable, partition, "rep_2");
+  const verdicts = replayVerdicts.list(durable, partition, ["rep_2"]);
+  const pairs = replayPairs.list(durable, partition, ["rep_2"]);
+  const firsts = verdicts.filter(({ which }) => which === "first");
+  const besides = [...verdicts.filter(({ which }) => which === "second"), ...pairs];
+  const isRead = pairs.every(({ state, readings }) => state === "judged" && readings.length === 2);
+  const looks = [verdicts.length, pairs.length, verdicts.every(({ state }) => state === "judged"), isRead];
+  const left = ["effect", "timer"].flatMap((space) => durable.range({ prefix: [partition, space] }));
+  return [
+    ...logged.map(({ message }) => message),
+    ...(String(looks) === `${2 * COPIES},${COPIES},true,true` ? [] : [looks]),
+    ...(copies.every(({ result }) => result === "succeeded") && row?.counts.succeeded === COPIES ? [] : [row?.counts]),
+    ...(row?.judged === true ? [] : ["it is not judged through"]),
+    ...(row?.spending.spent === sumOf(firsts) && sumOf(firsts) === toText(sumMoney(moneyOf(copies), "EUR"))
+      ? []
+      : ["spent"]),
+    ...(row?.spending.besides === sumOf(besides) ? [] : ["besides"]),
+    ...[...verdicts, ...pairs].filter(({ spent }) => !isCountedOnce(spent)).map(({ spent }) => spent),
+    ...left.map(({ key }) => key),
+  ];
+}
+
+const moneyOf = (rows: readonly { readonly spent: Money | null }[]) => rows.flatMap(({ spent }) => spent ?? []);
+const sumOf = (rows: readonly { readonly spent: ModelSpent }[]): string =>
+  toText(
+    sumMoney(
+      rows.flatMap(({ spent }) => spent.cost ?? []),
+      "EUR",
+    ),
+  );
+
+/** Each answer is counted as what it cost, each lost one as an estimate, which is more. */
+function isCountedOnce({ calls, cost, isEstimate }: ModelSpent): boolean {
+  const amount = cost?.amount ?? 0;
+  const known = [1, 2].find((answers) => Math.abs(amount - answers * KNOWN) < 1e-9);
+  return isEstimate ? calls > 1 && amount > 0.008 : known === calls;
+}
+
+t.test("killed at every commit, each answer is counted once, and nothing is lost or asked for good", async (t) => {
+  const lost: number[] = [];
+  for (const when of ["before", "after"] as const) {
+    for (let commit = 1, isKilled = true; isKilled; commit++) {
+      const harness = await seeded();
+      isKilled = await judgeThrough(harness, { commit, when });
+      t.same(complaintsOf(harness), [], `killed ${when} commit ${commit}`);
+      const rows = [
+        ...replayVerdicts.list(harness.durable, partition, ["rep_2"]),
+        ...replayPairs.list(harness.durable, partition, ["rep_2"]),
+      ];
+      lost.push(rows.filter(({ spent }) => spent.isEstimate).length);
+    }
+  }
+  t.ok(lost.length >= 30, `${lost.length} kills`);
+  t.ok(Math.max(...lost) > 1, "kills took answers of questions under way");
+});
