@@ -25,7 +25,7 @@ export interface Reply {
 export interface Client {
   /** The headers with the credential. */
   readonly credentials: Readonly<Record<string, string>>;
-  /** Sends a request; a body other than text is sent as JSON. */
+  /** Sends a request; a body other than text or bytes is sent as JSON. */
   request(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>;
   /** Creates with a new idempotency key, and returns the resource; throws when it is not created. */
   create(path: string, body: unknown): Promise<Readonly<Record<string, unknown>> & { readonly id: string }>;
@@ -177,7 +177,8 @@ interface ClientParts {
 
 function createClient({ address, pool, credentials, checkDeclared }: ClientParts): Client {
   const request: Client["request"] = async (method, path, body, headers = {}) => {
-    const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const isWhole = body === undefined || typeof body === "string" || body instanceof Uint8Array;
+    const sent = isWhole ? body : JSON.stringify(body);
     const answer = await httpRequest(`${address}${path}`, {
       method: method as "GET",
       dispatcher: pool,
