@@ -9,8 +9,8 @@ import type { RunnerPoolFields } from "./runner-pool.kind.js";
 import { waitingReason } from "./waiting-reason.js";
 import { workspaceRunners } from "./workspace-runners.kind.js";
 
-/** Share of each pool's slots for lanes other than `work`, in percent. */
-const BESIDE_WORK_PERCENT = 50;
+/** The share of slots for replays, checks and searches where none is set, in percent. */
+const REPLAY_SLOTS_PERCENT = 50;
 
 const POOL = "runner-pool";
 const RULES = "workspace-runners";
@@ -33,9 +33,14 @@ function getPlacementRules(reading: Reading, workspaceId: string): PlacementRule
       ...{ id, key: fields.key, labels: fields.labels, concurrency: fields.concurrency },
     }),
   );
-  const { defaultPool, maxConcurrentRuns } = workspaceRunners(reading, workspaceId);
+  const { defaultPool, maxConcurrentRuns, replaySlotsPercent } = workspaceRunners(reading, workspaceId);
   const defaultPoolId = pools.find(({ key }) => key === defaultPool)?.id ?? null;
-  return { pools, defaultPoolId, maxRuns: maxConcurrentRuns, besideWorkPercent: BESIDE_WORK_PERCENT };
+  return {
+    pools,
+    defaultPoolId,
+    maxRuns: maxConcurrentRuns,
+    besideWorkPercent: replaySlotsPercent ?? REPLAY_SLOTS_PERCENT,
+  };
 }
 
 /** Builds placement from the workspace's rows. */

@@ -12,13 +12,24 @@ const schema = z.strictObject({
     .max(10_000, "must be at most 10000")
     .nullable()
     .default(null),
+  replaySlotsPercent: z
+    .int("must be a whole number")
+    .min(1, "must be at least 1")
+    .max(100, "must be at most 100")
+    .nullable()
+    .default(null)
+    .describe(
+      "Share of each pool's slots for replays, checks and searches together, in percent; at least one slot. Null for half.",
+    ),
 });
 
 export type WorkspaceRunnersFields = z.output<typeof schema>;
 
+const noSettings: WorkspaceRunnersFields = schema.parse({});
+
 const KIND = "workspace-runners";
 
-/** A workspace's default pool and its limit of runs. A workspace has at most one, at its slug. */
+/** A workspace's default pool, its limit of runs and the share of replays. A workspace has at most one, at its slug. */
 export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
   name: KIND,
   plural: "workspace-runners",
@@ -38,5 +49,5 @@ export const workspaceRunnersKind: Kind<WorkspaceRunnersFields> = {
 export function workspaceRunners(reading: Reading, workspaceId: string): WorkspaceRunnersFields {
   const [id] = resourceAddresses.list(reading, workspaceId, [KIND], { limit: 1 });
   const row = id === undefined ? undefined : findResource<WorkspaceRunnersFields>(reading, workspaceId, KIND, id);
-  return row?.fields ?? { defaultPool: null, maxConcurrentRuns: null };
+  return row?.fields ?? noSettings;
 }

@@ -1,5 +1,7 @@
 import t from "tap";
+import { resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
 import { ReplayWorld } from "../../support/replay-world.js";
+import { workspaceId } from "../../support/work.js";
 
 t.test("all runs of a set are repeated once before any twice, and the replay finishes", async (t) => {
   const world = await ReplayWorld.open({ runs: 2 });
@@ -95,6 +97,24 @@ t.test("a replay of 50 runs, five times each, makes its copies in slices and que
   t.same(await world.stop(replayId), { replayed: false });
   t.match(world.replay(replayId), { state: "stopped", counts: { queued: 0, running: 0, settled: 10 } });
   t.same(world.complaints(), []);
+});
+
+t.test("replays have half of the slots together, or the share that the workspace sets", async (t) => {
+  const world = await ReplayWorld.open({ runs: 4, slots: 4 });
+  await world.start();
+  await world.start();
+  t.equal(world.jobs().length, 2);
+  const all = await ReplayWorld.open({ runs: 4, slots: 4 });
+  await all.write((rows) => {
+    const row = { kind: "workspace-runners", id: "wr_1", version: 1, workspaceId, teamId: null, address: "acme" };
+    const fields = { defaultPool: null, maxConcurrentRuns: null, replaySlotsPercent: 100 };
+    const rest = { hidden: {}, added: {}, createdAt: "", updatedAt: "" };
+    resources.put(rows, workspaceId, [row.kind, row.id], { ...row, ...rest, fields });
+    resourceAddresses.put(rows, workspaceId, [row.kind, row.address], row.id);
+  });
+  await all.start();
+  await all.start();
+  t.equal(all.jobs().length, 4);
 });
 
 t.test("two replays take turns at the runners", async (t) => {

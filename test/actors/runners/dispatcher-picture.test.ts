@@ -27,7 +27,7 @@ interface Rows extends PlacementState {
 }
 
 /** What a workspace sets of its pools and rules. */
-type Rules = Pick<PlacementState, "pools" | "defaultPoolId" | "maxRuns">;
+type Rules = Pick<PlacementState, "pools" | "defaultPoolId" | "maxRuns" | "besideWorkPercent">;
 
 /** A message; one that fails does all that it does and throws then. */
 type Told = DispatcherMessage & { readonly fails?: boolean };
@@ -53,7 +53,7 @@ const workspace = probe("workspace", {
   idle: () => undefined,
 });
 
-function putRules(writing: Writing, { pools, defaultPoolId, maxRuns }: Rules): void {
+function putRules(writing: Writing, { pools, defaultPoolId, maxRuns, besideWorkPercent }: Rules): void {
   const row = (kind: string, id: string, fields: Record<string, unknown>) => {
     resourceAddresses.put(writing, partition, [kind, id], id);
     resources.put(writing, partition, [kind, id], {
@@ -63,17 +63,21 @@ function putRules(writing: Writing, { pools, defaultPoolId, maxRuns }: Rules): v
   };
   for (const { id, ...fields } of pools) row("runner-pool", id, { kind: "pull", ...fields });
   const defaultPool = pools.find(({ id }) => id === defaultPoolId)?.key ?? null;
-  row("workspace-runners", "wr_1", { defaultPool, maxConcurrentRuns: maxRuns });
+  row("workspace-runners", "wr_1", { defaultPool, maxConcurrentRuns: maxRuns, replaySlotsPercent: besideWorkPercent });
 }
 
 function readRows(reading: Reading): Rows {
   const pools = listResources<RunnerPoolFields>(reading, partition, "runner-pool").map(({ id, fields }) => ({
     ...{ id, key: fields.key, labels: fields.labels, concurrency: fields.concurrency },
   }));
-  const { defaultPool, maxConcurrentRuns } = workspaceRunners(reading, partition);
+  const { defaultPool, maxConcurrentRuns, replaySlotsPercent } = workspaceRunners(reading, partition);
   return {
     ...{ runners: runners.list(reading, partition), claims: claims.list(reading, partition), pools },
-    ...{ lanes: lanes.list(reading, partition), maxRuns: maxConcurrentRuns, besideWorkPercent: 50 },
+    ...{
+      lanes: lanes.list(reading, partition),
+      maxRuns: maxConcurrentRuns,
+      besideWorkPercent: replaySlotsPercent ?? 50,
+    },
     defaultPoolId: pools.find(({ key }) => key === defaultPool)?.id ?? null,
     queue: listLines(reading, partition).flatMap((line) => listOldest(reading, partition, toLineKey(line), 1_000)),
   };

@@ -11,7 +11,7 @@ t.test("a workspace has one workspace-runners, at its slug, whose pool and bound
   const held = `${base}/workspaces/${workspaceId}`;
   const pool = await ada.create(`${held}/runner-pools`, { key: "main" });
   const made = await ada.create(`${held}/workspace-runners`, { defaultPool: "main" });
-  t.same([made.address, made.maxConcurrentRuns], ["acme", null]);
+  t.same([made.address, made.maxConcurrentRuns, made.replaySlotsPercent], ["acme", null, null]);
   const again = await createUnder(ada, `${held}/workspace-runners`, { maxConcurrentRuns: 1 }, "second");
   t.same([again.status, slugOf(again)], [409, "already-exists"]);
   t.equal((await ada.request("GET", `${held}/workspace-runners/import?address=acme`)).body?.id, made.id);
