@@ -12,6 +12,7 @@ export const tables = [
   "mailbox",
   "pages",
   "recovery",
+  "replays",
 ] as const;
 
 /** How the benchmark is called. */

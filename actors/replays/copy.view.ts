@@ -16,41 +16,62 @@ export interface CopyParts {
   readonly pairingSpent: Money | null;
 }
 
-/** The copy with outputs, reasons and claims, as they were given. */
-export function copyView({ copy, title, ...parts }: CopyParts): CopyView {
-  const { runId, originalRunId, taskId, repeat, state, result, why, outcome } = copy;
-  const { spent, priced, steps, ms, toolMisses } = copy;
+/**
+ * The copy with outputs, reasons and claims, as they were given. Written out, as a replay has 250: objects made of others'
+ * members cost several times as much.
+ */
+export function copyView(parts: CopyParts): CopyView {
+  const { copy } = parts;
   return {
-    ...{
-      runId,
-      originalRunId,
-      taskId,
-      title,
-      repeat,
-      state,
-      result,
-      why,
-      outcome,
-      spent,
-      priced,
-      steps,
-      ms,
-      toolMisses,
-    },
-    ...parts,
+    runId: copy.runId,
+    originalRunId: copy.originalRunId,
+    taskId: copy.taskId,
+    title: parts.title,
+    repeat: copy.repeat,
+    state: copy.state,
+    result: copy.result,
+    why: copy.why,
+    outcome: copy.outcome,
+    check: parts.check,
+    judge: parts.judge,
+    secondJudge: parts.secondJudge,
+    rejudgingSpent: parts.rejudgingSpent,
+    recheck: parts.recheck,
+    pair: parts.pair,
+    pairingSpent: parts.pairingSpent,
+    spent: copy.spent,
+    priced: copy.priced,
+    steps: copy.steps,
+    ms: copy.ms,
+    toolMisses: copy.toolMisses,
   };
 }
 
 /** The copy in lists of replays and on the stream: without outputs, reasons and claims. */
 export function listedCopyView(parts: CopyParts): ListedCopyView {
-  const { check, judge, secondJudge, recheck, pair, ...rest } = copyView(parts);
+  const { copy, pair, secondJudge } = parts;
   return {
-    ...rest,
-    check: listedCheck(check),
-    judge: listedJudge(judge),
+    runId: copy.runId,
+    originalRunId: copy.originalRunId,
+    taskId: copy.taskId,
+    title: parts.title,
+    repeat: copy.repeat,
+    state: copy.state,
+    result: copy.result,
+    why: copy.why,
+    outcome: copy.outcome,
+    check: listedCheck(parts.check),
+    judge: listedJudge(parts.judge),
     secondJudge: secondJudge === null ? null : listedJudge(secondJudge),
-    recheck: listedCheck(recheck),
+    rejudgingSpent: parts.rejudgingSpent,
+    recheck: listedCheck(parts.recheck),
     pair: pair === null ? null : { ...pair, readings: pair.readings?.map(listedReading) ?? null },
+    pairingSpent: parts.pairingSpent,
+    spent: copy.spent,
+    priced: copy.priced,
+    steps: copy.steps,
+    ms: copy.ms,
+    toolMisses: copy.toolMisses,
   };
 }
 
@@ -58,8 +79,9 @@ function listedCheck(check: CheckView | null): ListedCopyView["check"] {
   return check === null ? null : { passed: check.passed, exitCode: check.exitCode };
 }
 
-function listedJudge({ claims: _claims, reasons: _reasons, ...judge }: JudgeView): ListedCopyView["judge"] {
-  return judge;
+function listedJudge(judge: JudgeView): ListedCopyView["judge"] {
+  const { scale, passed, score, marks, passShare, model, promptVersion, cut } = judge;
+  return { scale, passed, score, marks, passShare, model, promptVersion, cut };
 }
 
 function listedReading({ ownShownFirst, outcome }: NonNullable<PairView["readings"]>[number]) {

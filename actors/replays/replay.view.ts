@@ -34,8 +34,8 @@ export function replayView(figures: ReplayFigures, shown: ShownWhole): ReplayVie
   const { parts, other, baselineId } = shown;
   const titles = new Map(parts.map(({ copy, title }) => [copy.taskId, title]));
   const rows = compareByTask(
-    parts.map(toCompared),
-    other.map((copy) => ({ ...copy, pairOutcome: null })),
+    parts.map(toOwn),
+    other.map((copy) => toCompared(copy, null)),
   );
   return {
     ...commonView(figures, shown),
@@ -50,10 +50,17 @@ export function replayView(figures: ReplayFigures, shown: ShownWhole): ReplayVie
 }
 
 /** A copy with all that figures need. */
-type ComparedCopy = ReplayCopyRow & MeasuredCopy;
+interface ComparedCopy extends MeasuredCopy {
+  readonly runId: string | null;
+}
 
-function toCompared({ copy, pair }: CopyParts): ComparedCopy {
-  return { ...copy, pairOutcome: pair?.outcome ?? null };
+function toCompared(copy: ReplayCopyRow, pairOutcome: MeasuredCopy["pairOutcome"]): ComparedCopy {
+  const { runId, taskId, originalRunId, repeat, result, spent, priced, ms, steps } = copy;
+  return { runId, taskId, originalRunId, repeat, result, spent, priced, ms, steps, pairOutcome };
+}
+
+function toOwn({ copy, pair }: CopyParts): ComparedCopy {
+  return toCompared(copy, pair?.outcome ?? null);
 }
 
 function comparedView({
@@ -77,7 +84,7 @@ function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { par
     ...row,
     isBaseline,
     totals: totalsView(replay, totals),
-    pairsAgainstBaseline: replay.pairedWith === null ? null : tallyPairs(parts.map(toCompared)),
+    pairsAgainstBaseline: replay.pairedWith === null ? null : tallyPairs(parts.map(toOwn)),
     comparedWith: versus?.comparedWith ?? null,
     againstBaseline: versus?.againstBaseline ?? null,
     detectableGain: versus?.detectableGain ?? null,

@@ -1,3 +1,6 @@
+import { inPieces } from "../page-reading.js";
+import type { RouteRequest } from "../route.js";
+
 /** Items of a list with their JSON, until these have so many bytes. The first item is taken however long it is. */
 export class BoundedList<Item extends object> {
   readonly #items: Item[] = [];
@@ -26,4 +29,9 @@ export class BoundedList<Item extends object> {
     this.#texts.push(text);
     return true;
   }
+}
+
+/** Items as a JSON array; other work runs in between. */
+export async function toJsonList(items: readonly object[], request: Pick<RouteRequest, "pause">): Promise<string> {
+  return `[${(await inPieces(items, request, (item) => JSON.stringify(item))).join(",")}]`;
 }

@@ -9,6 +9,7 @@ import type { ListedReplayView, ReplayView } from "../../actors/replays/replay-s
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../page-reading.js";
 import type { RouteRequest } from "../route.js";
+import { toJsonList } from "./bounded-list.js";
 
 /** What answers about replays are read with. */
 export interface ReplayReads {
@@ -37,8 +38,12 @@ export async function readAtOnce<Answered>(
   }
 }
 
-/** A replay by itself. */
-export async function readReplay(read: ReplayRead, terms: SetTerms, replay: ReplayRow): Promise<ReplayView> {
+/** A replay by itself, and as JSON. */
+export async function readReplay(
+  read: ReplayRead,
+  terms: SetTerms,
+  replay: ReplayRow,
+): Promise<{ readonly body: ReplayView; readonly json: string }> {
   const { view, pause, memory, nowMs } = read;
   const figures = readFigures(view, terms, replay, memory);
   await pause();
@@ -46,7 +51,11 @@ export async function readReplay(read: ReplayRead, terms: SetTerms, replay: Repl
   const { counterpart } = figures;
   const other = counterpart === null ? [] : listCopies(view, terms.workspaceId, counterpart.id);
   await pause();
-  return replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs });
+  const body = replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs });
+  await pause();
+  const { entries, comparison, ...rest } = body;
+  const lists = `"entries":${await toJsonList(entries, read)},"comparison":${await toJsonList(comparison, read)}`;
+  return { body, json: `${JSON.stringify(rest).slice(0, -1)},${lists}}` };
 }
 
 /** A replay as lists have it. */

@@ -75,7 +75,7 @@ function readRoute(reads: ReplayReads): Route {
         const replay = replays.get(read.view, workspaceId, id);
         if (replay === undefined) return { refused: "not-found" };
         const terms = readSetTerms(read.view, workspaceId, set, read.judging);
-        return { status: 200, body: await readReplay(read, terms, replay) };
+        return { status: 200, ...(await readReplay(read, terms, replay)) };
       }),
   });
 }
