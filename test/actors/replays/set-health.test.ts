@@ -1,0 +1,131 @@
+import t from "tap";
+import { notJudging } from "../../../actors/judging/judging-setup.js";
+import { replayRechecks } from "../../../actors/replays/judging/replay-recheck.table.js";
+import { type ReplayVerdictRow, replayVerdicts } from "../../../actors/replays/judging/replay-verdict.table.js";
+import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
+import { ReplayMemory } from "../../../actors/replays/replay-memory.js";
+import { readHealth } from "../../../actors/replays/set-health.queries.js";
+import { setHealthSchema, setHealthView } from "../../../actors/replays/set-health.view.js";
+import { findLiveFingerprints } from "../../../actors/replays/station-config.js";
+import { findResource, resources } from "../../../actors/resources/resource.table.js";
+import { type PicturedReplay, picturedReplay, putReplay, putSet, setRow } from "../../support/pictured-replays.js";
+import { memoryRows } from "../../support/turn.js";
+import { line, lineId, putLine, putTeam, workspaceId } from "../../support/work.js";
+
+const set = setRow({ lineId, stationId: "sta_work" });
+const judging = notJudging;
+const endedAt = "2026-01-02T00:00:00.000Z";
+
+type Rows = ReturnType<typeof memoryRows>;
+
+function world() {
+  const rows = memoryRows();
+  putLine(rows);
+  putTeam(rows);
+  putSet(rows, set, [..."abcdef"]);
+  const config = findLiveFingerprints(rows, workspaceId, set, judging);
+  if (config === undefined) throw new Error("the station is not there");
+  const live: Partial<ReplayRow> = {
+    ...{ lineId, stationId: "sta_work", candidate: { id: "cand_live", name: "Live config", kind: "live" } },
+    ...{ state: "finished", endedAt, ...config },
+  };
+  return { rows, live };
+}
+
+function healthOf(rows: Rows) {
+  const health = readHealth(rows, workspaceId, set, { judging, memory: new ReplayMemory() });
+  return setHealthSchema.parse(setHealthView(health));
+}
+
+function six(results: string): Readonly<Record<string, string>> {
+  return Object.fromEntries([..."abcdef"].map((task) => [task, results]));
+}
+
+/** Another prompt, which is another way of how runs go. */
+function changeLine(rows: Rows): void {
+  const row = findResource(rows, workspaceId, "line", lineId);
+  if (row === undefined) throw new Error("there is no line");
+  const stations = line.stations.map((station) => ({ ...station, prompt: "Other words." }));
+  resources.put(rows, workspaceId, ["line", lineId], { ...row, fields: { ...line, stations } });
+}
+
+t.test("health is of the live config as it is now, but for what the judge and the check do", async (t) => {
+  const { rows, live } = world();
+  const check = picturedReplay(six("+-+"), { id: "rep_1", ...live, probe: true });
+  putReplay(rows, check);
+  lookTwice(rows, check);
+  const answer = {
+    candidate: { id: "cand_2", name: "With the answer x", kind: "with-answer" },
+    answers: "rep_1",
+  } as const;
+  putReplay(rows, picturedReplay(six("+++"), { id: "rep_2", ...live, ...answer }));
+  const before = healthOf(rows);
+  t.match(before, {
+    noise: { replayId: "rep_1", repeats: 3, perRepeat: [1, 0, 1], spread: 1, flippedTasks: { length: 6 }, tasks: 6 },
+    saturation: { replayId: "rep_1", saturated: false, few: false },
+    judge: { replayId: "rep_1", compared: 2, agreed: 1, pending: 1, agreement: 0.5, unstable: true },
+    checks: { replayId: "rep_1", rechecked: 2, pending: 1, flaky: { length: 1 } },
+    oracle: {
+      replayId: "rep_2",
+      candidateId: "cand_2",
+      againstReplayId: "rep_1",
+      againstState: "finished",
+      withAnswer: 1,
+    },
+  });
+  t.same(before.checks?.flaky, [
+    { taskId: "a", originalRunId: "run_a", runId: "rep_1/1/2", first: "failed", recheck: "passed" },
+  ]);
+  changeLine(rows);
+  const after = healthOf(rows);
+  t.match(after, { noise: null, saturation: null, oracle: null });
+  t.same([after.judge, after.checks], [before.judge, before.checks]);
+});
+
+t.test("a replay that does not cover the set says nothing of its saturation", async (t) => {
+  const { rows, live } = world();
+  putReplay(rows, picturedReplay({ a: "+", b: "+" }, { id: "rep_1", ...live, setVersion: 0 }));
+  t.equal(healthOf(rows).saturation, null);
+  putReplay(rows, picturedReplay({ ...six("+"), g: "-" }, { id: "rep_2", ...live, setVersion: 0 }));
+  t.match(healthOf(rows).saturation, { replayId: "rep_2" }, "it covers more");
+});
+
+t.test("a check under way, and one of another set, is no check of the set", async (t) => {
+  const { rows, live } = world();
+  const running = picturedReplay(six("+.."), { id: "rep_1", ...live, state: "running", probe: true });
+  putReplay(rows, running);
+  lookTwice(rows, running);
+  const other = picturedReplay(six("+++"), { id: "rep_2", ...live, setId: "rset_2", probe: true });
+  putReplay(rows, other);
+  lookTwice(rows, other);
+  t.match(healthOf(rows), { judge: null, checks: null });
+  replays.put(rows, workspaceId, running.replay, { ...running.replay, state: "finished" });
+  t.match(healthOf(rows), { judge: { replayId: "rep_1" }, checks: { replayId: "rep_1" } });
+});
+
+/** Of the first task's copies the first is found alike twice, the second is not, and the third is still to come. */
+function lookTwice(rows: Rows, { replay: { id: replayId } }: PicturedReplay): void {
+  const place = 1;
+  const verdict = (repeat: number, which: "first" | "second", passed: boolean | null): ReplayVerdictRow => ({
+    ...{ replayId, place, repeat, which, state: passed === null ? "asked" : "judged", none: null },
+    verdict:
+      passed === null
+        ? null
+        : {
+            ...{ scale: "yes-no", passed, score: passed ? 1 : 0, marks: null, model: "large", promptVersion: 1 },
+            ...{ cut: false, reasons: { brief: [], whole: null } },
+          },
+    spent: { calls: 1, cost: null, isEstimate: false },
+  });
+  const second = [true, false, null];
+  for (const [at, passed] of second.entries()) {
+    const repeat = at + 1;
+    replayVerdicts.insert(rows, workspaceId, verdict(repeat, "first", true));
+    replayVerdicts.insert(rows, workspaceId, verdict(repeat, "second", passed));
+    replayRechecks.insert(rows, workspaceId, {
+      ...{ replayId, place, repeat, state: passed === null ? "asked" : "checked", runId: null, lostRunIds: [] },
+      check: passed === null ? null : { passed: true, exitCode: 0, tail: "" },
+      reason: null,
+    });
+  }
+}
