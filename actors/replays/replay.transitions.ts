@@ -17,7 +17,7 @@ import type { CopyName, ReplayContext } from "./replay-events.js";
 import { getReplayInput, type ReplayEntry, type ReplayInputRow } from "./replay-input.table.js";
 import { listPinned } from "./replay-pins.js";
 import { replaySetsRef } from "./replay-set.messages.js";
-import { type CopyChange, countChanges, type ReplayStep, withdrawQueued } from "./replay-step.js";
+import { type CopyChange, countChanges, type ReplayStep, stepReplay, withdrawQueued } from "./replay-step.js";
 import { runRefusals } from "./run-refusal.js";
 
 /** What the transitions of a replay do; `replay.machine.ts` says when. */
@@ -92,12 +92,18 @@ export function applyStep(scene: JudgingScene, context: ReplayContext, step: Rep
   putStep(turn, row, changes);
   for (const runId of withdrawn) withdrawRun(turn, runId, "The replay has reached its ceiling.");
   const names = changes.filter(goesBack).map(({ after: { place, repeat } }): CopyName => ({ place, repeat }));
-  const back = [...context.back, ...names];
+  const next = { ...context, back: [...context.back, ...names] };
   const judged = changes.filter(({ after }) => after.state === "judging");
+  if (judged.length > 0) return judgeCopies(scene, next, judged);
+  return leads === "on" ? fillQueue(turn, getReplayRow(turn), next) : next;
+}
+
+/** Has copies judged. What that counts may reach the ceiling; where nothing is asked, they have their results at once. */
+function judgeCopies(scene: JudgingScene, context: ReplayContext, judged: readonly CopyChange[]): ReplayContext {
+  const { turn } = scene;
   for (const { after } of judged) judgeCopy(scene, after);
-  // Where nothing is asked, a copy has its result at once.
-  if (judged.length > 0) turn.wake(wakeUps.settle, turn.now);
-  return leads === "on" ? fillQueue(turn, getReplayRow(turn), { ...context, back }) : { ...context, back };
+  turn.wake(wakeUps.settle, turn.now);
+  return applyStep(scene, context, { ...stepReplay(turn, getReplayRow(turn), null), leads: "on" });
 }
 
 /** Its runner was lost, or the ceiling is reached, for now: what is judged may cost less than its estimates. */

@@ -2,6 +2,9 @@ import { type ActorSettings, createActorTypes } from "../../actors/actor-types.j
 import { createKinds } from "../../actors/kinds.js";
 import type { Station } from "../../actors/lines/station.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { modelEffect } from "../../actors/outbound/model.effects.js";
+import type { Model, ModelReply } from "../../actors/outbound/model.js";
+import type { ModelRequest } from "../../actors/outbound/model-request.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { replayRef } from "../../actors/replays/replay.messages.js";
@@ -36,6 +39,8 @@ export interface ReplayWorldOptions extends ActorSettings {
   readonly slots?: number;
   /** Fields of the station `work` besides the usual. */
   readonly station?: object;
+  /** What the model says to a request, three seconds after it; without it none is set up. */
+  readonly model?: (request: ModelRequest) => ModelReply;
   /** Proposed candidates of the station by id: what each changes of its block. */
   readonly candidates?: Readonly<Record<string, object>>;
 }
@@ -102,8 +107,20 @@ export class ReplayWorld {
   async restart(): Promise<void> {
     const { retention, judging } = this.#options;
     const actors = createActorTypes(kinds, { ...(retention && { retention }), ...(judging && { judging }) });
-    const effects = [retentionEffect({ clock: this.harness.world.clock })];
+    const effects = [retentionEffect({ clock: this.harness.world.clock }), modelEffect(this.#model())];
     await this.harness.start({ actors, effects, subscribers });
+  }
+
+  #model(): Model | null {
+    const { model, judging } = this.#options;
+    const terms = judging?.terms ?? null;
+    if (model === undefined || terms === null) return null;
+    const { clock } = this.harness.world;
+    const complete: Model["complete"] = (request) =>
+      new Promise((resolve) => {
+        clock.at(clock.now() + 3_000, () => resolve(model(request)));
+      });
+    return { settings: { ...terms, url: "http://localhost", key: null }, complete };
   }
 
   /** The runner says hello as a new process: it has none of the claims of the one before. */
