@@ -227,6 +227,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "entry.remove": "same",
       "guard.mark": "same",
       "replay.start": "same",
+      "replay.finished": "same",
       "sets.dissolve": "same",
       woken: "same",
     },
