@@ -13,7 +13,7 @@ export type WantedCommit = Extract<ServiceFrame, { frame: "wanted" }>["commits"]
 export interface WantedCommitsOptions {
   readonly workFolder: string;
   readonly mirrors: Mirrors;
-  readonly client: ArchiveClient;
+  readonly client: Pick<ArchiveClient, "take" | "report" | "offer" | "put">;
   readonly log: (line: string) => void;
   /** Longest pack, in bytes; that of the protocol by default. */
   readonly maxBytes?: number;
@@ -49,6 +49,11 @@ export class WantedCommits {
     this.#work ??= this.#lookForAll().finally(() => {
       this.#work = null;
     });
+  }
+
+  /** Resolves when nothing is looked for. */
+  async idle(): Promise<void> {
+    await this.#work;
   }
 
   /** Ends what is under way; resolves when it has. */

@@ -1,0 +1,157 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { CHUNK_BYTES } from "../../../../actors/archives/pack.js";
+import { ArchiveCache } from "../../../../http/runner/archives/archive-cache.js";
+import { chunksOf, makeCommit, toPack } from "../../../actors/archives/archive-scene.js";
+import { inRepository } from "../run-scene.js";
+
+const { signal } = new AbortController();
+const made = makeCommit({ "a.txt": "one\n", "b.bin": randomBytes(CHUNK_BYTES) });
+const claim = { runId: "run_1", fence: 1 };
+
+/** A cache whose service has one pack, and a bare repository to restore into. */
+function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = toPack(bytes).digest } = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-cache-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const fetched: number[] = [];
+  const cache = new ArchiveCache({
+    workFolder: folder,
+    maxBytes,
+    client: {
+      get: async (_id, n) => {
+        fetched.push(n);
+        return chunksOf(bytes)[n] ?? Buffer.alloc(0);
+      },
+    },
+  });
+  let records = 0;
+  const restore = async (commit: string, id = "arc_1") => {
+    records += 1;
+    const record = join(folder, `record-${records}`);
+    mkdirSync(record);
+    inRepository(record, "init", "--quiet", "--bare");
+    await cache.restoreInto(record, { archive: { id, bytes: bytes.length, digest }, commit, claim }, signal);
+    return record;
+  };
+  return { folder, fetched, restore, kept: () => readdirSync(join(folder, "archives")) };
+}
+
+/** A pack of these objects of a repository that `make` fills, each named as git names them. */
+function packOf(make: (git: (...args: string[]) => string, folder: string) => readonly string[]): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-hostile-"));
+  try {
+    const git = (...args: string[]) => inRepository(folder, ...args).trim();
+    git("init", "--quiet");
+    const input = `${make(git, folder).join("\n")}\n`;
+    return execFileSync("git", ["pack-objects", "--stdout", "--quiet"], { cwd: folder, input });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+t.test("a pack is fetched once, verified, and gives the commit without what came before", async (t) => {
+  const { restore, fetched, kept } = scene(t, made.bytes);
+  const [first, second] = await Promise.all([restore(made.commit), restore(made.commit)]);
+  t.same(fetched, [0, 1]);
+  for (const record of [first, second]) {
+    t.equal(inRepository(record, "log", "--format=%H", made.commit).trim(), made.commit);
+    t.equal(inRepository(record, "show", `${made.commit}:a.txt`), "one\n");
+    t.equal(inRepository(record, "fsck", "--no-dangling", "--no-progress").trim(), "");
+  }
+  t.equal(kept().length, 1);
+});
+
+t.test("a pack that is damaged, of something else, or more than the commit, is never used", async (t) => {
+  const head = (git: (...args: string[]) => string) => git("rev-parse", "HEAD");
+  const fill = (git: (...args: string[]) => string, folder: string) => {
+    writeFileSync(join(folder, "a.txt"), "one\n");
+    git("add", ".");
+    git("commit", "--quiet", "-m", "One");
+    const listed = git("rev-list", "--objects", "--no-walk", "HEAD").split("\n");
+    return listed.map((line) => line.slice(0, 40));
+  };
+  let commit = "";
+  const extra = packOf((git, folder) => {
+    const objects = fill(git, folder);
+    commit = head(git);
+    writeFileSync(join(folder, "evil"), "other\n");
+    return [...objects, git("hash-object", "-w", "evil")];
+  });
+  let withoutBlob = "";
+  const lacking = packOf((git, folder) => {
+    const objects = fill(git, folder);
+    withoutBlob = head(git);
+    return objects.slice(0, 2);
+  });
+  let swapped = "";
+  const exchanged = packOf((git, folder) => {
+    const objects = fill(git, folder);
+    swapped = head(git);
+    writeFileSync(join(folder, "evil"), "other\n");
+    return [...objects.slice(0, 2), git("hash-object", "-w", "evil")];
+  });
+  const flipped = Buffer.from(made.bytes);
+  flipped[2_000] = (flipped[2_000] ?? 0) ^ 255;
+  for (const [name, bytes, of] of [
+    ["another object beside", extra, commit],
+    ["without a file", lacking, withoutBlob],
+    ["another file instead", exchanged, swapped],
+    ["another commit", made.bytes, made.parent],
+    ["a changed byte", flipped, made.commit],
+    ["noise", randomBytes(5_000), made.commit],
+    ["half of it", made.bytes.subarray(0, 5_000), made.commit],
+  ] as const) {
+    const { restore, kept } = scene(t, bytes);
+    await t.rejects(restore(of), { name: "GitFailed" }, name);
+    t.same(kept(), [], `${name}: nothing of it stays`);
+  }
+});
+
+t.test("a chunk that is cut short, or a digest that is another, ends it before git reads anything", async (t) => {
+  const other = scene(t, made.bytes, { digest: "0".repeat(64) });
+  await t.rejects(other.restore(made.commit), /its digest is another/);
+  const pack = toPack(made.bytes);
+  const cut = new ArchiveCache({ workFolder: other.folder, client: { get: async () => Buffer.alloc(10) } });
+  const wanted = { archive: { id: "arc_1", ...pack }, commit: made.commit, claim };
+  await t.rejects(cut.restoreInto(other.folder, wanted, signal), /cut short/);
+  const huge = { archive: { id: "arc_1", bytes: 2 ** 40, digest: pack.digest }, commit: made.commit, claim };
+  await t.rejects(cut.restoreInto(other.folder, huge, signal), /longer than packs are/);
+});
+
+t.test("a pack that unfolds to more than git may hold ends there", async (t) => {
+  const size = 5 * 1024 ** 3;
+  const header = Buffer.alloc(12);
+  header.write("PACK");
+  header.writeUInt32BE(2, 4);
+  header.writeUInt32BE(1, 8);
+  const head: number[] = [];
+  let rest = Math.floor(size / 16);
+  // A tree, which git holds in memory as a whole.
+  head.push((2 << 4) | (size % 16) | 128);
+  for (; rest > 0; rest = Math.floor(rest / 128)) head.push((rest % 128) | (rest >= 128 ? 128 : 0));
+  const { restore, kept } = scene(t, Buffer.concat([header, Buffer.from(head), randomBytes(5_000)]));
+  await t.rejects(restore(made.commit), { name: "GitFailed" });
+  t.same(kept(), []);
+});
+
+t.test("packs beyond the bound are removed, those used longest ago first; who uses one keeps it", async (t) => {
+  const { restore, folder, kept } = scene(t, made.bytes, { maxBytes: Math.ceil(made.bytes.length * 2.5) });
+  const first = await restore(made.commit, "arc_1");
+  await restore(made.commit, "arc_2");
+  for (const [index, name] of kept().sort().entries()) utimesSync(join(folder, "archives", name), index, index);
+  await restore(made.commit, "arc_1");
+  await restore(made.commit, "arc_3");
+  t.same(
+    kept()
+      .map((name) => name.slice(0, 5))
+      .sort(),
+    ["arc_1", "arc_3"],
+  );
+  rmSync(join(folder, "archives"), { recursive: true });
+  t.equal(inRepository(first, "show", `${made.commit}:a.txt`), "one\n");
+  t.notOk(existsSync(join(folder, "archives")));
+});
