@@ -13,6 +13,7 @@ import { listPartitions } from "../storage/partitions.js";
 import { readPastDamage } from "../storage/past-damage.js";
 import type { Reading } from "../storage/store.js";
 import { createActorTypes } from "./actor-types.js";
+import { checkArchives } from "./archives/check-archives.js";
 import { createDependentSources } from "./dependent-tables.js";
 import { createDirectoryCatalogue } from "./directories.js";
 import { referringTables } from "./referring-tables.js";
@@ -35,6 +36,7 @@ export function createExaminations(kinds: readonly Kind[], nowMs: number): reado
     (reading) => checkValues(reading, { tables }),
     (reading) => checkIndexes(reading, sources),
     (reading) => checkBodies(reading, nowMs),
+    checkArchives,
     (reading) => checkActors(reading, catalogue),
     (reading) => checkDirectories(reading, directories),
   ];

@@ -1,0 +1,54 @@
+import { type Finding, listEntries } from "../../storage/finding.js";
+import { rowSpace } from "../../storage/keys.js";
+import { listPartitions } from "../../storage/partitions.js";
+import { readPastDamage } from "../../storage/past-damage.js";
+import type { Reading } from "../../storage/store.js";
+import type { ArchiveRow } from "./archive.js";
+import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { countChunks } from "./pack.js";
+
+/** Archives against their chunks, those who need them, and the room that they take. */
+export function* checkArchives(damageable: Reading): Generator<Finding> {
+  for (const partition of listPartitions(damageable)) {
+    let isIncomplete = false;
+    const reading = readPastDamage(damageable, () => {
+      isIncomplete = true;
+    });
+    const rows = new Map<string, ArchiveRow>();
+    for (const row of archives.rows(reading, partition)) rows.set(row.id, row);
+    const findings = [...checkParts(reading, partition, rows), ...checkRoom(reading, partition, rows)];
+    for (const { isDerived, ...finding } of findings) {
+      yield isDerived && isIncomplete ? { ...finding, repair: [] } : finding;
+    }
+  }
+}
+
+/** `isDerived`: its repair may be wrong where other rows are damaged. */
+type Suspected = Finding & { readonly isDerived: boolean };
+
+function* checkParts(reading: Reading, partition: string, rows: ReadonlyMap<string, ArchiveRow>): Generator<Suspected> {
+  const chunks = new Map<string, number>();
+  for (const { name } of [archiveChunks, archiveHolds]) {
+    for (const { key } of listEntries(reading, [partition, rowSpace, name])) {
+      const id = String(key[3]);
+      if (name === archiveChunks.name) chunks.set(id, (chunks.get(id) ?? 0) + 1);
+      if (rows.has(id)) continue;
+      const what = `${name === archiveChunks.name ? "chunks" : "holds"} of archives: without an archive`;
+      yield { what, key, repair: [{ op: "remove", key }], isDerived: true };
+    }
+  }
+  for (const { id, standing, pack } of rows.values()) {
+    if (standing !== "kept" || (pack !== null && chunks.get(id) === countChunks(pack))) continue;
+    const key = archives.key(partition, id);
+    yield { what: "a kept commit that lacks chunks: only a backup has them", key, repair: [], isDerived: false };
+  }
+}
+
+function* checkRoom(reading: Reading, partition: string, rows: ReadonlyMap<string, ArchiveRow>): Generator<Suspected> {
+  let bytes = 0;
+  for (const { pack } of rows.values()) bytes += pack?.bytes ?? 0;
+  if ((archiveRoom.get(reading, partition, ROOM) ?? 0) === bytes) return;
+  const key = archiveRoom.key(partition, ROOM);
+  const repair = bytes > 0 ? [{ op: "put", key, value: bytes } as const] : [{ op: "remove", key } as const];
+  yield { what: "room of archives: not what their packs take", key, repair, isDerived: true };
+}

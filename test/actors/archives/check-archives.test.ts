@@ -1,0 +1,61 @@
+import { randomBytes } from "node:crypto";
+import t from "tap";
+import { toArchiveId } from "../../../actors/archives/archive.js";
+import { archiveActor } from "../../../actors/archives/archive.machine.js";
+import { archiveChunks, archiveHolds, archiveRoom, ROOM } from "../../../actors/archives/archive.table.js";
+import { checkArchives } from "../../../actors/archives/check-archives.js";
+import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
+import { address } from "../../../runtime/address.js";
+import type { Change, Key, Store } from "../../../storage/store.js";
+import { storeWith } from "../../support/migrating.js";
+import { stepByHand } from "../../support/turn.js";
+import { chunksOf, makeCommit, toPack } from "./archive-scene.js";
+
+const workspaceId = "ws_1";
+const repository = "acme/app";
+const { commit, bytes } = makeCommit({ "a.bin": randomBytes(CHUNK_BYTES) });
+const id = toArchiveId(repository, commit);
+
+/** A store with a kept commit. */
+async function storeWithArchive(): Promise<Store> {
+  const actor = stepByHand(archiveActor({ bytesPerWorkspace: 10 * CHUNK_BYTES }), address(workspaceId, "archive", id));
+  actor.take({ type: "archive.hold", holder: "set_1/run_1", repository, commit } as { type: string });
+  const say = (message: object) => actor.take({ runnerId: "r1", ...message } as unknown as { type: string });
+  say({ type: "archive.take" });
+  say({ type: "archive.offer", pack: toPack(bytes) });
+  for (const [n, chunk] of chunksOf(bytes).entries()) say({ type: "archive.chunk", n, chunk });
+  return storeWith(actor.rows.range({ prefix: [workspaceId] }));
+}
+
+/** What is found after a change, and what is left when it was repaired. */
+async function examine(change: Change | null) {
+  const store = await storeWithArchive();
+  if (change !== null) await store.commit([change]);
+  const found = [...checkArchives(store.reading)];
+  await store.commit(found.flatMap(({ repair }) => repair));
+  const left = [...checkArchives(store.reading)];
+  return [found.map(({ what }) => what), left.map(({ what }) => what)];
+}
+
+const remove = (key: Key): Change => ({ op: "remove", key });
+const put = (key: Key, value: unknown): Change => ({ op: "put", key, value });
+
+t.test("archives that were left as they are to be are whole", async (t) => {
+  t.same(await examine(null), [[], []]);
+});
+
+t.test("a pack that lacks a chunk is found, and cannot be repaired", async (t) => {
+  const lacking = ["a kept commit that lacks chunks: only a backup has them"];
+  t.same(await examine(remove(archiveChunks.key(workspaceId, id, 0))), [lacking, lacking]);
+});
+
+t.test("what has no archive is found and removed, and a wrong room is put right", async (t) => {
+  const chunk = archiveChunks.key(workspaceId, "arc_other", 0);
+  t.same(await examine(put(chunk, Buffer.from("x"))), [["chunks of archives: without an archive"], []]);
+  const held = archiveHolds.key(workspaceId, "arc_other", "set_1/run_1");
+  t.same(await examine(put(held, true)), [["holds of archives: without an archive"], []]);
+  const room = archiveRoom.key(workspaceId, ROOM);
+  for (const wrong of [put(room, 5), remove(room)]) {
+    t.same(await examine(wrong), [["room of archives: not what their packs take"], []]);
+  }
+});
