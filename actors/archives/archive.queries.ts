@@ -7,6 +7,9 @@ import { countChunks, type Pack } from "./pack.js";
 /** Most commits that a runner is told of when it connects; later ones it is told of when they are asked for again. */
 const MAX_TOLD = 200;
 
+/** Counters of the process (`RuntimeStats.counters`). */
+export const archiveCounters = { kept: "archives.kept", refused: "archives.refused" } as const;
+
 /** The archive of a commit; undefined when nobody needs it. */
 export function findArchive(
   reading: Reading,

@@ -2,14 +2,12 @@ import type { Delivered, Turn } from "../../runtime/turn.js";
 import { runners } from "../runners/runner.table.js";
 import type { ArchiveRefusal, ArchiveRow } from "./archive.js";
 import { wantedTopic } from "./archive.messages.js";
+import { archiveCounters } from "./archive.queries.js";
 import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
 import { type ArchiveContext, type ArchiveEvent, deadlineOf } from "./classify-archive.js";
 import { NO_CHUNKS, type Pack } from "./pack.js";
 
 /** The transitions of an archive; the machine says when each runs. */
-
-/** Counters of the process (`RuntimeStats.counters`). */
-export const archiveCounters = { kept: "archives.kept", refused: "archives.refused" } as const;
 
 type EventOf<Type extends ArchiveEvent["type"]> = Delivered<Extract<ArchiveEvent, { readonly type: Type }>>;
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { archiveCounters } from "../../actors/archives/archive.queries.js";
 import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { ServedRequest } from "../transport/server.js";
@@ -64,6 +65,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     help: "Firings of hooks on after events whose attempts were used up, since the start",
     registers: [registry],
   });
+  const setArchives = createArchiveCounter(registry);
   return {
     contentType: registry.contentType,
     served: ({ method, route, status, seconds, isCut }) => {
@@ -78,6 +80,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
       setLanes(current.lanes);
       exhausted.reset();
       exhausted.inc(current.counters.get(EXHAUSTED) ?? 0);
+      setArchives(current.counters);
       for (const seconds of current.flushSeconds) flushes.observe(seconds);
       return registry.metrics();
     },
@@ -105,6 +108,20 @@ function createRequestHistogram(registry: Registry) {
   };
   return (method: string, route: string, status: number, seconds: number): void =>
     seriesOf(method, route, status).observe(seconds);
+}
+
+/** The counter of commits that replay sets need; returns what sets it. */
+function createArchiveCounter(registry: Registry): (counters: RuntimeStats["counters"]) => void {
+  const archives = new Counter({
+    name: "signalbox_archives_total",
+    help: "Commits of replay sets whose looking for ended since the start, by whether a pack is kept or they are refused",
+    labelNames: ["fate"],
+    registers: [registry],
+  });
+  return (counters) => {
+    archives.reset();
+    for (const [fate, counter] of Object.entries(archiveCounters)) archives.inc({ fate }, counters.get(counter) ?? 0);
+  };
 }
 
 /** The gauge of outgoing requests; returns what sets it. */

@@ -105,3 +105,17 @@ t.test("a pending message that starts a run gets the run's beginning; other mess
   t.match(rows.get([workspaceId, "dead", "dl_1"]), wanted);
   t.same(rows.get([workspaceId, "mail", "run", "run_4", 2]), { message: { type: "run.end", outcome: "withdrawn" } });
 });
+
+t.test("runs are found by the commits that they began from", async (t) => {
+  const step = migrations.find(({ title }) => title === "runs are found by the commits that they began from");
+  if (step === undefined) throw new Error("there is no such step");
+  const checkout = (repository: string, at: string | null) => ({ repository, base: at, diff: null });
+  const input = (runId: string, beginning: unknown) => row("run-input", runId, { runId, beginning });
+  const entries = await stepped(step, [
+    input("run_1", { checkouts: [checkout("acme/app", base), checkout("acme/other", null)] }),
+    input("run_2", null),
+    input("run_3", { checkouts: [checkout("acme/app", base)] }),
+  ]);
+  const listed = entries.filter(({ key }) => key[2] === "run-base");
+  t.same(listed, [row("run-base", base, "acme/app", "run_1", true), row("run-base", base, "acme/app", "run_3", true)]);
+});

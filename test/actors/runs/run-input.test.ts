@@ -1,4 +1,5 @@
 import t from "tap";
+import { isCommitNeeded } from "../../../actors/runs/run.queries.js";
 import { runCheckouts, runSteps } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
 import { recountBlobs } from "../../../actors/tables/blob-recount.js";
@@ -131,4 +132,24 @@ t.test("nothing of a report is stored but the commits of repositories that the r
   const stored = JSON.stringify(work.rows.range({ prefix: [] }));
   t.notMatch(stored, base("e"), "the commit is nowhere");
   t.notMatch(stored, /__proto__|acme\/other|ACME/);
+});
+
+t.test("a commit is needed while the input of a run that began from it is stored", async (t) => {
+  const work = new SteppedWork();
+  work.claim();
+  const needed = (commit: string, repository = "acme/app") =>
+    isCommitNeeded(work.rows, workspaceId, { repository, commit });
+  t.notOk(needed(base("a")), "no commit is known yet");
+  const { runId } = work;
+  work.say({ type: "run.started", bases: [{ repository: "acme/app", base: base("a") }] });
+  t.ok(needed(base("a")));
+  t.notOk(needed(base("a"), "acme/other"));
+  t.notOk(needed(base("b")));
+  const input = runInputs.get(work.rows, workspaceId, runId);
+  if (input === undefined) throw new Error("there is no input");
+  runInputs.insert(work.rows, workspaceId, { ...input, runId: "run_2" });
+  runInputs.remove(work.rows, workspaceId, input);
+  t.ok(needed(base("a")), "the other run began from it too");
+  runInputs.remove(work.rows, workspaceId, { ...input, runId: "run_2" });
+  t.notOk(needed(base("a")));
 });

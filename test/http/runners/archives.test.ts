@@ -66,6 +66,8 @@ t.test(
     t.same(await send(scene), [200, 200, 200, 200]);
     t.match(await entry(), { archive: "kept", replayable: true });
     t.equal((await putChunk(scene, 0, Buffer.alloc(CHUNK_BYTES))).status, 409, "nothing more is taken");
+    const metrics = await scene.service.anonymous.request("GET", "/metrics");
+    t.match(metrics.text, /^signalbox_archives_total\{fate="kept"\} 1$/m);
 
     await scene.open({ title: "Again" });
     const first = await peer.job();
