@@ -12,6 +12,7 @@
 import type { EffectEnded } from "../../../runtime/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
 import { addMoney, type Money } from "../../money.js";
+import { modelLane } from "../../outbound/lanes.js";
 import { askModel, type ModelOutcome } from "../../outbound/model.effects.js";
 import type { ModelAsking } from "../../outbound/model-asking.js";
 import { changeReplay, getReplay, type JudgingScene, type PreparedQuestion } from "./judging-scene.js";
@@ -22,7 +23,7 @@ import { hasRoom, recount } from "./spending.js";
 import { prepareVerdict, refuseVerdict, takeVerdict } from "./verdicts.js";
 
 /** Most questions of a replay that are under way or wait for the model: as many as a workspace has places for. */
-export const MAX_ASKED = 4;
+export const MAX_ASKED = modelLane.perParty;
 /** Most questions that one turn makes or asks again. */
 const MADE_IN_TURN = 1;
 /** Most looks of which one turn finds out that nothing is asked about them. */

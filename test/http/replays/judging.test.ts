@@ -114,11 +114,35 @@ t.test("a baseline that checks its set is judged and checked twice, a candidate 
   const pairs = replayPairs.list(reading, workspaceId, [started.id]);
   t.match(pairs, Array(5).fill({ state: "judged", outcome: "tie", model: "m", readings: { length: 2 } }));
   t.match(row(place, started.id).spending, { spent: "10011/2000", besides: "11/1000" });
+  await isRead(t, place, { baseline, replay: started.id });
   const asked = place.model?.asked ?? [];
   t.equal(asked.length, 15 + 15 + 5 + 10);
   t.equal(asked.filter(isOfPair).length, 10);
   t.notMatch(JSON.stringify(asked), /Work well|Live config|cand_/, "no config is shown, nor whose change it is");
 });
+
+/** What clients are shown of it. */
+async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseline: string; readonly replay: string }) {
+  const cost = { amount: 0.0011, currency: "EUR" };
+  const baseline = await ada.request("GET", `${team}/replays/${of.baseline}`);
+  t.match(baseline.body, { probe: true, pairedWith: null, totals: { spent: { amount: 15.0165 } } });
+  t.match((baseline.body?.entries as unknown[])[0], {
+    ...{ state: "judged", result: "succeeded", spent: { amount: 1.0011 }, pair: null, pairingSpent: null },
+    judge: { scale: "yes-no", passed: true, score: 1, marks: null, model: "m", promptVersion: 1 },
+    ...{ secondJudge: { passed: true }, rejudgingSpent: cost, recheck: { passed: false, output: "checked" } },
+  });
+  const replay = await ada.request("GET", `${team}/replays/${of.replay}`);
+  const pairsAgainstBaseline = { wins: 0, losses: 0, ties: 5 };
+  t.match(replay.body, { pairedWith: of.baseline, comparedWith: { replayId: of.baseline }, pairsAgainstBaseline });
+  t.match((replay.body?.entries as unknown[])[0], {
+    ...{ pair: { state: "judged", outcome: "tie", readings: { length: 2 } }, pairingSpent: { amount: 0.0022 } },
+    secondJudge: null,
+  });
+  t.match((await ada.request("GET", set)).body?.health, {
+    judge: { replayId: of.baseline, compared: 15, agreed: 15, pending: 0, agreement: 1, unstable: false },
+    checks: { replayId: of.baseline, rechecked: 15, pending: 0, flaky: { length: 15 } },
+  });
+}
 
 t.test("the model's answer decides, whatever the change says; junk is no verdict", async (t) => {
   const shown: string[] = [];
