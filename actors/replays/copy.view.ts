@@ -1,6 +1,6 @@
 import type { Money } from "../money.js";
 import type { CheckView, CopyView, JudgeView, ListedCopyView, PairView } from "./copy-schemas.js";
-import type { ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayCopyRow } from "./replay.js";
 
 /** A copy with what else is shown of it. */
 export interface CopyParts {

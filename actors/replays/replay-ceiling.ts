@@ -1,8 +1,7 @@
 import { add, decimal, type Fraction, fraction, fromText, multiply, subtract, toText } from "../fraction.js";
 import { addMoney, type Money } from "../money.js";
 import { reachesCeiling, unpricedRun } from "../statistics/spending.js";
-import type { ReplayRow, ReplaySpending } from "./replay.table.js";
-import type { ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "./replay.js";
 
 /**
  * What counts against the ceiling of a replay: what its copies reported, what was spent besides, and once a share of the

@@ -1,7 +1,7 @@
 import { type ChangeEntry, toChangeEntry, topic } from "../../runtime/topic.js";
 import { changedMembers } from "../tables/changed-members.js";
 import type { PublishedWrite } from "../tables/on-write.js";
-import type { ReplayRow } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
 import { type ReplayRowView, replayRowView } from "./replay-row.view.js";
 import { replaySetTopic } from "./replay-set.table.js";
 

@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { Copy } from "../statistics/copy.js";
 import { type SuccessTotals, successTotals } from "../statistics/success.js";
 import { compareSides, type Versus } from "./figures/versus.js";
-import type { ReplayRow } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
 import { listCopies } from "./replay-copy.table.js";
 
 /** Replays whose copies are remembered, and comparisons. The copies of one take about 30 KB. */

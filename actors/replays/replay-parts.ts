@@ -5,7 +5,8 @@ import { costView, judgeView, pairView, recheckView, type Texts } from "./judgin
 import { type ReplayPairRow, replayPairs } from "./judging/replay-pair.table.js";
 import { type ReplayRecheckRow, replayRechecks } from "./judging/replay-recheck.table.js";
 import { type CopyKey, type ReplayVerdictRow, replayVerdicts } from "./judging/replay-verdict.table.js";
-import type { ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayCopyRow } from "./replay.js";
+import { listCopies } from "./replay-copy.table.js";
 import { getReplayInput, type ReplayInputRow } from "./replay-input.table.js";
 
 /** What is stored of a replay's copies besides their own rows, by copy. */
@@ -17,6 +18,11 @@ export interface ReplayRows {
   readonly second: ReadonlyMap<string, ReplayVerdictRow>;
   readonly pairs: ReadonlyMap<string, ReplayPairRow>;
   readonly rechecks: ReadonlyMap<string, ReplayRecheckRow>;
+}
+
+/** The copies of a replay, by place and then repeat: at most 250. */
+export function readCopies(reading: Reading, workspaceId: string, replayId: string): readonly ReplayCopyRow[] {
+  return listCopies(reading, workspaceId, replayId);
 }
 
 /** These rows, at most 250 of each kind; only those of one run with its place in the set. */

@@ -1,5 +1,5 @@
 import { toNumber } from "../fraction.js";
-import type { ReplayRow } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
 import { countSpent } from "./replay-ceiling.js";
 
 /** A replay without its copies and figures, as its stream publishes it. */

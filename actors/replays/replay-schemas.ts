@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { spentSchema } from "../runners/protocol.js";
 import { copySchema, listedCopySchema, type Shown } from "./copy-schemas.js";
-import { candidateKinds, replayStates } from "./replay.table.js";
+import { candidateKinds, replayStates } from "./replay.js";
 
 const count = z.int();
 const share = z.number().nullable();

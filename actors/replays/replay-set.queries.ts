@@ -63,6 +63,11 @@ export function findReplaySet(
   return set?.teamId === teamId ? { ...team, set } : setNotFound(setId);
 }
 
+/** A set by its id, for who may read it already; undefined when it is gone. */
+export function findStoredSet(reading: Reading, workspaceId: string, setId: string): ReplaySetRow | undefined {
+  return replaySets.get(reading, workspaceId, setId);
+}
+
 export function setNotFound(setId: string): Refusal {
   return { refused: "not-found", detail: `Replay set ${setId} not found.` };
 }

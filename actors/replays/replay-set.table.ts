@@ -5,7 +5,7 @@ import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { pin, unpin } from "../tables/pins.js";
 import { holdCommits, letGoOfCommits } from "./entry-commits.js";
-import type { ReplayRow } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
 
 /** Most runs of a set (replays, Limits). */
 export const MAX_ENTRIES = 50;

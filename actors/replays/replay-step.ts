@@ -1,9 +1,10 @@
 import type { TurnReading } from "../../runtime/turn.js";
 import type { RunRow } from "../runs/run.js";
 import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
+import { lastBytes, OUTPUT_BYTES } from "./figures/excerpt.js";
 import { isUnderWay, type ReplayCounts, type ReplayRow } from "./replay.table.js";
 import { addReported, addSpending, isAtCeiling } from "./replay-ceiling.js";
-import { CHECK_TAIL, listCopies, type ReplayCopyRow } from "./replay-copy.table.js";
+import { listCopies, type ReplayCopyRow } from "./replay-copy.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
 /**
@@ -103,7 +104,7 @@ export function endAttempt(
   const { check } = run;
   const settled: ReplayCopyRow = {
     ...{ ...copy, ...spent, state: "settled", ...toCopyResult(run, input), outcome: run.outcome },
-    check: check && { passed: check.passed, exitCode: check.exitCode, tail: check.output.slice(-CHECK_TAIL) },
+    check: check && { passed: check.passed, exitCode: check.exitCode, tail: lastBytes(check.output, OUTPUT_BYTES) },
     ...{ steps: run.steps, ms: lengthOf(run) },
   };
   return settled.result === null ? toBeJudged(settled, replay) : settled;

@@ -4,6 +4,7 @@ import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
 import { type ReplayRecheckRow, replayRechecks } from "./judging/replay-recheck.table.js";
 import { type ReplayRow, replays } from "./replay.table.js";
 import { findCopyOfRun, listCopies, type ReplayCopyRow, replayCopies } from "./replay-copy.table.js";
@@ -67,4 +68,21 @@ function findReplayOf(reading: Reading, team: VisibleTeam, replayId: string): Vi
   const replay = replays.get(reading, team.workspaceId, replayId);
   const set = replay === undefined ? undefined : replaySets.get(reading, team.workspaceId, replay.setId);
   return replay === undefined || set?.teamId !== team.teamId ? undefined : { ...team, replay, set };
+}
+
+/** A replay by its id, for who may read it already; undefined when it is gone. */
+export function findStoredReplay(reading: Reading, workspaceId: string, replayId: string): ReplayRow | undefined {
+  return replays.get(reading, workspaceId, replayId);
+}
+
+/** Reads a slice of replays, newest first. */
+type ReadReplays = (reading: Reading, cursor: Cursor<ReplayRow> | null) => Slice<ReplayRow>;
+
+/** The replays of a set; with `before` those older than that one. */
+export function replaysOfSet(
+  { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },
+  { limit, before }: { readonly limit: number; readonly before: string | undefined },
+): ReadReplays {
+  const page = { limit, before: before === undefined ? undefined : [before] };
+  return (reading, cursor) => replays.page(reading, workspaceId, { setId }, { ...page, cursor });
 }

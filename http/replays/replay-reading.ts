@@ -1,10 +1,9 @@
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
-import type { ReplayRow } from "../../actors/replays/replay.table.js";
+import type { ReplayRow } from "../../actors/replays/replay.js";
 import { listedReplayView, replayView } from "../../actors/replays/replay.view.js";
-import { listCopies } from "../../actors/replays/replay-copy.table.js";
 import { readFigures, type SetTerms } from "../../actors/replays/replay-figures.js";
 import type { ReplayMemory } from "../../actors/replays/replay-memory.js";
-import { partsOf, readReplayRows } from "../../actors/replays/replay-parts.js";
+import { partsOf, readCopies, readReplayRows } from "../../actors/replays/replay-parts.js";
 import type { ListedReplayView, ReplayView } from "../../actors/replays/replay-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../page-reading.js";
@@ -49,7 +48,7 @@ export async function readReplay(
   await pause();
   const parts = await readParts(read, terms.workspaceId, replay.id);
   const { counterpart } = figures;
-  const other = counterpart === null ? [] : listCopies(view, terms.workspaceId, counterpart.id);
+  const other = counterpart === null ? [] : readCopies(view, terms.workspaceId, counterpart.id);
   await pause();
   const body = replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs });
   await pause();
@@ -72,7 +71,7 @@ export async function readListedReplay(
 
 /** The parts of a replay's copies, in its order. */
 async function readParts({ view, pause }: ReplayRead, workspaceId: string, replayId: string) {
-  const copies = listCopies(view, workspaceId, replayId);
+  const copies = readCopies(view, workspaceId, replayId);
   await pause();
   const rows = readReplayRows(view, workspaceId, { replayId });
   await pause();

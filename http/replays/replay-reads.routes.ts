@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
+import type { ReplayRow } from "../../actors/replays/replay.js";
+import { findStoredReplay, replaysOfSet } from "../../actors/replays/replay.queries.js";
 import { readSetTerms, type SetTerms } from "../../actors/replays/replay-figures.js";
 import { type ListedReplayView, listedReplaySchema, replaySchema } from "../../actors/replays/replay-schemas.js";
 import { readPage } from "../page-reading.js";
@@ -38,10 +39,8 @@ function listRoute(reads: ReplayReads): Route {
     answers: { 200: listed },
     handle: async (request, { workspaceId, set }) => {
       const { limit, before } = request.query;
-      const page = { limit: limit + 1, before: before === undefined ? undefined : [before] };
-      const found = await readPage<ReplayRow>(reads.runtime, request, (reading, at) =>
-        replays.page(reading, workspaceId, { setId: set.id }, { ...page, cursor: at }),
-      );
+      const page = { limit: limit + 1, before };
+      const found = await readPage(reads.runtime, request, replaysOfSet({ workspaceId, setId: set.id }, page));
       return readAtOnce(reads, request, async (read) => {
         const terms = readSetTerms(read.view, workspaceId, set, read.judging);
         const { items, json } = await listReplays(read, terms, found.slice(0, limit));
@@ -55,7 +54,7 @@ function listRoute(reads: ReplayReads): Route {
 async function listReplays(read: ReplayRead, terms: SetTerms, found: readonly ReplayRow[]) {
   const items = new BoundedList<ListedReplayView>(MAX_LIST_BYTES);
   for (const { id } of found) {
-    const replay = replays.get(read.view, terms.workspaceId, id);
+    const replay = findStoredReplay(read.view, terms.workspaceId, id);
     if (replay !== undefined && !items.add(await readListedReplay(read, terms, replay))) break;
     await read.pause();
   }
@@ -72,7 +71,7 @@ function readRoute(reads: ReplayReads): Route {
     answers: { 200: replaySchema },
     handle: (request, { workspaceId, replay: { id }, set }) =>
       readAtOnce(reads, request, async (read) => {
-        const replay = replays.get(read.view, workspaceId, id);
+        const replay = findStoredReplay(read.view, workspaceId, id);
         if (replay === undefined) return { refused: "not-found" };
         const terms = readSetTerms(read.view, workspaceId, set, read.judging);
         return { status: 200, ...(await readReplay(read, terms, replay)) };

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { invalid } from "../../actors/refusal.js";
-import { replays } from "../../actors/replays/replay.table.js";
+import { findStoredReplay } from "../../actors/replays/replay.queries.js";
 import { replaySummary } from "../../actors/replays/replay.view.js";
 import { readFigures, readSetTerms } from "../../actors/replays/replay-figures.js";
-import { replaySets } from "../../actors/replays/replay-set.table.js";
+import { findStoredSet } from "../../actors/replays/replay-set.queries.js";
 import {
   candidateReplays,
   MAX_CANDIDATE_REPLAYS,
@@ -59,16 +59,16 @@ async function readSet(
   found: readonly { readonly id: string }[],
 ): Promise<SetItem[]> {
   const { view, memory, pause } = read;
-  const set = replaySets.get(view, workspaceId, setId);
+  const set = findStoredSet(view, workspaceId, setId);
   if (set === undefined) return [];
   const terms = readSetTerms(view, workspaceId, set, read.judging);
   const summaries = [];
   for (const { id } of found) {
-    const replay = replays.get(view, workspaceId, id);
+    const replay = findStoredReplay(view, workspaceId, id);
     if (replay !== undefined) summaries.push(replaySummary(readFigures(view, terms, replay, memory)));
     await pause();
   }
-  const baseline = terms.baselineId === null ? undefined : replays.get(view, workspaceId, terms.baselineId);
+  const baseline = terms.baselineId === null ? undefined : findStoredReplay(view, workspaceId, terms.baselineId);
   const { name, lineId, stationId, stationKey } = set;
   return [
     {

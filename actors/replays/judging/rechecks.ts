@@ -3,7 +3,8 @@ import { type EndRun, runRef } from "../../runs/run.messages.js";
 import { runCheckouts } from "../../runs/run.table.js";
 import { getRunInput } from "../../runs/run-input.table.js";
 import { MAX_ATTEMPTS } from "../copy-result.js";
-import { CHECK_TAIL, listCopies } from "../replay-copy.table.js";
+import { lastBytes, OUTPUT_BYTES } from "../figures/excerpt.js";
+import { listCopies } from "../replay-copy.table.js";
 import { getCopy, getReplay, getRunId, type JudgingScene } from "./judging-scene.js";
 import { queueCheck } from "./queue-check.js";
 import { type ReplayRecheckRow, replayRechecks } from "./replay-recheck.table.js";
@@ -33,7 +34,7 @@ export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, r
     put(scene, before, { state: "none", reason: reason ?? "The check did not run." });
   } else {
     const { passed, exitCode, output } = check;
-    put(scene, before, { state: "checked", check: { passed, exitCode, tail: output.slice(-CHECK_TAIL) } });
+    put(scene, before, { state: "checked", check: { passed, exitCode, tail: lastBytes(output, OUTPUT_BYTES) } });
   }
   startRechecks(scene);
 }
