@@ -25,7 +25,7 @@ export const replayRetention = retain(replays, {
 
 /**
  * Whether its set is read with it: a baseline of the live config as it is now, the newest for its noise, the newest that
- * checked the set, or the newest with the answer.
+ * checked the set, or the newest with the answer and the one that it answers.
  */
 function isNamed(turn: Turn, replay: ReplayRow): boolean {
   const { partition } = turn.self;
@@ -34,7 +34,9 @@ function isNamed(turn: Turn, replay: ReplayRow): boolean {
   if (set === undefined) return false;
   const isNewest = (fits: (other: ReplayRow) => boolean) =>
     fits(replay) && replays.all(turn, partition, { setId }, { limit: 1, fits })[0]?.id === replay.id;
-  if (candidate.kind === "with-answer") return isNewest((other) => other.candidate.kind === "with-answer");
+  if (isWithAnswer(replay)) return isNewest(isWithAnswer);
+  const [answered] = replays.all(turn, partition, { setId }, { limit: 1, fits: isWithAnswer });
+  if (answered?.answers === replay.id) return true;
   if (candidate.kind !== "live" || state !== "finished") return false;
   const isFinished = (other: ReplayRow) => other.candidate.kind === "live" && other.state === "finished";
   if (isNewest((other) => isFinished(other) && other.probe)) return true;
@@ -45,6 +47,10 @@ function isNamed(turn: Turn, replay: ReplayRow): boolean {
     other.scoringFingerprint === replay.scoringFingerprint &&
     coversSet(turn, partition, other, set);
   return isNewest(isLike) || isNewest((other) => isLike(other) && other.repeats > 1);
+}
+
+function isWithAnswer({ candidate }: ReplayRow): boolean {
+  return candidate.kind === "with-answer";
 }
 
 /** Whether runs of the station go now as those of the replay went. */
