@@ -123,13 +123,14 @@ export function layRepository(folder: string): void {
 }
 
 /** Starts a runner, ended with the test. */
-export function runner(t: Test, setting: Setting, name: string): RunnerProcess {
+export function runner(t: Test, setting: Setting, name: string, more: readonly string[] = []): RunnerProcess {
   const started = new RunnerProcess({
     url: setting.service.baseUrl,
     token: setting.token,
     workFolder: join(setting.folder, name),
     gitUrl: join(setting.folder, "repositories/{name}"),
     command: ["sh", join(setting.folder, "agent.sh")],
+    more,
   });
   t.teardown(() => started.end("SIGKILL"));
   return started;
