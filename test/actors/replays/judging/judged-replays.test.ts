@@ -1,4 +1,6 @@
 import t from "tap";
+import { toText } from "../../../../actors/fraction.js";
+import { sumMoney } from "../../../../actors/money.js";
 import type { ModelReply } from "../../../../actors/outbound/model.js";
 import type { ModelRequest } from "../../../../actors/outbound/model-request.js";
 import { toReplayJudging } from "../../../../actors/replays/judging/model-terms.js";
@@ -105,6 +107,44 @@ t.test("while the model is down for an hour, and the service killed, the replay 
   t.match(world.replay(replayId), { state: "finished", waiting: null, counts: { succeeded: 2 } });
   t.same(world.replay(replayId)?.spending.besides, "0/1");
   t.same(world.complaints(), []);
+});
+
+t.test("killed at any commit while it is judged, a replay finishes, and counts each answer once", async (t) => {
+  let kills = 0;
+  for (const when of ["before", "after"] as const) {
+    for (let commit = 1, isKilled = true; isKilled; commit++) {
+      const world = await open({ runs: 2 });
+      const { harness } = world;
+      const { replayId } = await world.start();
+      await work(world);
+      await work(world);
+      harness.killAt = { commit: harness.batches.length + commit, when };
+      await harness.advance(15_000);
+      isKilled = harness.batches.length >= harness.killAt.commit;
+      if (isKilled) {
+        kills += 1;
+        harness.crash();
+        harness.killAt = null;
+        await world.restart();
+        await harness.advance(15_000);
+      }
+      const at = `killed ${when} commit ${commit}`;
+      t.match(world.replay(replayId), { state: "finished", judged: true, counts: { settled: 2, succeeded: 2 } }, at);
+      const spent = world.copies(replayId).flatMap((copy) => copy.spent ?? []);
+      t.same(
+        world.replay(replayId)?.spending,
+        { spent: toText(sumMoney(spent, "EUR")), besides: "0/1", unpriced: 0 },
+        at,
+      );
+      const verdicts = replayVerdicts.list(harness.durable, workspaceId, [replayId]);
+      for (const { spent: asked } of verdicts) {
+        t.equal(asked.isEstimate, asked.calls > 1, at);
+        if (asked.calls === 1) t.equal(asked.cost?.amount, 0.011, at);
+      }
+      t.same(world.complaints(), [], at);
+    }
+  }
+  t.ok(kills >= 6, `${kills} kills`);
 });
 
 t.test("a stop ends the judging, and with it a copy's wait for its result", async (t) => {

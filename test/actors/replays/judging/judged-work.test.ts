@@ -45,6 +45,17 @@ t.test("what a run was given is no part of its change, where its runner tells th
   t.same(readOwnChange(nothing.rows, workspaceId, nothing.runId), [{ repository: "acme/app", diff: "" }]);
 });
 
+t.test("what a run was given is shown apart", async (t) => {
+  const work = new SteppedWork();
+  work.claim();
+  work.complete("review");
+  work.claim();
+  work.say({ type: "run.started" });
+  const { given, change } = readJudgedWork(work.rows, workspaceId, work.runId);
+  t.same(given, [{ repository: "acme/app", diff }]);
+  t.same(change, [], "it has left nothing yet");
+});
+
 t.test("a run that did not come so far has no change", async (t) => {
   const { rows, runId } = endedRun(null);
   t.equal(readOwnChange(rows, workspaceId, runId), null);
