@@ -6,10 +6,12 @@ import { readArguments, refuseArguments } from "../support/command-line.js";
 import type { Fault } from "./fault.js";
 import { findFaults } from "./faults.js";
 import { planRounds, seedOf } from "./plan.js";
+import { playReplay } from "./play-replay.js";
+import { openReplayWorld } from "./replay-world.js";
 import { playRound, type RoundReport } from "./round.js";
 import { World } from "./world.js";
 
-const USAGE = `npm run chaos -- [--rounds 20] [--seed N]
+const USAGE = `npm run chaos -- [--rounds 20] [--seed N] [--replay]
 
 Plays faults, drawn from the seed, against a real service under load, and compares what was acknowledged with what is
 there after each round. Ends with 1 when a promise was broken, and keeps that store's folder.
@@ -17,8 +19,10 @@ there after each round. Ends with 1 when a promise was broken, and keeps that st
   --rounds N   how many rounds (20), of about eight seconds each
   --seed N     which faults come in which order; without it one is taken and told
   --only NAME  a fault that every round has, and no other; may be given several times
+  --replay     instead of rounds one replay of 50 runs, 5 copies of each, while something is killed 20 times
   --help       says this`;
 
+const REPLAY = { runs: 50, repeats: 5, kills: 20 };
 /** Rounds over one store. */
 const ROUNDS_A_STORE = 5;
 
@@ -27,6 +31,7 @@ const { values } = readArguments(USAGE, {
     rounds: { type: "string", default: "20" },
     seed: { type: "string", default: `${Math.floor(Math.random() * 2 ** 20)}` },
     only: { type: "string", multiple: true },
+    replay: { type: "boolean", default: false },
   },
 });
 const rounds = wholeNumber("rounds", values.rounds, 1);
@@ -40,7 +45,7 @@ process.once("SIGINT", () => breakOff(130));
 process.once("SIGTERM", () => breakOff(143));
 process.once("exit", endPrograms);
 
-await main();
+await (values.replay ? playOneReplay() : main());
 // Whatever a fault left open keeps nobody waiting.
 process.exit();
 
@@ -64,6 +69,29 @@ async function main(): Promise<void> {
   console.log(`${stores} stores, ${acknowledged} acknowledged, ${restarts} restarts; --seed ${seed}`);
   console.log(`${passed} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
+}
+
+/** A world of its own, which stays when a promise was broken. */
+async function playOneReplay(): Promise<void> {
+  const { runs, repeats, kills } = REPLAY;
+  console.log(`chaos: a replay of ${runs} runs, ${repeats} copies of each, ${kills} kills, --seed ${seed}`);
+  folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-"));
+  const begunMs = performance.now();
+  const replayed = await openReplayWorld(folder, seed);
+  const broken = await playReplay(replayed, REPLAY, seed).catch((error: unknown) => brokenOff(error).broken);
+  await replayed.close();
+  for (const line of broken) console.log(`  ${line}`);
+  if (broken.length === 0) await replayed.remove();
+  else console.log(`  kept: ${folder}`);
+  folder = null;
+  const answers = `${replayed.given.size} answers of the model`;
+  console.log(`${replayed.service.lives} lives of the service, ${answers}; ${seconds(begunMs)} s; --seed ${seed}`);
+  console.log(broken.length === 0 ? "1 passed, 0 failed" : "0 passed, 1 failed");
+  process.exitCode = broken.length > 0 ? 1 : 0;
+}
+
+function seconds(sinceMs: number): string {
+  return ((performance.now() - sinceMs) / 1_000).toFixed(1);
 }
 
 function wholeNumber(name: string, text: string, least: number): number {
@@ -104,13 +132,12 @@ async function playNext(faults: readonly Fault[], n: number, seed: number): Prom
   const begunMs = performance.now();
   const report = await playRound(world, faults, seed).catch(brokenOff);
   const { acknowledged, restarts, isWhole, broken } = report;
-  const seconds = ((performance.now() - begunMs) / 1_000).toFixed(1);
   totals.acknowledged += acknowledged;
   totals.restarts += restarts;
   totals[broken.length === 0 ? "passed" : "failed"] += 1;
   console.log(
     `round ${n + 1}: ${faults.map(({ name }) => name).join(", ")}; ${acknowledged} acknowledged, ${restarts} restarts, ` +
-      `doctor: ${isWhole ? "whole" : "not whole"}; ${seconds} s${broken.length === 0 ? "" : ": BROKEN"}`,
+      `doctor: ${isWhole ? "whole" : "not whole"}; ${seconds(begunMs)} s${broken.length === 0 ? "" : ": BROKEN"}`,
   );
   if (broken.length > 0) leaveBroken(world, broken);
 }

@@ -2,7 +2,8 @@ import { readlinkSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Chance } from "../simulation/chance.js";
 import type { Fault } from "./fault.js";
-import { BEYOND_LEASE_MS, type Host, type World } from "./world.js";
+import type { Host } from "./host.js";
+import { BEYOND_LEASE_MS, type World } from "./world.js";
 
 const target = "runners";
 /** How often, and among how many agents, a runner is looked for that works. */

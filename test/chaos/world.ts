@@ -1,18 +1,17 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { RunnerProcess } from "../processes/runner-process.js";
 import { layRepository } from "../processes/work-setting.js";
 import { type Chance, createChance } from "../simulation/chance.js";
 import { agentScript } from "./agent.js";
 import { type Configured, configure } from "./configure.js";
+import { type Host, openHost } from "./host.js";
 import { type AgentStart, Ledger } from "./ledger.js";
 import { Load } from "./load.js";
 import { type Callback, Receiver } from "./receiver.js";
 import { RepeatingClient } from "./repeating-client.js";
 import { ServiceKeeper } from "./service-keeper.js";
 import { StreamFollower } from "./stream-follower.js";
-import { Wire } from "./wire.js";
 
 /** Longer than any breath that a busy machine takes, shorter than the faults that last beyond it, in seconds. */
 const LEASE_SECONDS = 2;
@@ -20,15 +19,6 @@ const LEASE_SECONDS = 2;
 export const BEYOND_LEASE_MS = LEASE_SECONDS * 1_000 + 1_000;
 const RUNNERS = 2;
 const SLOTS = 4;
-
-/** A runner, over its lives, and its network. */
-export interface Host {
-  readonly folder: string;
-  readonly wire: Wire;
-  process: RunnerProcess;
-  /** Kills it with -9, and starts it again in the same folder. */
-  restart(): Promise<void>;
-}
 
 /** What is open while a store is worked on; `end` closes it. */
 interface Parts {
@@ -104,7 +94,10 @@ export class World {
     layRepository(join(folder, "repositories/acme/app"));
     writeFileSync(join(folder, "agent.sh"), agentScript(join(folder, "starts")));
     const hosts: Host[] = [];
-    for (let n = 0; n < RUNNERS; n++) hosts.push(await openHost(folder, `runner-${n}`, { service, configured }));
+    for (let n = 0; n < RUNNERS; n++) {
+      const { poolToken } = configured;
+      hosts.push(await openHost(folder, { name: `runner-${n}`, slots: SLOTS, service, poolToken }));
+    }
     return new World(folder, { service, tell, ask, ledger }, { headers, configured, hosts, chance });
   }
 
@@ -184,29 +177,4 @@ export class World {
       .finally(() => this.#callbacks.delete(noted));
     this.#callbacks.add(noted);
   }
-}
-
-async function openHost(
-  folder: string,
-  name: string,
-  { service, configured }: { readonly service: ServiceKeeper; readonly configured: Configured },
-): Promise<Host> {
-  const wire = await Wire.open(() => service.port);
-  const start = () =>
-    new RunnerProcess({
-      ...{ url: wire.url, token: configured.poolToken, workFolder: join(folder, name) },
-      gitUrl: join(folder, "repositories/{name}"),
-      command: ["sh", join(folder, "agent.sh")],
-      more: ["--slots", `${SLOTS}`, "--name", name],
-    });
-  const host: Host = {
-    folder: join(folder, name),
-    wire,
-    process: start(),
-    restart: async () => {
-      await host.process.end("SIGKILL");
-      host.process = start();
-    },
-  };
-  return host;
 }

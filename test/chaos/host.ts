@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { RunnerProcess } from "../processes/runner-process.js";
+import type { ServiceKeeper } from "./service-keeper.js";
+import { Wire } from "./wire.js";
+
+/** A runner, over its lives, and its network. */
+export interface Host {
+  readonly folder: string;
+  readonly wire: Wire;
+  process: RunnerProcess;
+  /** Kills it with -9, and starts it again in the same folder. */
+  restart(): Promise<void>;
+}
+
+/** Starts a runner in a folder of its own; its agent is `agent.sh`. */
+export async function openHost(
+  folder: string,
+  of: {
+    readonly name: string;
+    readonly slots: number;
+    readonly service: ServiceKeeper;
+    readonly poolToken: string;
+  },
+): Promise<Host> {
+  const { name, slots, service, poolToken } = of;
+  const wire = await Wire.open(() => service.port);
+  const start = () =>
+    new RunnerProcess({
+      ...{ url: wire.url, token: poolToken, workFolder: join(folder, name) },
+      gitUrl: join(folder, "repositories/{name}"),
+      command: ["sh", join(folder, "agent.sh")],
+      more: ["--slots", `${slots}`, "--name", name],
+    });
+  const host: Host = {
+    folder: join(folder, name),
+    wire,
+    process: start(),
+    restart: async () => {
+      await host.process.end("SIGKILL");
+      host.process = start();
+    },
+  };
+  return host;
+}

@@ -1,0 +1,138 @@
+import { existsSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { askDoctor } from "../processes/doctor.js";
+import { type Chance, createChance } from "../simulation/chance.js";
+import type { AgentStart } from "./ledger.js";
+import { type FoundCopy, type FoundReplay, listBrokenReplay } from "./replay-promises.js";
+import { idOf, type ReplayWorld } from "./replay-world.js";
+
+/** How large the replay is, and how often something is killed meanwhile. */
+export interface ReplayPlan {
+  readonly runs: number;
+  readonly repeats: number;
+  readonly kills: number;
+}
+
+const CEILING = { amount: 1_000, currency: "EUR" };
+/** How long runs, and the replay, may take to come to rest. */
+const LONGEST_REST_MS = 600_000;
+const LOOK_MS = 250;
+/** Times between two kills: most come while copies run. */
+const SHORTEST_KILL_MS = 200;
+const LONGEST_KILL_MS = 2_000;
+
+interface FoundTask {
+  readonly state: string;
+  readonly runs: readonly { readonly id: string }[];
+}
+
+/**
+ * Replays the runs of a set while the service, the runners and the agents are killed with -9; then has the doctor look and
+ * compares. Returns what is broken.
+ */
+export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: number): Promise<readonly string[]> {
+  const { client, service, teamId, ledger } = world;
+  const runIds = await runOriginals(world, plan.runs);
+  const before = readStarts(world).length;
+  const setId = await openSet(world, runIds);
+  const asked = { candidate: "live", ceiling: CEILING, repeats: plan.repeats };
+  const path = `/api/teams/${teamId}/replay-sets/${setId}/replays`;
+  const replayId = idOf(await client.post(path, asked, "start"));
+  const replayPath = `/api/teams/${teamId}/replays/${replayId}`;
+  const isOver = async () => isAtRest(await client.get(replayPath));
+  await kill(world, plan.kills, createChance(seed));
+  const isDone = await until(isOver);
+  await service.end("SIGKILL");
+  const doctor = await askDoctor(service.dataFolder);
+  await service.start();
+  const replay = (await client.get(replayPath)) as unknown as FoundReplay;
+  const starts = readStarts(world).slice(before);
+  const copyOf = await findCopies(world, starts);
+  return [
+    ...(isDone ? [] : ["stuck: the replay did not come to rest"]),
+    ...doctor.map((line) => `doctor: ${line}`),
+    ...listBrokenReplay(replay, { runIds, repeats: plan.repeats, starts, copyOf, given: world.given }),
+    ...ledger.complaints,
+  ];
+}
+
+/** Runs to be repeated: those of as many tasks. */
+async function runOriginals({ client, teamId }: ReplayWorld, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n++) {
+    ids.push(idOf(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`)));
+  }
+  const find = (id: string) => client.get(`/api/tasks/${id}`) as Promise<FoundTask | null>;
+  const areDone = await until(async () => {
+    const found = await client.list<FoundTask>(`/api/teams/${teamId}/tasks?state=done&limit=200`);
+    return found.length === count;
+  });
+  if (!areDone) throw new Error("the runs to be repeated did not end");
+  const found = await Promise.all(ids.map(find));
+  return found.map((task) => task?.runs[0]?.id ?? "");
+}
+
+async function openSet({ client, teamId, line }: ReplayWorld, runIds: readonly string[]): Promise<string> {
+  const path = `/api/teams/${teamId}/lines/${line.id}/stations/${line.stationId}/replay-sets`;
+  const setId = idOf(await client.post(path, { name: "Chaos" }, "set"));
+  for (const runId of runIds) {
+    const added = await client.post(`/api/teams/${teamId}/replay-sets/${setId}/entries`, { runId }, `add-${runId}`);
+    if (added.status !== 204) throw new Error(`adding a run answered ${added.status} ${JSON.stringify(added.body)}`);
+  }
+  return setId;
+}
+
+/** With -9: the service every other time, else a runner or an agent that lives. */
+async function kill(world: ReplayWorld, kills: number, chance: Chance): Promise<void> {
+  for (let n = 0; n < kills; n++) {
+    await pause(chance.between(SHORTEST_KILL_MS, LONGEST_KILL_MS));
+    if (n % 2 === 0) await world.service.restart();
+    else if (chance.onceIn(2)) await chance.pick(world.hosts).restart();
+    else killAgent(world, chance);
+  }
+}
+
+function killAgent(world: ReplayWorld, chance: Chance): void {
+  const living = readStarts(world).filter(({ pid }) => isAgent(world, pid));
+  if (living.length > 0) process.kill(chance.pick(living).pid, "SIGKILL");
+}
+
+function isAgent({ folder }: ReplayWorld, pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`${folder}/agent.sh`);
+  } catch {
+    return false;
+  }
+}
+
+function readStarts({ startsFile }: ReplayWorld): readonly AgentStart[] {
+  const lines = existsSync(startsFile) ? readFileSync(startsFile, "utf8").trim().split("\n") : [];
+  return lines.map((line) => {
+    const [pid = "", runId = "", taskId = ""] = line.split(" ");
+    return { pid: Number(pid), runId, taskId };
+  });
+}
+
+/** Whether it has ended and no second look is under way. */
+function isAtRest(replay: Readonly<Record<string, unknown>> | null): boolean {
+  const { state, entries } = replay as unknown as FoundReplay;
+  const isOpen = ({ result, judge, secondJudge }: FoundCopy) =>
+    result === null || (judge.reasons.length > 0 && secondJudge === null);
+  return state === "finished" && !entries.some(isOpen);
+}
+
+async function findCopies({ client, teamId }: ReplayWorld, starts: readonly AgentStart[]) {
+  const found = new Map<string, { readonly originalRunId: string; readonly repeat: number } | null>();
+  for (const { runId } of starts) {
+    const answer = await client.get(`/api/teams/${teamId}/replay-runs/${runId}/replay`);
+    found.set(runId, (answer?.result ?? null) as { originalRunId: string; repeat: number } | null);
+  }
+  return found;
+}
+
+async function until(isSo: () => Promise<boolean>): Promise<boolean> {
+  for (const latestMs = performance.now() + LONGEST_REST_MS; performance.now() < latestMs; await pause(LOOK_MS)) {
+    if (await isSo()) return true;
+  }
+  return false;
+}

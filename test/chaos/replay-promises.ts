@@ -1,0 +1,121 @@
+import { SPENT } from "./agent.js";
+import type { AgentStart } from "./ledger.js";
+
+/** A replay as the service tells of it, as far as it is compared. */
+export interface FoundReplay {
+  readonly state: string;
+  readonly repeats: number;
+  readonly totals: {
+    readonly entries: number;
+    readonly settled: number;
+    readonly scored: number;
+    readonly spent: FoundMoney;
+  };
+  readonly entries: readonly FoundCopy[];
+}
+
+export interface FoundCopy {
+  readonly runId: string | null;
+  readonly originalRunId: string;
+  readonly repeat: number;
+  readonly state: string;
+  readonly result: string | null;
+  readonly why: { readonly code: string; readonly text: string } | null;
+  readonly spent: FoundMoney | null;
+  readonly judge: FoundVerdict;
+  readonly secondJudge: FoundVerdict | null;
+}
+
+interface FoundMoney {
+  readonly amount: number;
+  readonly currency: string;
+}
+
+interface FoundVerdict {
+  readonly reasons: readonly { readonly text: string }[];
+}
+
+/** What is known of a replay outside of it. */
+export interface Outside {
+  /** The runs that the set holds. */
+  readonly runIds: readonly string[];
+  readonly repeats: number;
+  readonly starts: readonly AgentStart[];
+  /** The copy of each run that had an agent, as the service tells; null where it knows none. */
+  readonly copyOf: ReadonlyMap<string, { readonly originalRunId: string; readonly repeat: number } | null>;
+  /** The reasons that the model gave, each once. */
+  readonly given: ReadonlySet<string>;
+}
+
+/** Most attempts of a copy: its runner may be lost twice. */
+const MOST_ATTEMPTS = 3;
+
+/** What is broken of what a replay promises, over any kills; nothing when all is kept. It has ended and is judged. */
+export function listBrokenReplay(replay: FoundReplay, outside: Outside): readonly string[] {
+  return [
+    ...checkCopies(replay, outside),
+    ...checkAttempts(replay, outside),
+    ...checkSpending(replay),
+    ...checkVerdicts(replay, outside),
+  ];
+}
+
+/** Every copy of every run is there once and settled. */
+function* checkCopies({ state, totals, entries }: FoundReplay, { runIds, repeats }: Outside): Generator<string> {
+  if (state !== "finished") yield `the replay is ${state}`;
+  const wanted = runIds.flatMap((run) => Array.from({ length: repeats }, (_, at) => `${run} ${at + 1}`));
+  const found = entries.map(nameOf);
+  for (const name of wanted) if (!found.includes(name)) yield `lost: copy ${name}`;
+  if (new Set(found).size < found.length)
+    yield `twice: ${found.length} copies, ${new Set(found).size} of them different`;
+  if (found.length > wanted.length) yield `${found.length} copies instead of ${wanted.length}`;
+  if (totals.entries !== found.length || totals.settled !== found.length)
+    yield `totals say ${totals.settled} of ${totals.entries} settled, of ${found.length}`;
+  const scored = entries.filter(({ result }) => result === "succeeded" || result === "failed").length;
+  if (totals.scored !== scored) yield `totals say ${totals.scored} scored, of ${scored}`;
+  for (const copy of entries) if (copy.result === null) yield `stuck: copy ${nameOf(copy)} is ${copy.state}`;
+}
+
+/** Every run that had an agent is a copy's and had one agent, and a copy had no more attempts than it may. */
+function* checkAttempts({ entries }: FoundReplay, { starts, copyOf }: Outside): Generator<string> {
+  const attempts = new Map<string, number>();
+  const seen = new Set<string>();
+  for (const { runId } of starts) {
+    if (seen.has(runId)) yield `twice: agents of run ${runId}`;
+    seen.add(runId);
+    const copy = copyOf.get(runId) ?? null;
+    if (copy !== null) attempts.set(nameOf(copy), (attempts.get(nameOf(copy)) ?? 0) + 1);
+  }
+  for (const [name, count] of attempts) if (count > MOST_ATTEMPTS) yield `copy ${name} had ${count} agents`;
+  for (const copy of entries) {
+    const isRun = copy.result === "succeeded" || copy.why?.code === "judge-failed";
+    if (isRun && (copy.runId === null || !seen.has(copy.runId))) yield `copy ${nameOf(copy)} had no agent`;
+  }
+}
+
+/** What each copy spent is in the total, once; a copy spent on its agent what that said, or more for further attempts. */
+function* checkSpending({ entries, totals }: FoundReplay): Generator<string> {
+  const cents = (money: FoundMoney | null) => Math.round((money?.amount ?? 0) * 1e9);
+  const sum = entries.reduce((total, { spent }) => total + cents(spent), 0);
+  if (cents(totals.spent) !== sum) yield `the total is ${totals.spent.amount}, its copies spent ${sum / 1e9}`;
+  for (const copy of entries) {
+    if (copy.result === "succeeded" && cents(copy.spent) < SPENT * 1e9)
+      yield `lost: copy ${nameOf(copy)} spent ${copy.spent?.amount}`;
+  }
+}
+
+/** Each verdict is an answer that the model gave, and no answer counts twice. */
+function* checkVerdicts({ entries }: FoundReplay, { given }: Outside): Generator<string> {
+  const told = entries.flatMap((copy) => [copy.judge, copy.secondJudge].flatMap((verdict) => verdict?.reasons ?? []));
+  const texts = told.map(({ text }) => text);
+  if (new Set(texts).size < texts.length) yield `twice: ${texts.length - new Set(texts).size} answers of the model`;
+  for (const text of texts) if (!given.has(text)) yield `a verdict says "${text}", which the model did not`;
+  for (const copy of entries) {
+    if (copy.result === "succeeded" && copy.judge.reasons.length !== 1)
+      yield `lost: the verdict of copy ${nameOf(copy)}`;
+  }
+}
+
+function nameOf({ originalRunId, repeat }: Pick<FoundCopy, "originalRunId" | "repeat">): string {
+  return `${originalRunId} ${repeat}`;
+}
