@@ -13,6 +13,7 @@ export const tables = [
   "pages",
   "recovery",
   "replays",
+  "replaying",
 ] as const;
 
 /** How the benchmark is called. */

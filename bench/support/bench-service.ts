@@ -45,6 +45,8 @@ export interface BenchService {
   readonly bearer: string;
   /** Creates a resource as the owner; throws when that fails. */
   create(path: string, body: unknown, key: string): Promise<Created>;
+  /** Posts as the owner; throws at another status. */
+  post(path: string, body: unknown, status: number): Promise<void>;
   get(path: string): Promise<string>;
   /** The body of a read by the owner, as a stream; throws when the read fails. */
   body(path: string): Promise<AsyncIterable<Uint8Array>>;
@@ -67,12 +69,13 @@ export async function openBenchService(
     fetch(`${service.baseUrl}${path}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify(body),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   await post("/api/sign-in", { email: "ada@example.com" });
   while (mails.length === 0) await new Promise((resolve) => setImmediate(resolve));
   const opened = await post("/api/sessions", { token: mails[0]?.split("/").at(-1) });
   const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+  let posts = 0;
   const create = async (path: string, body: unknown, key: string): Promise<Created> => {
     const answer = await post(path, body, { cookie, "idempotency-key": key });
     const text = await answer.text();
@@ -91,6 +94,10 @@ export async function openBenchService(
     teamId: team.id,
     bearer: `Bearer ${token.headers.get("service-workspace-token")}`,
     create,
+    post: async (path, body, status) => {
+      const answer = await post(path, body, { cookie, "idempotency-key": `${path}-${posts++}` });
+      if (answer.status !== status) throw new Error(`POST ${path} answered ${answer.status} ${await answer.text()}`);
+    },
     get: async (path) => (await fetch(`${service.baseUrl}${path}`, { headers: { cookie } })).text(),
     body: async (path) => {
       const answer = await fetch(`${service.baseUrl}${path}`, { headers: { cookie } });
