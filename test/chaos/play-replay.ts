@@ -15,16 +15,11 @@ export interface ReplayPlan {
 
 const CEILING = { amount: 1_000, currency: "EUR" };
 /** How long runs, and the replay, may take to come to rest. */
-const LONGEST_REST_MS = 600_000;
+const LONGEST_REST_MS = 240_000;
 const LOOK_MS = 250;
 /** Times between two kills: most come while copies run. */
 const SHORTEST_KILL_MS = 200;
-const LONGEST_KILL_MS = 2_000;
-
-interface FoundTask {
-  readonly state: string;
-  readonly runs: readonly { readonly id: string }[];
-}
+const LONGEST_KILL_MS = 4_000;
 
 /**
  * Replays the runs of a set while the service, the runners and the agents are killed with -9; then has the doctor look and
@@ -42,6 +37,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
   const isOver = async () => isAtRest(await client.get(replayPath));
   await kill(world, plan.kills, createChance(seed));
   const isDone = await until(isOver);
+  const left = isDone ? [] : [`stuck: ${describe(await client.get(replayPath))}`];
   await service.end("SIGKILL");
   const doctor = await askDoctor(service.dataFolder);
   await service.start();
@@ -49,7 +45,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
   const starts = readStarts(world).slice(before);
   const copyOf = await findCopies(world, starts);
   return [
-    ...(isDone ? [] : ["stuck: the replay did not come to rest"]),
+    ...left,
     ...doctor.map((line) => `doctor: ${line}`),
     ...listBrokenReplay(replay, { runIds, repeats: plan.repeats, starts, copyOf, given: world.given }),
     ...ledger.complaints,
@@ -57,19 +53,17 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
 }
 
 /** Runs to be repeated: those of as many tasks. */
-async function runOriginals({ client, teamId }: ReplayWorld, count: number): Promise<readonly string[]> {
-  const ids: string[] = [];
+async function runOriginals(world: ReplayWorld, count: number): Promise<readonly string[]> {
+  const { client, teamId } = world;
   for (let n = 0; n < count; n++) {
-    ids.push(idOf(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`)));
+    idOf(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`));
   }
-  const find = (id: string) => client.get(`/api/tasks/${id}`) as Promise<FoundTask | null>;
   const areDone = await until(async () => {
-    const found = await client.list<FoundTask>(`/api/teams/${teamId}/tasks?state=done&limit=200`);
+    const found = await client.list(`/api/teams/${teamId}/tasks?state=done&limit=200`);
     return found.length === count;
   });
   if (!areDone) throw new Error("the runs to be repeated did not end");
-  const found = await Promise.all(ids.map(find));
-  return found.map((task) => task?.runs[0]?.id ?? "");
+  return readStarts(world).map(({ runId }) => runId);
 }
 
 async function openSet({ client, teamId, line }: ReplayWorld, runIds: readonly string[]): Promise<string> {
@@ -116,9 +110,20 @@ function readStarts({ startsFile }: ReplayWorld): readonly AgentStart[] {
 /** Whether it has ended and no second look is under way. */
 function isAtRest(replay: Readonly<Record<string, unknown>> | null): boolean {
   const { state, entries } = replay as unknown as FoundReplay;
-  const isOpen = ({ result, judge, secondJudge }: FoundCopy) =>
-    result === null || (judge.reasons.length > 0 && secondJudge === null);
   return state === "finished" && !entries.some(isOpen);
+}
+
+function isOpen({ result, judge, secondJudge }: FoundCopy): boolean {
+  return result === null || (judge.reasons.length > 0 && secondJudge === null);
+}
+
+/** What is not at rest. */
+function describe(replay: Readonly<Record<string, unknown>> | null): string {
+  const { state, entries } = replay as unknown as FoundReplay;
+  const open = entries.filter(isOpen).map(({ originalRunId, repeat, state: of, result, secondJudge }) => {
+    return `${originalRunId} ${repeat} is ${of}, ${result}${secondJudge === null ? ", not judged again" : ""}`;
+  });
+  return `the replay is ${state}, ${JSON.stringify(replay?.progress)}; ${open.slice(0, 10).join("; ")}`;
 }
 
 async function findCopies({ client, teamId }: ReplayWorld, starts: readonly AgentStart[]) {
