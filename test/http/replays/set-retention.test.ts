@@ -80,6 +80,32 @@ t.test("sets go with their workspace", async (t) => {
   t.same(findingsOf(place), [], "of its pool neither");
 });
 
+t.test("a replay under way is stopped when its workspace is closed, and goes with its runs", async (t) => {
+  const place = await openReplayScene(t);
+  const { ada, workspaceId, service, peer } = place;
+  const { reading } = service.runtime;
+  const { runId } = await workTask(place);
+  const set = await openSet(place);
+  t.equal((await ada.request("POST", `${set}/entries`, { runId })).status, 204);
+  const body = { candidate: "live", ceiling: { amount: 1, currency: "EUR" }, repeats: 3 };
+  t.equal((await ada.request("POST", `${set}/replays`, body)).status, 201);
+  const job = await peer.job();
+  peer.start(job);
+  t.same(findingsOf(place), []);
+  t.equal((await remove(ada, `/api/resources/workspaces/${workspaceId}`, 1)).status, 204);
+  t.match(await peer.message("run.drop"), { runId: job.runId });
+  const ofReplays = ["replay", "replay-input", "replay-copy", "made-candidate", "queued-run", "claim", "run-lane"];
+  await until("nothing of it is left", () =>
+    ofReplays.every((table) => reading.range({ prefix: [workspaceId, "row", table] }).length === 0),
+  );
+  const owned = reading.range<{ owner: { kind: string } }>({ prefix: [workspaceId, "row", "run"] });
+  t.same(
+    owned.filter(({ value }) => value.owner.kind === "replay"),
+    [],
+  );
+  t.same(findingsOf(place), []);
+});
+
 /** What the doctor finds wrong with what is stored. */
 function findingsOf({ service }: ReplayScene): readonly unknown[] {
   const { reading, clock } = service.runtime;
