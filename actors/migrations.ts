@@ -11,6 +11,7 @@ import {
 import { removeTable, rewriteSpace } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
 import { SEALED_FORMAT } from "../storage/stored-value.js";
+import { heldCommitWalks } from "./replays/entry-commits.migration.js";
 import { queueEraWalks } from "./runners/run-queue.migration.js";
 import { replaySlotsWalks } from "./runners/workspace-runners.migration.js";
 import { runBaseWalks, runInputWalks } from "./runs/run-input.migration.js";
@@ -54,4 +55,5 @@ export const migrations: readonly MigrationStep[] = [
   { to: 6, title: "runs are queued in eras of the clock", walks: queueEraWalks },
   { to: 7, title: "runs are found by the commits that they began from", walks: runBaseWalks },
   { to: 8, title: "workspaces say how many slots replays may take", walks: replaySlotsWalks },
+  { to: 9, title: "the commits of replay sets are held", walks: heldCommitWalks },
 ];

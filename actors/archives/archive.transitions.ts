@@ -178,12 +178,16 @@ function wakeToAsk(turn: Turn, { pendingSinceMs }: ArchiveRow, asked: number): v
   return turn.wake("ask", Math.min(againMs, Math.max(turn.now, deadlineOf(pendingSinceMs))));
 }
 
-/** The runner that is to get the commit from its repository if it has not got it: each connected one in turn. */
+/**
+ * The runner that is to get the commit from its repository if it has not got it: each connected one in turn. None in the
+ * first round, which those take that have it.
+ */
 function nextRunner(turn: Turn, asked: number): string | null {
+  if (asked === 0) return null;
   const able = runners
     .list(turn, turn.self.partition, [], { limit: MAX_RUNNERS })
     .filter(({ connected, features = [] }) => connected && features.includes("commits"));
-  return able[asked % Math.max(1, able.length)]?.runnerId ?? null;
+  return able[(asked - 1) % Math.max(1, able.length)]?.runnerId ?? null;
 }
 
 function putRow(turn: Turn, row: ArchiveRow, change: Partial<ArchiveRow>): ArchiveRow {

@@ -1,7 +1,11 @@
 import type { Turn } from "../../runtime/turn.js";
+import { table } from "../../storage/table.js";
 import { toArchiveId } from "../archives/archive.js";
 import { archiveRef } from "../archives/archive.messages.js";
 import { basesOf, runInputs } from "../runs/run-input.table.js";
+
+/** `[team, set, run]` -> true: entries of an earlier release, whose commits nobody holds yet. */
+export const dueHolds = table<true>("entry-commits-due");
 
 /** A run whose commits something needs. */
 interface HeldRun {
@@ -23,6 +27,16 @@ export function letGoOfCommits(turn: Turn, { runId, holder }: HeldRun): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
     turn.send(to, { type: "archive.release", holder: `${holder}/${runId}` });
+  }
+}
+
+/** Holds the commits of a team's entries of an earlier release. In a turn of the team's sets. */
+export function holdDueCommits(turn: Turn): void {
+  const { partition, id: teamId } = turn.self;
+  for (const { key } of dueHolds.entries(turn, partition, [teamId])) {
+    const [setId = "", runId = ""] = key.slice(-2).map(String);
+    holdCommits(turn, { runId, holder: setId });
+    turn.remove(key);
   }
 }
 

@@ -101,6 +101,11 @@ export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }
 
+/** At the start of the service: holds the commits of entries of an earlier release. */
+export interface HoldEntryCommits extends Message {
+  readonly type: "commits.hold";
+}
+
 export type ReplaySetMessage =
   | OpenSet
   | RenameSet
@@ -110,6 +115,7 @@ export type ReplaySetMessage =
   | MarkGuard
   | StartReplay
   | LiveReplayFinished
+  | HoldEntryCommits
   | DissolveSets;
 
 /** The replay sets of a team, by workspace and team. */

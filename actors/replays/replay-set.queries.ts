@@ -6,6 +6,7 @@ import type { LineFields } from "../lines/line.js";
 import type { Station } from "../lines/station.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
+import { dueHolds } from "./entry-commits.js";
 import { MAX_SETS, type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import type { StationPlace } from "./run-refusal.js";
 
@@ -79,6 +80,12 @@ export function listReplaySets(
   place: StationPlace | null,
 ): readonly ReplaySetRow[] {
   return replaySets.all(reading, workspaceId, { teamId, ...(place ?? {}) }, { limit: MAX_SETS });
+}
+
+/** The teams with entries of an earlier release, whose commits nobody holds yet. */
+export function listTeamsToHold(reading: Reading, workspaceId: string): readonly string[] {
+  const teamIds = dueHolds.entries(reading, workspaceId).map(({ key }) => String(key.at(-3)));
+  return [...new Set(teamIds)];
 }
 
 /** The station of a team's line by its key; refused `not-found`. */

@@ -12,6 +12,7 @@
  * |       |                                         |         | beside it; they begin                           |
  * | open  | replay.finished                         | open    | the rows of a replay with the answer, which     |
  * |       |                                         |         | begins; nothing where there is no answer        |
+ * | open  | commits.hold                            | open    | holds commits of entries of an earlier release  |
  * | open  | sets.dissolve, woken `dissolve`         | open    | removes a set a turn, until none is left        |
  * | open  | woken `forget <set>`                    | open    | tells further replays of a removed set          |
  *
@@ -21,6 +22,7 @@ import { assertEvent, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { holdDueCommits } from "./entry-commits.js";
 import type { ReplayJudging } from "./judging/model-terms.js";
 import { startOracle } from "./oracle/start-oracle.js";
 import { replays } from "./replay.table.js";
@@ -77,6 +79,7 @@ const createMachine = (judging: ReplayJudging) =>
         assertEvent(event, "guard.mark");
         event.turn.reply(markGuard(event));
       },
+      holdDueCommits: ({ event }: ActionArgs) => holdDueCommits(event.turn),
       dissolve: ({ event }: ActionArgs) => dissolve(event.turn),
       goOn: ({ event }: ActionArgs) => {
         assertEvent(event, "woken");
@@ -102,6 +105,7 @@ const createMachine = (judging: ReplayJudging) =>
           "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
           "replay.start": { target: "open", actions: ["startReplay", "endWhenEmpty"] },
           "replay.finished": { target: "open", actions: ["startOracle", "endWhenEmpty"] },
+          "commits.hold": { target: "open", actions: ["holdDueCommits", "endWhenEmpty"] },
           "sets.dissolve": { target: "open", actions: ["dissolve", "endWhenEmpty"] },
           woken: { target: "open", actions: ["goOn", "endWhenEmpty"] },
         },

@@ -91,7 +91,10 @@ export class WantedCommits {
     const file = join(folder, `${archiveId.replace(/[^A-Za-z0-9_]/g, "")}.sending`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
-      const found = await this.#find(wanted, file);
+      const found = await this.#find(wanted, file).catch(async (error: unknown) => {
+        await client.report(archiveId, "missing", signal);
+        throw error;
+      });
       if (typeof found === "string") return await client.report(archiveId, found, signal);
       let received = await client.offer(archiveId, found, signal);
       for await (const chunk of readChunks(file, received)) {

@@ -207,7 +207,7 @@ t.test("each round names another connected runner that knows of commits", async 
   const named = [1, 2, 3].map(() => archive.wake("ask").changes);
   t.match(
     named,
-    ["r3", "r1", "r3"].map((runnerId) => [{ data: { runnerId } }]),
+    ["r1", "r3", "r1"].map((runnerId) => [{ data: { runnerId } }]),
   );
 });
 

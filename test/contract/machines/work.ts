@@ -228,6 +228,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "guard.mark": "same",
       "replay.start": "same",
       "replay.finished": "same",
+      "commits.hold": "same",
       "sets.dissolve": "same",
       woken: "same",
     },

@@ -61,7 +61,7 @@ t.test(
   async (t) => {
     const scene = await openScene(t);
     const { peer, entry, ask } = scene;
-    t.same((await peer.frame("wanted")).commits, [{ archiveId, repository, commit, mayFetch: true }]);
+    t.same((await peer.frame("wanted")).commits, [{ archiveId, repository, commit, mayFetch: false }]);
     t.match(await entry(), { archive: "pending", replayable: true, refusal: null });
     t.same(await send(scene), [200, 200, 200, 200]);
     t.match(await entry(), { archive: "kept", replayable: true });

@@ -3,6 +3,7 @@ import type { RunnerMessage, ServiceMessage } from "../../../../actors/runners/p
 import { poolToken } from "../../../../http/runner/connection/credential.js";
 import { type Hello, ServiceConnection } from "../../../../http/runner/connection/service-connection.js";
 import { ManualClock } from "../../../support/manual-clock.js";
+import { until } from "../../../support/until.js";
 import { ProtocolService } from "../protocol-service.js";
 
 /** A clock moved by hand that tells which waits were begun. */
@@ -364,3 +365,34 @@ t.test("makers of messages wait while a thousand are unacknowledged, or until th
   service.send({ frame: "ack", ack: 1_000 });
   await connection.settled();
 });
+
+t.test(
+  "kept commits are reported when a beat is answered and all is received; what is said of them is passed on",
+  async (t) => {
+    const { service, clock, connection, told } = await scene(t);
+    const commit = { repository: "acme/app", commit: "a".repeat(40) };
+    await service.frame("hello");
+    connection.sendKept({ frame: "kept", commits: [commit] });
+    service.welcome({ features: ["commits"] });
+    await clock.waits(LEASE_MS / 3);
+    t.same(told, ["begin"]);
+    connection.send(started("a"));
+    await service.frame("message");
+    const beat = async (n: number) => {
+      clock.advance(LEASE_MS / 3);
+      const { beat: number } = await service.frame("beat", (frame) => frame.beat === n);
+      return number;
+    };
+    service.send({ frame: "ack", ack: 0, beat: await beat(1) });
+    service.send({ frame: "wanted", commits: [{ ...commit, archiveId: "arc_1", mayFetch: false }] });
+    await until("it is passed on", () => told.length === 2);
+    t.same(told.splice(0), ["begin", `wanted ${commit.commit}`], "a message is not received yet");
+    service.send({ frame: "ack", ack: 1, beat: await beat(2) });
+    await until("it is reported", () => told.length === 1);
+    connection.sendKept({ frame: "kept", commits: [commit] });
+    t.same((await service.frame("kept")).commits, [commit]);
+    service.send({ frame: "released", commits: [commit] });
+    await until("it is passed on", () => told.length === 2);
+    t.same(told, ["report", `release ${commit.commit}`]);
+  },
+);

@@ -1,0 +1,21 @@
+import { type HoldEntryCommits, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import { listTeamsToHold } from "../../actors/replays/replay-set.queries.js";
+import { isDamage, type Runtime } from "../../runtime/runtime.js";
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
+import { listPartitions } from "../../storage/partitions.js";
+
+/** Has the commits kept that runs of sets of an earlier release began from. */
+export async function beginHolding(runtime: Runtime): Promise<void> {
+  const { reading } = runtime;
+  const message: HoldEntryCommits = { type: "commits.hold" };
+  for (const workspaceId of listPartitions(reading).filter((partition) => partition !== GLOBAL_PARTITION)) {
+    try {
+      for (const teamId of listTeamsToHold(reading, workspaceId)) {
+        await runtime.ask(replaySetsRef(workspaceId, teamId), message);
+      }
+    } catch (error) {
+      // The doctor repairs it; the service starts all the same.
+      if (!isDamage(error)) throw error;
+    }
+  }
+}
