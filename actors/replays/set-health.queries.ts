@@ -3,7 +3,7 @@ import type { JudgingSetup } from "../lines/fingerprint.js";
 import { DEFAULT_MIN_GAIN } from "../lines/line.js";
 import { findLine } from "../lines/line.queries.js";
 import { coversSet } from "./baseline.js";
-import { measureHealth, type SecondLooks, type SetHealth } from "./figures/set-health.js";
+import { listNamed, measureHealth, type SecondLooks, type SetHealth } from "./figures/set-health.js";
 import { twoChecks, twoJudgings } from "./judging/judging.view.js";
 import { type ReplayRow, replays } from "./replay.table.js";
 import { listCopies } from "./replay-copy.table.js";
@@ -28,21 +28,39 @@ export function readHealth(
   set: ReplaySetRow,
   { judging, memory }: HealthTerms,
 ): SetHealth {
+  const live = findLiveFingerprints(reading, workspaceId, set, judging);
   return measureHealth({
-    ofLiveConfig: listLive(reading, workspaceId, set, judging),
-    check: findCheck(reading, workspaceId, set),
+    ...sourcesOf(reading, workspaceId, set, live),
     minGain: findLine(reading, workspaceId, set.lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
-    find: (id) => replays.get(reading, workspaceId, id),
-    coversSet: (replay) => coversSet(reading, workspaceId, replay, set),
     copiesOf: (replay) => memory.copiesOf(reading, workspaceId, replay),
     secondLooksOf: (replay) => secondLooksOf(reading, workspaceId, replay),
   });
 }
 
-function listLive(reading: Reading, workspaceId: string, set: ReplaySetRow, judging: JudgingSetup) {
-  const live = findLiveFingerprints(reading, workspaceId, set, judging);
-  if (live === undefined) return [];
-  const { runningFingerprint, scoringFingerprint } = live;
+/** Whether the health of a set names a replay, where its config is the live one in how runs go and how they are scored. */
+export function isNamedByHealth(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
+  return listNamed(sourcesOf(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);
+}
+
+/** Whether a replay is the newest finished one that checks its set, whatever its config. */
+export function isNewestCheck(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
+  return findCheck(reading, workspaceId, set)?.id === replay.id;
+}
+
+/** A config, by what a baseline of it is known by. */
+type Config = Pick<ReplayRow, "runningFingerprint" | "scoringFingerprint">;
+
+function sourcesOf(reading: Reading, workspaceId: string, set: ReplaySetRow, live: Config | undefined) {
+  return {
+    ofLiveConfig: live === undefined ? [] : listMeasuring(reading, workspaceId, set, live),
+    check: findCheck(reading, workspaceId, set),
+    find: (id: string) => replays.get(reading, workspaceId, id),
+    coversSet: (replay: ReplayRow) => coversSet(reading, workspaceId, replay, set),
+  };
+}
+
+function listMeasuring(reading: Reading, workspaceId: string, set: ReplaySetRow, config: Config) {
+  const { runningFingerprint, scoringFingerprint } = config;
   const filter = { setId: set.id, runningFingerprint, scoringFingerprint };
   return replays.all(reading, workspaceId, filter, { limit: MAX_LOOKED_AT, fits: isMeasuring });
 }

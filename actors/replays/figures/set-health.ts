@@ -102,6 +102,16 @@ interface OracleHealth {
   readonly roomToImprove: boolean | null;
 }
 
+/** The replays that a set's health is read from, each once. */
+export function listNamed<Replay extends HealthReplay>(
+  sources: Pick<HealthSources<Replay>, "ofLiveConfig" | "check" | "find" | "coversSet">,
+): readonly Replay[] {
+  const oracle = findOracle(sources);
+  const against = oracle === undefined || oracle.answers === null ? undefined : sources.find(oracle.answers);
+  const named = [findNoisy(sources), findWhole(sources), sources.check, oracle, against];
+  return [...new Set(named.filter((replay) => replay !== undefined))];
+}
+
 export function measureHealth<Replay extends HealthReplay>(sources: HealthSources<Replay>): SetHealth {
   const { check, secondLooksOf } = sources;
   const { judgings = null, checks = null } = check === undefined ? {} : secondLooksOf(check);
@@ -115,10 +125,14 @@ export function measureHealth<Replay extends HealthReplay>(sources: HealthSource
   };
 }
 
-/** Of the newest finished replay of the live config that copied each run more than once. */
+/** The newest finished replay of the live config that copied each run more than once. */
+function findNoisy<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
+  return ofLiveConfig.find((each) => isFinishedLive(each) && each.repeats > 1);
+}
+
 function noiseOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): NoiseHealth | null {
-  const { ofLiveConfig, minGain, copiesOf } = sources;
-  const replay = ofLiveConfig.find((each) => isFinishedLive(each) && each.repeats > 1);
+  const { minGain, copiesOf } = sources;
+  const replay = findNoisy(sources);
   if (replay === undefined) return null;
   const { id: replayId, fingerprint, repeats, endedAt: measuredAt } = replay;
   const copies = copiesOf(replay);
@@ -126,12 +140,18 @@ function noiseOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): N
   return noise === null ? null : { replayId, fingerprint, repeats, ...noise, measuredAt, ...sampledBy(copies) };
 }
 
-/** Of the newest finished replay of the live config over the whole set that no search started. */
+/** The newest finished replay of the live config over the whole set that no search started. */
+function findWhole<Replay extends HealthReplay>({
+  ofLiveConfig,
+  coversSet,
+}: Pick<HealthSources<Replay>, "ofLiveConfig" | "coversSet">) {
+  return ofLiveConfig.find((each) => isFinishedLive(each) && each.search === null && coversSet(each));
+}
+
 function saturationOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): SaturationHealth | null {
-  const { ofLiveConfig, coversSet, copiesOf } = sources;
-  const replay = ofLiveConfig.find((each) => isFinishedLive(each) && each.search === null && coversSet(each));
+  const replay = findWhole(sources);
   if (replay === undefined) return null;
-  const copies = copiesOf(replay);
+  const copies = sources.copiesOf(replay);
   const found = saturation(copies);
   return found === null ? null : { replayId: replay.id, ...found, measuredAt: replay.endedAt, ...sampledBy(copies) };
 }
@@ -140,9 +160,13 @@ function isFinishedLive({ candidate, state }: HealthReplay): boolean {
   return candidate.kind === "live" && state === "finished";
 }
 
-/** Of the newest replay with the answer of the live config. */
+/** The newest replay with the answer of the live config. */
+function findOracle<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
+  return ofLiveConfig.find(({ candidate }) => candidate.kind === "with-answer");
+}
+
 function oracleOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): OracleHealth | null {
-  const replay = sources.ofLiveConfig.find(({ candidate }) => candidate.kind === "with-answer");
+  const replay = findOracle(sources);
   if (replay === undefined || replay.answers === null) return null;
   const against = sources.find(replay.answers);
   return {

@@ -1,9 +1,14 @@
 import t from "tap";
+import { replayRetention } from "../../../actors/replays/replay.retention.js";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { defaultRetention } from "../../../actors/tables/retention.js";
 import { retentionRef } from "../../../actors/tables/retention-sweeper.machine.js";
+import { SliceBudget } from "../../../actors/tables/slice-budget.js";
+import { changePrompt, liveWorld, six } from "../../support/live-replays.js";
+import { picturedReplay, putReplay } from "../../support/pictured-replays.js";
 import { ReplayWorld } from "../../support/replay-world.js";
+import { withTurn } from "../../support/turn.js";
 import { lineId, workspaceId } from "../../support/work.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -72,4 +77,33 @@ t.test("a run that was taken out of its set is pinned until the replay of it has
   await world.workAll();
   t.match(world.replay(replayId), { state: "finished", counts: { succeeded: 2 } });
   t.same(pinned(), [["run_2", world.setId]]);
+});
+
+const nowMs = Date.parse("2026-03-01T00:00:00.000Z");
+
+/** The ids of the replays that a pass removes, which removes everything that ended before the year's second month. */
+function removedBy({ rows }: Pick<ReturnType<typeof liveWorld>, "rows">): readonly string[] {
+  const cutoffMs = Date.parse("2026-02-01T00:00:00.000Z");
+  const slice = { cutoffMs, from: null, budget: new SliceBudget({ rows: 10_000, bytes: 1e7 }) };
+  const self = { partition: workspaceId, kind: "retention", id: "all" };
+  const { sent } = withTurn(self, (turn) => replayRetention.sweep(turn, slice), { rows, now: nowMs });
+  return sent.map(({ to }) => to.id);
+}
+
+t.test("what a set's health names stays, until its live config is another", async (t) => {
+  const world = liveWorld();
+  const { rows, live } = world;
+  const put = (id: string, more: object) => putReplay(rows, picturedReplay(six("+"), { id, ...live, ...more }));
+  put("rep_1", { repeats: 3 });
+  put("rep_2", { probe: true, repeats: 3 });
+  put("rep_3", { candidate: { id: "cand_2", name: "With the answer", kind: "with-answer" }, answers: "rep_1" });
+  put("rep_4", {});
+  put("rep_5", { search: { searchId: "search_1", candidateName: "seed" } });
+  put("rep_6", { candidate: { id: "cand_3", name: "Other words", kind: "proposed" }, runningFingerprint: "other" });
+  put("rep_7", { state: "stopped" });
+  put("rep_8", { state: "running", endedAt: null });
+  // The check, the oracle with the replay that it answers, and the newest that no search started.
+  t.same(removedBy(world), ["rep_5", "rep_6", "rep_7"]);
+  changePrompt(rows);
+  t.same(removedBy(world), ["rep_1", "rep_3", "rep_4", "rep_5", "rep_6", "rep_7"], "the check stays");
 });

@@ -2,55 +2,24 @@ import t from "tap";
 import { notJudging } from "../../../actors/judging/judging-setup.js";
 import { replayRechecks } from "../../../actors/replays/judging/replay-recheck.table.js";
 import { type ReplayVerdictRow, replayVerdicts } from "../../../actors/replays/judging/replay-verdict.table.js";
-import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
+import { replays } from "../../../actors/replays/replay.table.js";
 import { ReplayMemory } from "../../../actors/replays/replay-memory.js";
 import { readHealth } from "../../../actors/replays/set-health.queries.js";
 import { setHealthSchema, setHealthView } from "../../../actors/replays/set-health.view.js";
-import { findLiveFingerprints } from "../../../actors/replays/station-config.js";
-import { findResource, resources } from "../../../actors/resources/resource.table.js";
-import { type PicturedReplay, picturedReplay, putReplay, putSet, setRow } from "../../support/pictured-replays.js";
-import { memoryRows } from "../../support/turn.js";
-import { line, lineId, putLine, putTeam, workspaceId } from "../../support/work.js";
-
-const set = setRow({ lineId, stationId: "sta_work" });
-const judging = notJudging;
-const endedAt = "2026-01-02T00:00:00.000Z";
+import { changePrompt, liveSet, liveWorld, six } from "../../support/live-replays.js";
+import { type PicturedReplay, picturedReplay, putReplay } from "../../support/pictured-replays.js";
+import type { memoryRows } from "../../support/turn.js";
+import { workspaceId } from "../../support/work.js";
 
 type Rows = ReturnType<typeof memoryRows>;
 
-function world() {
-  const rows = memoryRows();
-  putLine(rows);
-  putTeam(rows);
-  putSet(rows, set, [..."abcdef"]);
-  const config = findLiveFingerprints(rows, workspaceId, set, judging);
-  if (config === undefined) throw new Error("the station is not there");
-  const live: Partial<ReplayRow> = {
-    ...{ lineId, stationId: "sta_work", candidate: { id: "cand_live", name: "Live config", kind: "live" } },
-    ...{ state: "finished", endedAt, ...config },
-  };
-  return { rows, live };
-}
-
 function healthOf(rows: Rows) {
-  const health = readHealth(rows, workspaceId, set, { judging, memory: new ReplayMemory() });
+  const health = readHealth(rows, workspaceId, liveSet, { judging: notJudging, memory: new ReplayMemory() });
   return setHealthSchema.parse(setHealthView(health));
 }
 
-function six(results: string): Readonly<Record<string, string>> {
-  return Object.fromEntries([..."abcdef"].map((task) => [task, results]));
-}
-
-/** Another prompt, which is another way of how runs go. */
-function changeLine(rows: Rows): void {
-  const row = findResource(rows, workspaceId, "line", lineId);
-  if (row === undefined) throw new Error("there is no line");
-  const stations = line.stations.map((station) => ({ ...station, prompt: "Other words." }));
-  resources.put(rows, workspaceId, ["line", lineId], { ...row, fields: { ...line, stations } });
-}
-
 t.test("health is of the live config as it is now, but for what the judge and the check do", async (t) => {
-  const { rows, live } = world();
+  const { rows, live } = liveWorld();
   const check = picturedReplay(six("+-+"), { id: "rep_1", ...live, probe: true });
   putReplay(rows, check);
   lookTwice(rows, check);
@@ -76,14 +45,14 @@ t.test("health is of the live config as it is now, but for what the judge and th
   t.same(before.checks?.flaky, [
     { taskId: "a", originalRunId: "run_a", runId: "rep_1/1/2", first: "failed", recheck: "passed" },
   ]);
-  changeLine(rows);
+  changePrompt(rows);
   const after = healthOf(rows);
   t.match(after, { noise: null, saturation: null, oracle: null });
   t.same([after.judge, after.checks], [before.judge, before.checks]);
 });
 
 t.test("a replay that does not cover the set says nothing of its saturation", async (t) => {
-  const { rows, live } = world();
+  const { rows, live } = liveWorld();
   putReplay(rows, picturedReplay({ a: "+", b: "+" }, { id: "rep_1", ...live, setVersion: 0 }));
   t.equal(healthOf(rows).saturation, null);
   putReplay(rows, picturedReplay({ ...six("+"), g: "-" }, { id: "rep_2", ...live, setVersion: 0 }));
@@ -91,7 +60,7 @@ t.test("a replay that does not cover the set says nothing of its saturation", as
 });
 
 t.test("a check under way, and one of another set, is no check of the set", async (t) => {
-  const { rows, live } = world();
+  const { rows, live } = liveWorld();
   const running = picturedReplay(six("+.."), { id: "rep_1", ...live, state: "running", probe: true });
   putReplay(rows, running);
   lookTwice(rows, running);

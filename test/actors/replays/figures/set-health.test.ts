@@ -3,6 +3,7 @@ import {
   type CheckedTwice,
   type HealthReplay,
   type HealthSources,
+  listNamed,
   measureHealth,
 } from "../../../../actors/replays/figures/set-health.js";
 import type { Copy } from "../../../../actors/statistics/copy.js";
@@ -110,4 +111,20 @@ t.test("the oracle compares the live config with itself given the answer, on the
   t.match(healthOf([few, live]).oracle, { answered: 4, gain: { few: true }, roomToImprove: null });
   const same = { ...answer, copies: tasksOf(6, "-") };
   t.match(healthOf([same, live]).oracle, { roomToImprove: false });
+});
+
+t.test("a set's health names the replays that it is read from, each once", async (t) => {
+  const names = (ofLiveConfig: readonly Replay[], check?: Replay) =>
+    listNamed({
+      ...{ ofLiveConfig, check, find: (id: string) => ofLiveConfig.find((one) => one.id === id) },
+      coversSet: ({ covers }) => covers,
+    }).map(({ id }) => id);
+  const answer = { candidate: { id: "cand_1", kind: "with-answer" }, answers: "rep_1" };
+  const older = replay("rep_1", { repeats: 3 });
+  t.same(names([replay("rep_4", { search: {} }), replay("rep_3", answer), replay("rep_2"), older]), [
+    ...["rep_1", "rep_2", "rep_3"],
+  ]);
+  t.same(names([older], older), ["rep_1"]);
+  t.same(names([], older), ["rep_1"]);
+  t.same(names([replay("rep_5", { state: "running" })]), []);
 });
