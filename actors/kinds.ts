@@ -23,6 +23,8 @@ export interface Deployment {
   readonly signsTokens: boolean;
   /** How long hooks also sign under a replaced secret, in hours; 0 by default. */
   readonly rotationHours?: number;
+  /** Whether a model is set up that judges what replays do; by default none. */
+  readonly judges?: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     skillKind,
     harnessProfileKind,
     integrationKind(deployment),
-    lineKind,
+    lineKind(deployment),
     hookKind(deployment),
     replayCandidateKind,
   ];

@@ -8,7 +8,7 @@ import type { StationBody } from "./station.js";
 export function lineWarnings(
   { repositories, replayCheck, stations }: LineBody,
   reading: Reading,
-  { workspaceId }: { readonly workspaceId: string },
+  { workspaceId, judges }: { readonly workspaceId: string; readonly judges: boolean },
 ): readonly Warning[] {
   return [
     ...repositories.flatMap(({ image }, index) =>
@@ -23,6 +23,7 @@ export function lineWarnings(
     ),
     ...(replayCheck === null ? [] : [warning("replayCheck", "replay checks are not made yet")]),
     ...stations.flatMap((station, index) => [
+      ...(station.judge === null || judges ? [] : [warning(`stations[${index}].judge`, NO_MODEL)]),
       ...unserved(station, `stations[${index}]`),
       ...(isHarnessOffered(reading, workspaceId, station.harness)
         ? []
@@ -30,6 +31,8 @@ export function lineWarnings(
     ]),
   ];
 }
+
+const NO_MODEL = "judging is not set up on this deployment: replays of the station are not scored";
 
 /** For each field of a station that has no effect yet: what does not happen. */
 const unservedFields: readonly [field: keyof StationBody, message: string, isSet: (station: StationBody) => boolean][] =

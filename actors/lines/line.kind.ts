@@ -7,8 +7,12 @@ import type { Station, StationBody } from "./station.js";
 import { repeated, stationReferences, validateStation } from "./station-rules.js";
 import { openTasksAt } from "./station-use.table.js";
 
-/** A line: the stations that its tasks move through, and the repositories they are about. */
-export const lineKind: Kind<LineBody> = {
+/** A line: the stations that its tasks move through, and the repositories they are about. `judges`: a model is set up. */
+export function lineKind({ judges = false }: { readonly judges?: boolean }): Kind<LineBody> {
+  return { ...line, warnings: (fields, reading, scope) => lineWarnings(fields, reading, { ...scope, judges }) };
+}
+
+const line: Kind<LineBody> = {
   name: "line",
   plural: "lines",
   idPrefix: "line",
@@ -20,7 +24,7 @@ export const lineKind: Kind<LineBody> = {
     omitted: ["stations[].id"],
     folders: [
       { folder: "prompts", texts: prompts },
-      { folder: "judges", texts: judges },
+      { folder: "judges", texts: rubrics },
     ],
   },
   hidden: [],
@@ -29,7 +33,6 @@ export const lineKind: Kind<LineBody> = {
     stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey)),
   lookupKeys: { what: "station", keys: ({ stations }) => stations.map(({ key }) => key) },
   validate: validateLine,
-  warnings: lineWarnings,
   complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
   listUsers: listOpeningIntegrations,
   inUse: (row, reading) => {
@@ -91,7 +94,7 @@ function prompts({ stations }: LineBody): FileText[] {
 }
 
 /** Each station's rubric; a judge with claims only has none. */
-function judges({ stations }: LineBody): FileText[] {
+function rubrics({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, judge }, index) =>
     textOf(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),
   );

@@ -73,8 +73,9 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   const outbounds = openOutbound({ config, clock, log, onOpen });
   const { hookSigningKey, hookRotationHours } = config;
   const tokens = hookSigningKey === null ? null : createHookTokenSigner(hookSigningKey);
-  const { allowList } = outbounds;
-  const kinds = createKinds({ allowList, signsTokens: tokens !== null, rotationHours: hookRotationHours });
+  const { allowList, model } = outbounds;
+  const of = { allowList, signsTokens: tokens !== null, judges: model !== null };
+  const kinds = createKinds({ ...of, rotationHours: hookRotationHours });
   const site = toSite(config, config.port);
   return { options, clock, randomBytes, store, sealer, kinds, tokens, outbounds, site, isReady: false };
 }

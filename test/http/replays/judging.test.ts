@@ -45,6 +45,8 @@ async function openJudged(
   const body = { ...sceneLine, stations: [judged, review] };
   const changed = await place.ada.request("PUT", line, body, { "if-match": String(headers.etag) });
   if (changed.status !== 200) throw new Error(changed.text);
+  const warned = (changed.body?.warnings as { path: string }[]).map(({ path }) => path);
+  t.equal(warned.includes("stations[0].judge"), model === null, "a judge that nobody asks is warned of");
   return { ...place, model, set };
 }
 
