@@ -105,7 +105,7 @@ export function endAttempt(
   const settled: ReplayCopyRow = {
     ...{ ...copy, ...spent, state: "settled", ...toCopyResult(run, input), outcome: run.outcome },
     check: check && { passed: check.passed, exitCode: check.exitCode, tail: lastBytes(check.output, OUTPUT_BYTES) },
-    ...{ steps: run.steps, ms: lengthOf(run) },
+    ...{ steps: run.steps, ms: lengthOf(run), toolMisses: run.calls?.misses ?? 0 },
   };
   return settled.result === null ? toBeJudged(settled, replay) : settled;
 }

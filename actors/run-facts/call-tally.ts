@@ -21,6 +21,8 @@ export interface RefusedTool {
 export interface CallTally {
   readonly servers: readonly ServerCalls[];
   readonly refused: readonly RefusedTool[];
+  /** Steps about calls that were refused; absent for none. */
+  readonly misses?: number;
   /** Keys of the skills that the agent read. */
   readonly skillsRead: readonly string[];
 }
@@ -52,7 +54,10 @@ function tallyCall(
   before: CallTally | undefined,
   { server, tool, failed, refusedBy }: ToolCall,
 ): CallTally | undefined {
-  if (refusedBy !== null) return tallyRefusal(before, { server, tool, by: refusedBy });
+  if (refusedBy !== null) {
+    const refused = tallyRefusal(before, { server, tool, by: refusedBy });
+    return { ...refused, misses: (refused.misses ?? 0) + 1 };
+  }
   if (server === null) return before;
   const { servers } = before ?? nothing;
   const count = (one: ServerCalls | undefined): ServerCalls => ({

@@ -52,6 +52,20 @@ t.test("a copy whose runner is lost goes behind the others, and settles unscored
   t.same(world.complaints(), []);
 });
 
+t.test("calls of tools that were refused are counted, each time", async (t) => {
+  const world = await ReplayWorld.open({ runs: 1 });
+  const { replayId } = await world.start();
+  const job = world.job();
+  await world.begin(job);
+  for (const [index, refusedBy] of ["service", "service", null].entries()) {
+    const call = { server: "tracker", tool: "tracker.close", failed: false, refusedBy };
+    const step = { index, kind: "tool", text: "close", tool: "tracker.close", spent: null, call };
+    await world.say(job, { type: "run.step", step });
+  }
+  await world.end(job);
+  t.match(world.copies(replayId), [{ result: "succeeded", steps: 3, toolMisses: 2 }]);
+});
+
 t.test("a stop withdraws its runs: what ran is unscored, what waited has no result", async (t) => {
   const world = await ReplayWorld.open({ runs: 3 });
   const { replayId } = await world.start();
