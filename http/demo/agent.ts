@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 
 /**
  * The demo's agent: it maintains a folder of notes in the repository. It really edits files; if the task says so, it
- * makes a mistake at first. It uses the line protocol of the command harness.
+ * makes a mistake at first, unless its prompt tells it better. It uses the line protocol of the command harness.
  */
 
 interface Context {
@@ -21,6 +21,7 @@ const step = (text: string, tool: string | null = null): void =>
   send({ type: "step", kind: tool === null ? "message" : "tool", text, tool });
 
 const context = JSON.parse(readFileSync(process.env.SIGNALBOX_CONTEXT_FILE ?? "", "utf8")) as Context;
+const prompt = readFileSync(process.env.SIGNALBOX_PROMPT_FILE ?? "", "utf8");
 const answers = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
 const { task } = context;
 const slug = task.title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
@@ -62,7 +63,8 @@ async function work(): Promise<void> {
   step(sentBack.length > 0 ? `reading what review said: ${sentBack.at(-1)?.text}` : `working on "${task.title}"`);
   const isFirst = sentBack.length === 0;
   write(task.description.includes("(untitled at first)") && isFirst ? task.title : `# ${task.title}`);
-  if (!(task.description.includes("(unlisted at first)") && isFirst)) list();
+  const forgets = task.description.includes("(unlisted at first)") && isFirst && !prompt.includes(index);
+  if (!forgets) list();
   send({ type: "cost", amount: 0.02, currency: "USD" });
   const lazy = task.description.includes("(says little at first)");
   const refused = await handOver("review", lazy ? "done" : `Wrote ${file}.`);

@@ -7,6 +7,9 @@ const CHECK =
 /** The team of the demo, and the tokens for it. */
 export interface Configured {
   readonly teamId: string;
+  /** The path of the station whose agents write notes, and that of its replay candidates. */
+  readonly workStationPath: string;
+  readonly workCandidates: string;
   /** The token for the runner. */
   readonly poolToken: string;
   /** A token with the scope `read`, for looking around. */
@@ -29,25 +32,31 @@ export async function configure(
   });
   const pool = await client.post(`${inWorkspace}/runner-pools`, { key: "local" });
   const token = await client.post(`${inWorkspace}/tokens`, { name: "look-around", scopes: ["read"] });
-  await client.post(`${under}/teams/${team.id}/lines`, line);
+  const { body: made } = await client.post(`${under}/teams/${team.id}/lines`, line);
+  const { stations } = await client.get<{ stations: { id: string }[] }>(`${under}/lines/${made.id}`);
   for (const hook of hooksTo(receiver)) await client.post(`${under}/teams/${team.id}/hooks`, hook);
   return {
     teamId: team.id,
+    workStationPath: `/api/teams/${team.id}/lines/${made.id}/stations/${stations[0]?.id}`,
+    workCandidates: `${under}/lines/${made.id}/stations/${workStation.key}/replay-candidates`,
     poolToken: pool.headers.get("service-pool-token") ?? "",
     readToken: token.headers.get("service-workspace-token") ?? "",
   };
 }
 
 const runners = { pool: "local", labels: [] };
+/** The station whose agents write notes. Its judge scores replays; the tasks' own runs are reviewed. */
+export const workStation = {
+  ...{ key: "work", name: "Write", kind: "work", prompt: "Write the note.", check: CHECK },
+  judge: { rubric: "The note is listed in notes/INDEX.md." },
+  ...{ passesTo: ["review"], runners },
+};
 const line = {
   key: "notes",
   name: "Notes",
   repositories: [{ name: "acme/project" }],
   stations: [
-    {
-      ...{ key: "work", name: "Write", kind: "work", prompt: "Write the note.", check: CHECK },
-      ...{ passesTo: ["review"], runners },
-    },
+    workStation,
     { key: "review", name: "Review", kind: "review", prompt: "Is it listed?", passesTo: ["work"], runners },
   ],
 };

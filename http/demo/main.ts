@@ -6,7 +6,6 @@ import { mkdtempSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { readConfig } from "../process/config.js";
@@ -14,13 +13,18 @@ import type { ServiceLog } from "../process/log.js";
 import { startService } from "../process/service.js";
 import { Client } from "./client.js";
 import { type Configured, configure } from "./configuration.js";
+import { judge } from "./judge.js";
 import { type Received, startReceiver } from "./receiver.js";
+import { showReplays } from "./replays.js";
 import { createRepository } from "./repository.js";
+import { startScriptedModel } from "./scripted-model.js";
 import { type Counts, line, Show } from "./show.js";
+import { until } from "./until.js";
 
 /**
  * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
- * line of two stations over a real git repository, two hooks, and tasks that agents work on.
+ * line of two stations over a real git repository, two hooks, and tasks that agents work on. Then one of their runs is
+ * repeated under a better prompt.
  *
  * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder.
  */
@@ -34,9 +38,8 @@ const taskTexts = [
   ["Dead letters", "Say where they go."],
 ] as const;
 
-/** Time limit for the work, which takes a few seconds. */
-const WORK_TIMEOUT_MS = 120_000;
-const POLL_MS = 50;
+/** What a million tokens of the model cost. */
+const PRICES = JSON.stringify({ in: 2.5, out: 10, currency: "USD" });
 /** The exit code after Ctrl+C. */
 const INTERRUPTED = 130;
 
@@ -92,7 +95,8 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     [...show.counts.states.values()].every((state) => state === "done" || state === "inbox") &&
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
-  const isAsExpected = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
+  const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
+  const isAsExpected = isDone && (await showReplays(client, configured, ending.signal));
   if (!isAsExpected) line("demo", "this is not how it should have come out");
   if (ends.exit || !isAsExpected) return isAsExpected ? 0 : 1;
   lookAround(baseUrl, configured);
@@ -106,9 +110,14 @@ async function prepare(folder: string, closing: Closing) {
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   const receiver = await startReceiver(secret);
   closing.push(() => receiver.close());
+  const model = await startScriptedModel(judge);
+  closing.push(() => model.close());
   const mails: string[] = [];
   const service = await startService({
-    config: readConfig({ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: receiver.url }),
+    config: readConfig({
+      ...{ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: receiver.url },
+      ...{ MODEL_URL: model.url, MODEL_NAME: "scripted", MODEL_PRICES: PRICES },
+    }),
     log: quietLog(mails),
   });
   closing.push(() => service.stop());
@@ -136,7 +145,7 @@ function summarise(counts: Counts, received: Received, firings: number): boolean
 
 function lookAround(baseUrl: string, { teamId, readToken }: Configured): void {
   line("demo", `the service stays up at ${baseUrl} until Ctrl+C; to look around:`);
-  for (const list of ["tasks", "hook-occurrences"]) {
+  for (const list of ["tasks", "hook-occurrences", "replay-sets"]) {
     line("", `curl -H 'authorization: Bearer ${readToken}' ${baseUrl}/api/teams/${teamId}/${list}`);
   }
 }
@@ -162,16 +171,6 @@ async function endRunner(runner: ChildProcess): Promise<void> {
   runner.kill("SIGTERM");
   runner.kill("SIGINT");
   await gone;
-}
-
-/** Polls until `holds`; false after {@link WORK_TIMEOUT_MS}. Rejects with the signal's reason. */
-async function until(holds: () => Promise<boolean>, signal: AbortSignal): Promise<boolean> {
-  for (let waited = 0; waited < WORK_TIMEOUT_MS; waited += POLL_MS) {
-    signal.throwIfAborted();
-    if (await holds()) return true;
-    await pause(POLL_MS);
-  }
-  return false;
 }
 
 /** A log that prints only warnings and errors. It keeps the mails, since there is no mail server. */

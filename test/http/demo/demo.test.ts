@@ -8,6 +8,13 @@ import t, { type Test } from "tap";
 
 const demo = fileURLToPath(new URL("../../../http/demo/main.js", import.meta.url));
 
+interface Command {
+  /** A header with its value. */
+  readonly name: string;
+  readonly value: string;
+  readonly url: string;
+}
+
 /** The demo as a process of its own, in a folder of its own, which it has for its temporary files too. */
 class Demo {
   readonly child: ChildProcess;
@@ -67,6 +74,14 @@ class Demo {
     return this.child.exitCode;
   }
 
+  /** The commands for looking around that it printed. */
+  commands(): readonly Command[] {
+    return this.#out.split("\n").flatMap((line) => {
+      const [, name = "", value = "", url = ""] = /^ *curl -H '([^:]+): ([^']+)' (\S+)$/.exec(line) ?? [];
+      return name === "" ? [] : [{ name, value, url }];
+    });
+  }
+
   /** Processes that were started with anything of its temporary folder. */
   leftRunning(): string[] {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -82,7 +97,33 @@ class Demo {
   }
 }
 
-t.test("the demo ends as it should: all tasks done, two sent back, one veto, every request verified", async (t) => {
+/** What the demo's replays and the run that they repeat left: the checkouts of each run. */
+async function leftByReplays({ name, value, url }: Command) {
+  const get = async <Body>(address: string) =>
+    (await (await fetch(address, { headers: { [name]: value } })).json()) as Body;
+  const [set] = (await get<{ items: { id: string }[] }>(url)).items;
+  const { items } = await get<{ items: Replay[] }>(`${url}/${set?.id}/replays`);
+  const left = async (runId = "") => {
+    const { checkouts } = await get<{ checkouts: { base: string; diff: string }[] }>(
+      `${new URL(url).origin}/api/runs/${runId}`,
+    );
+    return checkouts;
+  };
+  const copyIn = (kind: string) => items.find(({ candidate }) => candidate.kind === kind)?.entries[0];
+  const [live, proposed] = [copyIn("live"), copyIn("proposed")];
+  return {
+    original: await left(live?.originalRunId),
+    live: await left(live?.runId),
+    proposed: await left(proposed?.runId),
+  };
+}
+
+interface Replay {
+  readonly candidate: { readonly kind: string };
+  readonly entries: readonly { readonly runId: string; readonly originalRunId: string }[];
+}
+
+t.test("the demo ends as it should: tasks done, two sent back, one veto, every request verified, a gain", async (t) => {
   const demo = new Demo(t, ["--exit"]);
   t.equal(await demo.end(null), 0);
   t.match(demo.out, /acme\/project is made for the demo, with 2 commits/);
@@ -90,21 +131,32 @@ t.test("the demo ends as it should: all tasks done, two sent back, one veto, eve
   t.match(demo.out, /hooks fired: \d+ requests verified with standardwebhooks, 0 forged/);
   t.match(demo.out, /handovers refused by the before-hook: 1\n/);
   t.match(demo.out, /refused\. Reason: the note must name the file/);
+  t.match(demo.out, /Live config: 0 of 1 succeeded, for 0\.\d+ USD\. The judge: The note is missing from the index\./);
+  t.match(demo.out, /Names the index: 1 of 1 succeeded, .* The judge: The note is listed in the index\./);
+  t.match(demo.out, /With the answer Live config: 1 of 1 succeeded/);
+  t.match(
+    demo.out,
+    /gain of Names the index over the live config: 1\.00 \(better, though a single task tells little\)/,
+  );
   t.same(readdirSync(demo.temporary), []);
 });
 
 t.test("it stays up for looking around, as it says how, until it is ended", async (t) => {
   const demo = new Demo(t);
-  await demo.printed("/hook-occurrences\n");
-  const commands = demo.out
-    .split("\n")
-    .flatMap((line) => /^ *curl -H '([^:]+): ([^']+)' (\S+)$/.exec(line)?.slice(1) ?? []);
-  t.equal(commands.length, 6);
-  for (const [name = "", value = "", url = ""] of [commands.slice(0, 3), commands.slice(3)]) {
+  await demo.printed("/replay-sets\n");
+  const commands = demo.commands();
+  t.equal(commands.length, 3);
+  for (const [index, { name, value, url }] of commands.entries()) {
     const answer = await fetch(url, { headers: { [name]: value } });
     t.equal(answer.status, 200);
-    t.ok(((await answer.json()) as { items: unknown[] }).items.length >= 6);
+    t.ok(((await answer.json()) as { items: unknown[] }).items.length >= ([6, 6, 1][index] ?? 0));
   }
+  const [, , sets] = commands;
+  if (sets === undefined) throw new Error("there is no command for replay sets");
+  const { original, live, proposed } = await leftByReplays(sets);
+  t.match(original, [{ repository: "acme/project", base: /^[0-9a-f]{40}$/, diff: /^\+# Fencing tokens$/m }]);
+  t.same(live, original, "a run that is replayed with nothing changed leaves the same tree");
+  t.match(proposed, [{ base: original[0]?.base, diff: /^\+- \[Fencing tokens\]/m }]);
   t.equal(await demo.end("SIGINT"), 0);
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);

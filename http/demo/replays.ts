@@ -1,0 +1,102 @@
+import type { Client } from "./client.js";
+import { type Configured, workStation } from "./configuration.js";
+import { line } from "./show.js";
+import { until } from "./until.js";
+
+/**
+ * A past run is repeated: the one that review sent back since its note was not in the index. Under the live prompt the
+ * agent forgets the index again, under a better one it does not, and the judge tells one from the other.
+ */
+
+const FORGOTTEN = "Fencing tokens";
+const BETTER = {
+  name: "Names the index",
+  station: { ...workStation, prompt: "Write the note, and list it in notes/INDEX.md." },
+};
+const CEILING = { amount: 1, currency: "USD" };
+/** The better candidate, the live config beside it, and the live config with the answer. */
+const REPLAYS = 3;
+
+interface PastRun {
+  readonly runId: string;
+  readonly title: string;
+  readonly outcome: string;
+}
+
+interface Copy {
+  readonly result: string | null;
+  readonly judge: { readonly reasons: readonly { readonly text: string }[] };
+}
+
+interface Replay {
+  readonly id: string;
+  readonly state: string;
+  readonly candidate: { readonly name: string; readonly kind: string };
+  readonly totals: {
+    readonly successRate: number | null;
+    readonly scored: number;
+    readonly spent: { readonly amount: number; readonly currency: string };
+  };
+  readonly againstBaseline: { readonly gain: number; readonly verdict: string; readonly few: boolean } | null;
+  readonly pairsAgainstBaseline: { readonly wins: number; readonly losses: number; readonly ties: number } | null;
+  readonly entries: readonly Copy[];
+}
+
+/** Replays it and prints what comes out; returns whether that is as expected. */
+export async function showReplays(client: Client, configured: Configured, signal: AbortSignal): Promise<boolean> {
+  const team = `/api/teams/${configured.teamId}`;
+  const setId = await openSet(client, configured);
+  line("demo", "");
+  line("demo", `the run of "${FORGOTTEN}" that review sent back is replayed with a prompt that names the index:`);
+  const { body: candidate } = await client.post(`${configured.workCandidates}`, BETTER);
+  await client.post(`${team}/replay-sets/${setId}/replays`, { candidate: candidate.id, ceiling: CEILING });
+  const list = async () =>
+    (await client.get<{ items: readonly Replay[] }>(`${team}/replay-sets/${setId}/replays`)).items.toReversed();
+  const areOver = async () => {
+    const replays = await list();
+    return replays.length === REPLAYS && replays.every(isOver);
+  };
+  if (!(await until(areOver, signal))) return false;
+  const replays = await Promise.all((await list()).map(({ id }) => client.get<Replay>(`${team}/replays/${id}`)));
+  for (const replay of replays) show(replay);
+  const better = replays.find(({ candidate: { kind } }) => kind === "proposed");
+  return better !== undefined && showGain(better);
+}
+
+/** Opens a set of the run that forgot the index; returns its id. */
+async function openSet(client: Client, { teamId, workStationPath }: Configured): Promise<string> {
+  const past = await client.get<{ items: readonly PastRun[] }>(`${workStationPath}/replayable-runs`);
+  const run = past.items.find(({ title, outcome }) => title === FORGOTTEN && outcome === "sent-back");
+  if (run === undefined) throw new Error(`no run of "${FORGOTTEN}" was sent back`);
+  const { body: set } = await client.post(`${workStationPath}/replay-sets`, { name: "Sent back by review" });
+  await client.post(`/api/teams/${teamId}/replay-sets/${set.id}/entries`, { runId: run.runId });
+  return set.id;
+}
+
+/** Whether it has ended, with the comparison that follows its end. */
+function isOver({ state, pairsAgainstBaseline: pairs }: Replay): boolean {
+  return state === "finished" && (pairs === null || pairs.wins + pairs.losses + pairs.ties > 0);
+}
+
+function show({ candidate, totals, entries }: Replay): void {
+  const { scored, spent } = totals;
+  const succeeded = entries.filter(({ result }) => result === "succeeded").length;
+  const reason = entries[0]?.judge.reasons[0]?.text ?? "";
+  const cost = `${spent.amount} ${spent.currency}`;
+  line("replay", `${candidate.name}: ${succeeded} of ${scored} succeeded, for ${cost}. The judge: ${reason}`);
+}
+
+function showGain({ againstBaseline, pairsAgainstBaseline: pairs }: Replay): boolean {
+  if (againstBaseline === null || pairs === null) return false;
+  const { gain, verdict, few } = againstBaseline;
+  const told = few ? `${verdict}, though a single task tells little` : verdict;
+  line(
+    "demo",
+    `gain of ${BETTER.name} over the live config: ${gain.toFixed(2)} (${told}); side by side: ${pairs.wins} win`,
+  );
+  line(
+    "demo",
+    "with the answer: the live config again, told what was accepted, to see how much there is to gain at all",
+  );
+  return gain === 1 && verdict === "better" && pairs.wins === 1;
+}
