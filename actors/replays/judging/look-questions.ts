@@ -67,11 +67,11 @@ export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): v
 /** Asks again what was to wait until now, and then what is wanted. */
 export function goOn(scene: JudgingScene): void {
   const { turn } = scene;
-  let step: Step = "asked";
+  let step: Step = "made";
   for (let made = 0, skipped = 0; made < MADE_IN_TURN && skipped < SKIPPED_IN_TURN; ) {
     step = askDue(scene) ?? askNext(scene);
     if (step === "rests") break;
-    if (step === "asked") made += 1;
+    if (step === "made") made += 1;
     else skipped += 1;
   }
   const waiting = readRow(scene).asked.flatMap(({ askAtMs }) => askAtMs ?? []);
@@ -103,8 +103,8 @@ export function findWaitingSinceMs(scene: JudgingScene): number | null {
   return since.length === 0 ? null : Math.min(...since);
 }
 
-/** `rests`: there is nothing more to do for now. */
-type Step = "asked" | "skipped" | "rests";
+/** `made`: a question was made, and asked if there was room for it. `rests`: there is nothing more to do for now. */
+type Step = "made" | "skipped" | "rests";
 
 /** Asks again one question whose time has come; null when there is none. */
 function askDue(scene: JudgingScene): Step | null {
@@ -118,7 +118,7 @@ function askDue(scene: JudgingScene): Step | null {
     return "skipped";
   }
   ask(scene, due, { prepared, mark, asking });
-  return "asked";
+  return "made";
 }
 
 /** Asks the next question, if there is room for it. */
@@ -135,7 +135,7 @@ function askNext(scene: JudgingScene): Step {
   }
   if (!hasRoomFor(scene, prepared)) return asked.length > 0 ? "rests" : skip(scene, next, rest);
   ask(scene, next, { prepared, mark, asking: { sinceMs: downSinceMs ?? turn.now, waits: 0 } });
-  return "asked";
+  return "made";
 }
 
 /** Gives up what has no room: a pair by itself, of second judgings all that are left. */
@@ -147,7 +147,7 @@ function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
     else refuseVerdict(scene, look, none);
   }
   writeRow(scene, { ...readRow(scene), wanted: next.look === "pair" ? rest : [] });
-  return "skipped";
+  return "made";
 }
 
 /** The question about a copy; null when nothing is asked about it, which its row says then. */

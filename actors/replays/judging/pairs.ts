@@ -119,11 +119,11 @@ function readSides(scene: JudgingScene, look: PairLook): Sides {
   // A replay that is gone has no copy; its judge is as good as any then.
   const theirJudge = replayInputs.get(turn, workspaceId, theirId)?.config.station.judge;
   const readsChanges = scene.terms !== null && judge !== null && theirJudge !== null;
-  const reader = { reading: turn, workspaceId, readsChanges };
-  return {
-    own: readSide(reader, judge, copy),
-    theirs: readSide(reader, theirJudge === undefined ? judge : theirJudge, findOpponent(scene, copy, theirId)),
-  };
+  const reader = { reading: turn, workspaceId };
+  const opponent = findOpponent(scene, copy, theirId);
+  const theirs = readSide({ ...reader, readsChanges }, theirJudge === undefined ? judge : theirJudge, opponent);
+  // Without the other change nobody needs this one.
+  return { own: readSide({ ...reader, readsChanges: theirs.change !== null }, judge, copy), theirs };
 }
 
 interface SideReader {
