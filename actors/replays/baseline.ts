@@ -27,12 +27,8 @@ export function findBaseline(
   set: ReplaySetRow,
   { live, repeats = 1 }: Wanted,
 ): ReplayRow | undefined {
-  return findLive(
-    reading,
-    workspaceId,
-    set,
-    (replay) => replay.repeats >= repeats && isOfConfig(replay, live) && coversSet(reading, workspaceId, replay, set),
-  );
+  const fits = (replay: ReplayRow) => replay.repeats >= repeats && coversSet(reading, workspaceId, replay, set);
+  return findLive(reading, workspaceId, set, { live, fits });
 }
 
 /** How often a baseline of a set that is started now repeats each run, and whether it checks the set. */
@@ -42,13 +38,8 @@ export function planBaseline(
   set: ReplaySetRow,
   { live, repeats, runs }: Required<Wanted> & { readonly runs: number },
 ): Pick<ReplayRow, "probe" | "repeats"> {
-  const isChecked = () =>
-    findLive(
-      reading,
-      workspaceId,
-      set,
-      (replay) => replay.probe && isOfConfig(replay, live) && coversSet(reading, workspaceId, replay, set),
-    ) !== undefined;
+  const fits = (replay: ReplayRow) => replay.probe && coversSet(reading, workspaceId, replay, set);
+  const isChecked = () => findLive(reading, workspaceId, set, { live, fits }) !== undefined;
   if (runs < CHECKED_FROM || isChecked()) return { probe: false, repeats };
   return { probe: true, repeats: Math.max(repeats, CHECKING_REPEATS) };
 }
@@ -61,18 +52,16 @@ export function coversSet(reading: Reading, workspaceId: string, replay: ReplayR
   return replayEntries.list(reading, workspaceId, [set.id]).every(({ runId }) => replayed.has(runId));
 }
 
-/** The newest replay of a live config that may count as a baseline. */
+/** The newest replay of the live config that may count as a baseline. */
 function findLive(
   reading: Reading,
   workspaceId: string,
   { id: setId }: ReplaySetRow,
-  fits: (replay: ReplayRow) => boolean,
+  { live, fits }: Pick<Wanted, "live"> & { readonly fits: (replay: ReplayRow) => boolean },
 ): ReplayRow | undefined {
-  const isBaseline = (replay: ReplayRow) =>
+  const { runningFingerprint, scoringFingerprint } = live;
+  const counts = (replay: ReplayRow) =>
     replay.candidate.kind === "live" && ["queued", "running", "finished"].includes(replay.state) && fits(replay);
-  return replays.all(reading, workspaceId, { setId }, { limit: 1, fits: isBaseline })[0];
-}
-
-function isOfConfig(replay: ReplayRow, { runningFingerprint, scoringFingerprint }: Wanted["live"]): boolean {
-  return replay.runningFingerprint === runningFingerprint && replay.scoringFingerprint === scoringFingerprint;
+  const filter = { setId, runningFingerprint, scoringFingerprint };
+  return replays.all(reading, workspaceId, filter, { limit: 1, fits: counts })[0];
 }
