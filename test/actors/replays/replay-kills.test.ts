@@ -4,7 +4,7 @@ import { countSpent } from "../../../actors/replays/replay-ceiling.js";
 import { countChanges } from "../../../actors/replays/replay-step.js";
 import { countedSpend } from "../../../actors/statistics/spending.js";
 import { replayRow } from "../../support/replay-rows.js";
-import { ReplayWorld } from "../../support/replay-world.js";
+import { ReplayWorld, type ReplayWorldOptions } from "../../support/replay-world.js";
 
 const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
 const ceiling = { amount: 100, currency: "EUR" };
@@ -14,12 +14,18 @@ const MAX_ROUNDS = 60;
 /** Something that is done again until it has its effect. */
 type Act = (world: ReplayWorld) => Promise<void>;
 
+/** At which commit, counted from now, and whether its batch is on the disk. */
+interface Kill {
+  readonly after: number;
+  readonly when: "before" | "after";
+}
+
 /** One process that is killed at a commit, and the next, which goes on. */
 class KilledWorld {
   private constructor(readonly world: ReplayWorld) {}
 
-  static async open(kill: { readonly after: number; readonly when: "before" | "after" } | null): Promise<KilledWorld> {
-    const world = await ReplayWorld.open({ runs: 2 });
+  static async open(kill: Kill | null, options: ReplayWorldOptions): Promise<KilledWorld> {
+    const world = await ReplayWorld.open(options);
     const { harness } = world;
     if (kill !== null) harness.killAt = { commit: harness.batches.length + kill.after, when: kill.when };
     return new KilledWorld(world);
@@ -78,15 +84,19 @@ function complaintsOf(world: ReplayWorld, id: string): readonly string[] {
 }
 
 /** Runs the scenario without a kill, and then with one at every border of a commit that it makes. */
-async function atEveryBorder(t: Test, scenario: (killed: KilledWorld) => Promise<readonly string[]>): Promise<void> {
-  const calm = await KilledWorld.open(null);
+async function atEveryBorder(
+  t: Test,
+  scenario: (killed: KilledWorld) => Promise<readonly string[]>,
+  options: ReplayWorldOptions = { runs: 2 },
+): Promise<void> {
+  const calm = await KilledWorld.open(null, options);
   const begins = calm.world.harness.batches.length;
   t.same(await scenario(calm), []);
   const commits = calm.world.harness.batches.length - begins;
   const complaints: string[] = [];
   for (let after = 1; after <= commits; after++) {
     for (const when of ["before", "after"] as const) {
-      const found = await scenario(await KilledWorld.open({ after, when }));
+      const found = await scenario(await KilledWorld.open({ after, when }, options));
       complaints.push(...found.map((each) => `killed ${when} commit ${after}: ${each}`));
     }
   }
@@ -133,4 +143,30 @@ t.test("killed at any border, a stopped replay has nothing that runs, and goes w
     );
     return [...stopped, ...complaintsOf(world, id)];
   });
+});
+
+t.test("killed at any border, a replay at its ceiling ends, and starts nothing more", async (t) => {
+  const options = { runs: 4, slots: 4 };
+  await atEveryBorder(
+    t,
+    async (killed) => {
+      const { world } = killed;
+      const low = { amount: 2, currency: "EUR" };
+      await killed.until(
+        () => world.allReplays().length > 0,
+        async () => void (await world.start({ ceiling: low, idempotency: idempotency("start") })),
+      );
+      const id = idOf(world);
+      await killed.until(() => !["queued", "running"].includes(world.replay(id)?.state ?? ""), work);
+      const { state } = world.replay(id) ?? {};
+      const begun = world.copies(id).filter(({ state: each }) => each !== "waiting").length;
+      return [
+        ...(state === "over-budget" ? [] : [`it is ${state}`]),
+        // Two run at once, and two cost the ceiling.
+        ...(begun <= 3 ? [] : [`${begun} copies began`]),
+        ...complaintsOf(world, id),
+      ];
+    },
+    options,
+  );
 });
