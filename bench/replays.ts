@@ -47,6 +47,7 @@ export async function run(): Promise<void> {
   try {
     await fill(store);
     const memory = new ReplayMemory();
+    const [plain, judged] = [await readBody(store, "rep_plain"), await readBody(store, "rep_judged")];
     printTable({
       title: `Reads of a replay of ${RUNS} runs with ${REPEATS} copies`,
       note: [
@@ -58,8 +59,10 @@ export async function run(): Promise<void> {
         await measure("figures alone, first", store, async (read) => figuresOf(fresh(read), "rep_plain")),
         await measure("a replay, first", store, (read) => readOne(fresh(read), "rep_plain")),
         await measure("a replay, again", store, (read) => readOne({ ...read, memory }, "rep_plain")),
+        await measure("its JSON alone", store, async () => JSON.stringify(plain)),
         await measure("judged and paired, first", store, (read) => readOne(fresh(read), "rep_judged")),
         await measure("judged and paired, again", store, (read) => readOne({ ...read, memory }, "rep_judged")),
+        await measure("its JSON alone", store, async () => JSON.stringify(judged)),
         await measure(`a list of ${LISTED}, again`, store, (read) => readList({ ...read, memory })),
         await measure("a set's health, first", store, async (read) => healthOf(fresh(read))),
         await measure("a set's health, again", store, async (read) => healthOf({ ...read, memory })),
@@ -87,6 +90,15 @@ function rowOf({ view }: ReplayRead, id: string): ReplayRow {
 
 function figuresOf(read: ReplayRead, id: string) {
   return JSON.stringify(readFigures(read.view, termsOf(read), rowOf(read, id), read.memory));
+}
+
+/** The answer about a replay, as an object. */
+async function readBody(store: Store, id: string): Promise<unknown> {
+  const view = store.view();
+  const read = { view, pause: () => setImmediate(), judging, memory: new ReplayMemory(), nowMs: 0 };
+  const { body } = await readReplay(read, termsOf(read), rowOf(read, id));
+  view.close();
+  return body;
 }
 
 async function readOne(read: ReplayRead, id: string) {

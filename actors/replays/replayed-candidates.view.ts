@@ -57,7 +57,8 @@ export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) 
       { teamId },
       {
         ...{ cursor, limit: MAX_CANDIDATE_REPLAYS + 1, after: [`rep_${ulidTime(Date.parse(from))}`] },
-        fits: ({ candidate }) => candidate.kind !== "live",
+        // A replay with the answer shows what could be gained at most: nobody could take it.
+        fits: ({ candidate }) => candidate.kind !== "live" && candidate.kind !== "with-answer",
       },
     );
 }

@@ -1,4 +1,3 @@
-import { inPieces } from "../page-reading.js";
 import type { RouteRequest } from "../route.js";
 
 /** Items of a list with their JSON, until these have so many bytes. The first item is taken however long it is. */
@@ -31,7 +30,15 @@ export class BoundedList<Item extends object> {
   }
 }
 
+/** Items made into JSON before other work has its turn: of a replay whose copies were judged, about a millisecond. */
+const ITEMS_AT_ONCE = 100;
+
 /** Items as a JSON array; other work runs in between. */
-export async function toJsonList(items: readonly object[], request: Pick<RouteRequest, "pause">): Promise<string> {
-  return `[${(await inPieces(items, request, (item) => JSON.stringify(item))).join(",")}]`;
+export async function toJsonList(items: readonly object[], { pause }: Pick<RouteRequest, "pause">): Promise<string> {
+  const texts: string[] = [];
+  for (let from = 0; from < items.length; from += ITEMS_AT_ONCE) {
+    if (from > 0) await pause();
+    texts.push(JSON.stringify(items.slice(from, from + ITEMS_AT_ONCE)).slice(1, -1));
+  }
+  return `[${texts.join(",")}]`;
 }

@@ -10,6 +10,9 @@ import { inPieces } from "../page-reading.js";
 import type { RouteRequest } from "../route.js";
 import { toJsonList } from "./bounded-list.js";
 
+/** Copies whose parts are put together before other work has its turn: about a tenth of a millisecond. */
+const COPIES_AT_ONCE = 125;
+
 /** What answers about replays are read with. */
 export interface ReplayReads {
   readonly runtime: Runtime;
@@ -75,5 +78,5 @@ async function readParts({ view, pause }: ReplayRead, workspaceId: string, repla
   await pause();
   const rows = readReplayRows(view, workspaceId, { replayId });
   await pause();
-  return inPieces(copies, { pause }, (copy) => partsOf(rows, copy));
+  return inPieces(copies, { pause }, (copy) => partsOf(rows, copy), COPIES_AT_ONCE);
 }

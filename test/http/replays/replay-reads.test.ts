@@ -203,6 +203,10 @@ t.test("a replay is followed copy by copy, and its set with its replays and its 
   const ofSet = reader.messages.filter((one) => one.topic.startsWith("replay-set/") && one.kind === "change");
   t.match(ofSet.at(0)?.data, { type: "replay", replay: { id, candidate: { kind: "live" }, state: "queued" } });
   t.ok(ofSet.some(({ data }) => data.type === "health"));
+
+  t.equal((await ada.request("DELETE", set)).status, 204);
+  t.match(await reader.until((message) => message.topic === topic && message.kind === "error"), { topic });
+  t.equal((await ada.request("GET", `${place.team}/replays/${id}`)).status, 404, "it is gone with its set");
 });
 
 /** Applies a change as `http/streams/README.md` says. */
