@@ -9,6 +9,7 @@ import { type AskedModel, inForm, type Scripted, type ScriptedModel } from "../.
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import { modelServer } from "../../support/model-server.js";
 import { openReplayScene, openSet, type ReplayScene, sceneLine, workTask } from "../../support/replay-scene.js";
+import type { Reply } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
 /** Replays judged by a model that answers over HTTP, as a runner works them. */
@@ -45,7 +46,7 @@ async function openJudged(
   const body = { ...sceneLine, stations: [judged, review] };
   const changed = await place.ada.request("PUT", line, body, { "if-match": String(headers.etag) });
   if (changed.status !== 200) throw new Error(changed.text);
-  const warned = (changed.body?.warnings as { path: string }[]).map(({ path }) => path);
+  const warned = ((changed.body?.warnings ?? []) as { path: string }[]).map(({ path }) => path);
   t.equal(warned.includes("stations[0].judge"), model === null, "a judge that nobody asks is warned of");
   return { ...place, model, set };
 }
@@ -123,12 +124,14 @@ t.test("a baseline that checks its set is judged and checked twice, a candidate 
   t.notMatch(JSON.stringify(asked), /Work well|Live config|cand_/, "no config is shown, nor whose change it is");
 });
 
+const firstEntry = ({ body }: Reply): unknown => ((body?.entries ?? []) as unknown[])[0];
+
 /** What clients are shown of it. */
 async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseline: string; readonly replay: string }) {
   const cost = { amount: 0.0011, currency: "EUR" };
   const baseline = await ada.request("GET", `${team}/replays/${of.baseline}`);
   t.match(baseline.body, { probe: true, pairedWith: null, totals: { spent: { amount: 15.0165 } } });
-  t.match((baseline.body?.entries as unknown[])[0], {
+  t.match(firstEntry(baseline), {
     ...{ state: "judged", result: "succeeded", spent: { amount: 1.0011 }, pair: null, pairingSpent: null },
     judge: { scale: "yes-no", passed: true, score: 1, marks: null, model: "m", promptVersion: 1 },
     ...{ secondJudge: { passed: true }, rejudgingSpent: cost, recheck: { passed: false, output: "checked" } },
@@ -136,7 +139,7 @@ async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseli
   const replay = await ada.request("GET", `${team}/replays/${of.replay}`);
   const pairsAgainstBaseline = { wins: 0, losses: 0, ties: 5 };
   t.match(replay.body, { pairedWith: of.baseline, comparedWith: { replayId: of.baseline }, pairsAgainstBaseline });
-  t.match((replay.body?.entries as unknown[])[0], {
+  t.match(firstEntry(replay), {
     ...{ pair: { state: "judged", outcome: "tie", readings: { length: 2 } }, pairingSpent: { amount: 0.0022 } },
     secondJudge: null,
   });
