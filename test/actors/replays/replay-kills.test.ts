@@ -1,9 +1,5 @@
 import t, { type Test } from "tap";
-import { compare } from "../../../actors/fraction.js";
-import { countSpent } from "../../../actors/replays/replay-ceiling.js";
-import { countChanges } from "../../../actors/replays/replay-step.js";
-import { countedSpend } from "../../../actors/statistics/spending.js";
-import { replayRow } from "../../support/replay-rows.js";
+import { complaintsAtRest } from "../../support/replay-rest.js";
 import { ReplayWorld, type ReplayWorldOptions } from "../../support/replay-world.js";
 
 const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
@@ -55,34 +51,6 @@ const work: Act = async (world) => {
   await world.workAll();
 };
 
-/** What does not hold of what is stored; nothing runs any more. */
-function complaintsOf(world: ReplayWorld, id: string): readonly string[] {
-  const { durable } = world.harness;
-  const row = world.replay(id);
-  const copies = world.copies(id);
-  const complaints: string[] = [];
-  if (row !== undefined) {
-    const before = copies.map(
-      (copy) => ({ ...copy, state: "waiting", result: null, spent: null, priced: true }) as const,
-    );
-    const changes = copies.map((after, index) => ({ before: before[index] ?? after, after }));
-    const counted = countChanges({ ...replayRow(), ceiling: row.ceiling }, changes);
-    if (JSON.stringify(counted.counts) !== JSON.stringify(row.counts))
-      complaints.push("counts are not those of copies");
-    if (compare(countSpent(row), countedSpend(copies, row)) !== 0) complaints.push("sums are not those of copies");
-    if (copies.length !== row.runs * row.repeats) complaints.push(`there are ${copies.length} copies`);
-  }
-  for (const state of world.runStates()) {
-    if (["queued", "claimed", "running"].includes(state)) complaints.push(`a run is ${state}`);
-  }
-  for (const table of ["claim", "queued-run", "queued-needs", "run-lane"]) {
-    if (durable.range({ prefix: ["ws_1", "row", table] }).length > 0) complaints.push(`${table} is not empty`);
-  }
-  const pins = durable.range({ prefix: ["ws_1", "row", "pin"] });
-  if (pins.some(({ key }) => String(key.at(-1)).startsWith("rep_"))) complaints.push("something is pinned");
-  return [...complaints, ...world.complaints().map((each) => JSON.stringify(each))];
-}
-
 /** Runs the scenario without a kill, and then with one at every border of a commit that it makes. */
 async function atEveryBorder(
   t: Test,
@@ -111,7 +79,7 @@ t.test("killed at any border, a replay finishes with each copy settled once", as
     await killed.until(() => world.allReplays().length > 0, start);
     await killed.until(() => world.replay(idOf(world))?.state === "finished", work);
     const found = world.allReplays().length === 1 ? [] : [`${world.allReplays().length} replays`];
-    return [...found, ...complaintsOf(world, idOf(world))];
+    return [...found, ...complaintsAtRest(world)];
   });
 });
 
@@ -132,7 +100,7 @@ t.test("killed at any border, a stopped replay has nothing that runs, and goes w
     );
     await world.harness.advance();
     const id = idOf(world);
-    const stopped = complaintsOf(world, id);
+    const stopped = complaintsAtRest(world);
     await killed.until(
       () => world.allSets().length === 0,
       async () => void (await world.askSets({ type: "set.delete", setId: world.setId })),
@@ -141,7 +109,7 @@ t.test("killed at any border, a stopped replay has nothing that runs, and goes w
       () => world.copies(id).length === 0 && world.runStates().length === 0,
       async () => world.connectedAsk(),
     );
-    return [...stopped, ...complaintsOf(world, id)];
+    return [...stopped, ...complaintsAtRest(world)];
   });
 });
 
@@ -164,7 +132,7 @@ t.test("killed at any border, a replay at its ceiling ends, and starts nothing m
         ...(state === "over-budget" ? [] : [`it is ${state}`]),
         // Two run at once, and two cost the ceiling.
         ...(begun <= 3 ? [] : [`${begun} copies began`]),
-        ...complaintsOf(world, id),
+        ...complaintsAtRest(world),
       ];
     },
     options,

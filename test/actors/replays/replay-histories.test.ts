@@ -1,0 +1,114 @@
+import t from "tap";
+import { type Chance, createChance } from "../../simulation/chance.js";
+import { complaintsAtRest } from "../../support/replay-rest.js";
+import { type GivenJob, ReplayWorld } from "../../support/replay-world.js";
+
+const failure = { code: "timed-out", message: "It took too long.", output: "" } as const;
+const amounts = [1, 3, 100];
+
+/** A history of replays drawn by chance: what people, a runner and kills do, in any order. */
+class History {
+  readonly #held: (GivenJob & { begun: boolean })[] = [];
+
+  constructor(
+    readonly world: ReplayWorld,
+    readonly chance: Chance,
+  ) {}
+
+  #pick(count: number): number {
+    return this.chance.between(0, count - 1);
+  }
+
+  async step(): Promise<void> {
+    this.#held.push(...this.world.jobs().map((job) => ({ ...job, begun: false })));
+    const acts = [
+      this.#end,
+      this.#end,
+      this.#end,
+      this.#begin,
+      this.lose,
+      this.#start,
+      this.#stop,
+      this.#kill,
+      this.#edit,
+    ];
+    await acts[this.#pick(acts.length)]?.call(this);
+  }
+
+  async #begin(): Promise<void> {
+    const job = this.#held[this.#pick(Math.max(1, this.#held.length))];
+    if (job === undefined || job.begun) return;
+    job.begun = true;
+    await this.world.begin(job);
+  }
+
+  async #end(): Promise<void> {
+    const [job] = this.#held.splice(this.#pick(Math.max(1, this.#held.length)), 1);
+    if (job === undefined) return;
+    if (!job.begun) await this.world.begin(job);
+    const spent = [null, 1, 1, 0.5][this.#pick(4)] ?? null;
+    await this.world.end(job, spent, this.#pick(3) === 0 ? { outcome: "failed", ending: null, failure } : {});
+  }
+
+  /** The runner comes back as another process. */
+  async lose(): Promise<void> {
+    this.#held.length = 0;
+    await this.world.connect();
+  }
+
+  async #start(): Promise<void> {
+    const ceiling = { amount: amounts[this.#pick(amounts.length)], currency: "EUR" };
+    const candidate = this.#pick(2) === 0 ? "live" : "mine";
+    await this.world.tryStart({ candidate, repeats: 1 + this.#pick(3), ceiling });
+  }
+
+  async #stop(): Promise<void> {
+    const all = this.world.allReplays();
+    const one = all[this.#pick(Math.max(1, all.length))];
+    if (one !== undefined) await this.world.stop(one.id);
+  }
+
+  async #edit(): Promise<void> {
+    const type = this.#pick(2) === 0 ? "entry.remove" : "entry.add";
+    await this.world.askSets({ type, setId: this.world.setId, runId: `run_${1 + this.#pick(3)}` });
+  }
+
+  /** The service is killed at one of the next commits. */
+  async #kill(): Promise<void> {
+    const { harness } = this.world;
+    const when = this.#pick(2) === 0 ? "before" : "after";
+    harness.killAt = { commit: harness.batches.length + 1 + this.#pick(3), when };
+    try {
+      await this.#start();
+      await this.world.connectedAsk();
+      await this.world.connectedAsk();
+    } catch {
+      // It was killed, and did not answer.
+    }
+    harness.killAt = null;
+    harness.crash();
+    await this.world.restart();
+    await this.lose();
+  }
+}
+
+t.test(
+  "whatever happens to replays, nothing runs on in the end, and counts and sums are those of copies",
+  async (t) => {
+    for (let seed = 1; seed <= 10; seed++) {
+      const chance = createChance(seed);
+      const slots = chance.between(1, 5);
+      const history = new History(
+        await ReplayWorld.open({ runs: 3, slots, candidates: { mine: { prompt: "x" } } }),
+        chance,
+      );
+      for (let step = 0; step < 25; step++) await history.step();
+      // Twice: a copy may have been lost before, and goes behind the others.
+      for (let round = 0; round < 2; round++) {
+        await history.lose();
+        await history.world.workAll();
+      }
+      t.same(complaintsAtRest(history.world), [], `seed ${seed}`);
+    }
+  },
+);
