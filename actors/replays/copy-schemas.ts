@@ -7,9 +7,9 @@ const place = z.int().nullable();
 /** Whether the check passed, as lists have it. */
 const listedCheckSchema = z.strictObject({ passed: z.boolean(), exitCode: count.nullable() });
 
-const checkSchema = listedCheckSchema
-  .extend({ output: z.string().describe("In an entry of a replay its last 1,024 bytes.") })
-  .meta({ title: "replay check result" });
+const checkSchema = listedCheckSchema.extend({
+  output: z.string().describe("In an entry of a replay its last 1,024 bytes."),
+});
 
 const reason = z.strictObject({
   text: z.string(),
@@ -29,16 +29,14 @@ const listedJudgeSchema = z.strictObject({
   cut: z.boolean().nullable().describe("Whether it saw only a part of the change."),
 });
 
-const judgeSchema = listedJudgeSchema
-  .extend({
-    claims: z
-      .array(z.string())
-      .describe(
-        "As they were worded when judged; empty unless there are any. In an entry of a replay cut to 2,048 bytes.",
-      ),
-    reasons: z.array(reason).describe("In an entry of a replay cut to 2,048 bytes."),
-  })
-  .meta({ title: "replay verdict" });
+const judgeSchema = listedJudgeSchema.extend({
+  claims: z
+    .array(z.string())
+    .describe(
+      "As they were worded when judged; empty unless there are any. In an entry of a replay cut to 2,048 bytes.",
+    ),
+  reasons: z.array(reason).describe("In an entry of a replay cut to 2,048 bytes."),
+});
 
 const pairReason = z.strictObject({ text: z.string(), ownHunks: z.array(count), theirHunks: z.array(count) });
 const listedReading = z.strictObject({ ownShownFirst: z.boolean(), outcome: z.enum(["win", "loss", "tie"]) });
@@ -54,14 +52,12 @@ const listedPairSchema = z.strictObject({
   readings: z.array(listedReading).nullable().describe("Of both orders; null until they are read."),
 });
 
-const pairSchema = listedPairSchema
-  .extend({
-    readings: z
-      .array(listedReading.extend({ reasons: z.array(pairReason) }))
-      .nullable()
-      .describe("Of both orders; null until they are read. In an entry of a replay reasons are cut to 2,048 bytes."),
-  })
-  .meta({ title: "replay pair" });
+const pairSchema = listedPairSchema.extend({
+  readings: z
+    .array(listedReading.extend({ reasons: z.array(pairReason) }))
+    .nullable()
+    .describe("Of both orders; null until they are read. In an entry of a replay reasons are cut to 2,048 bytes."),
+});
 
 const money = spentSchema.nullable();
 
@@ -89,30 +85,24 @@ const copyShape = {
 };
 
 /** A copy in a list of replays, and on the stream: without outputs, reasons and claims. */
-export const listedCopySchema = z
-  .strictObject({
-    ...copyShape,
-    check: listedCheckSchema.nullable(),
-    judge: listedJudgeSchema,
-    secondJudge: listedJudgeSchema.nullable(),
-    recheck: listedCheckSchema.nullable(),
-    pair: listedPairSchema.nullable(),
-  })
-  .meta({ title: "replay entry in a list" });
+export const listedCopySchema = z.strictObject({
+  ...copyShape,
+  check: listedCheckSchema.nullable(),
+  judge: listedJudgeSchema,
+  secondJudge: listedJudgeSchema.nullable(),
+  recheck: listedCheckSchema.nullable(),
+  pair: listedPairSchema.nullable(),
+});
 
 /** A copy with what was said of it. */
-export const copySchema = z
-  .strictObject({
-    ...copyShape,
-    check: checkSchema.nullable(),
-    judge: judgeSchema,
-    secondJudge: judgeSchema.nullable().describe("Of a replay that checks its set; null when it was not judged again."),
-    recheck: checkSchema.nullable().describe("Of a replay that checks its set; null when it was not checked again."),
-    pair: pairSchema
-      .nullable()
-      .describe("Beside the copy of the replay in `pairedWith`; null until that is asked for."),
-  })
-  .meta({ title: "replay entry" });
+export const copySchema = z.strictObject({
+  ...copyShape,
+  check: checkSchema.nullable(),
+  judge: judgeSchema,
+  secondJudge: judgeSchema.nullable().describe("Of a replay that checks its set; null when it was not judged again."),
+  recheck: checkSchema.nullable().describe("Of a replay that checks its set; null when it was not checked again."),
+  pair: pairSchema.nullable().describe("Beside the copy of the replay in `pairedWith`; null until that is asked for."),
+});
 
 /** What a schema gives, not to be written to. */
 export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;

@@ -15,17 +15,15 @@ const interval = z
   .describe("Success with its 95 % interval, bootstrapped over tasks; null while no task is scored.");
 
 /** Success gained over another replay. */
-export const gainSchema = z
-  .strictObject({
-    gain: z.number().describe("Success gained on the tasks that both sides scored, paired task by task."),
-    low: z.number(),
-    high: z.number(),
-    verdict: z.enum(["better", "worse", "within-noise"]),
-    minGain: z.number().describe("The smallest gain that the line counts as real."),
-    tasks: count.describe("The tasks that both sides scored."),
-    few,
-  })
-  .meta({ title: "replay gain" });
+export const gainSchema = z.strictObject({
+  gain: z.number().describe("Success gained on the tasks that both sides scored, paired task by task."),
+  low: z.number(),
+  high: z.number(),
+  verdict: z.enum(["better", "worse", "within-noise"]),
+  minGain: z.number().describe("The smallest gain that the line counts as real."),
+  tasks: count.describe("The tasks that both sides scored."),
+  few,
+});
 
 const totals = z.strictObject({
   successRate: share.describe(
@@ -104,12 +102,10 @@ const replayShape = {
 const { comparedWith, againstBaseline } = replayShape;
 
 /** A replay beside others: its figures without its copies. */
-export const replaySummarySchema = z
-  .strictObject({
-    ...{ id: z.string(), candidate: replayCandidateShape, fingerprint: z.string(), state: z.enum(replayStates) },
-    ...{ repeats: count, createdAt: time, endedAt: time.nullable(), totals, comparedWith, againstBaseline },
-  })
-  .meta({ title: "replay summary" });
+export const replaySummarySchema = z.strictObject({
+  ...{ id: z.string(), candidate: replayCandidateShape, fingerprint: z.string(), state: z.enum(replayStates) },
+  ...{ repeats: count, createdAt: time, endedAt: time.nullable(), totals, comparedWith, againstBaseline },
+});
 
 /** A replay in the list of its set. */
 export const listedReplaySchema = z
