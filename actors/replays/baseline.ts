@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
-import { type ReplayRow, replays } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
+import { replays } from "./replay.table.js";
 import { replayInputs } from "./replay-input.table.js";
 import { type ReplaySetRow, replayEntries } from "./replay-set.table.js";
 import type { Fingerprints } from "./station-config.js";

@@ -1,6 +1,6 @@
 import type { FailureCode } from "../runners/protocol.js";
 import type { RunRow } from "../runs/run.js";
-import type { ReplayCopyRow } from "./replay-copy.table.js";
+import type { ReplayCopyRow } from "./replay.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
 /** What is known of a copy that runs no more. Its result is null when its change is to be judged. */

@@ -2,7 +2,7 @@ import { rowSource } from "../../runtime/directory-source.js";
 import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import { locationEntry } from "../resources/resource-location.table.js";
-import type { ReplayRow } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
 
 /** A candidate that nobody proposed: the service made it with a replay of it. */
 interface MadeCandidateRow {

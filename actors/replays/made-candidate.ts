@@ -3,7 +3,8 @@ import type { MadeResource } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
 import { findLocation } from "../resources/resource-location.table.js";
 import { MADE_CANDIDATE, madeCandidates } from "./made-candidate.table.js";
-import { type CandidateKind, type ReplayRow, replays } from "./replay.table.js";
+import type { CandidateKind, ReplayRow } from "./replay.js";
+import { replays } from "./replay.table.js";
 import { getReplayInput } from "./replay-input.table.js";
 
 /** Why a candidate that nobody proposed cannot be withdrawn. */

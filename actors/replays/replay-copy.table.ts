@@ -3,8 +3,6 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { ReplayCopyRow } from "./replay.js";
 import { copyChange } from "./replay-changes.js";
 
-export type { ReplayCopyRow } from "./replay.js";
-
 /** `[replay, place, repeat]` */
 export const replayCopies = indexedTable<ReplayCopyRow>("replay-copy", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },

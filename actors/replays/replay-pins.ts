@@ -1,5 +1,6 @@
 import { runs } from "../runs/run.table.js";
-import { type ReplayRow, replays } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
+import { replays } from "./replay.table.js";
 import type { ReplayEntry } from "./replay-input.table.js";
 
 /** What a replay pins from its start until it ended: the runs that it repeats, and the replay that it is set beside. */

@@ -2,9 +2,10 @@ import type { TurnReading } from "../../runtime/turn.js";
 import type { RunRow } from "../runs/run.js";
 import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
 import { lastBytes, OUTPUT_BYTES } from "./figures/excerpt.js";
-import { isUnderWay, type ReplayCounts, type ReplayRow } from "./replay.table.js";
+import type { ReplayCopyRow, ReplayCounts, ReplayRow } from "./replay.js";
+import { isUnderWay } from "./replay.table.js";
 import { addReported, addSpending, isAtCeiling } from "./replay-ceiling.js";
-import { listCopies, type ReplayCopyRow } from "./replay-copy.table.js";
+import { listCopies } from "./replay-copy.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
 /**

@@ -6,8 +6,9 @@ import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import { type ReplayRecheckRow, replayRechecks } from "./judging/replay-recheck.table.js";
-import { type ReplayRow, replays } from "./replay.table.js";
-import { findCopyOfRun, listCopies, type ReplayCopyRow, replayCopies } from "./replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "./replay.js";
+import { replays } from "./replay.table.js";
+import { findCopyOfRun, listCopies, replayCopies } from "./replay-copy.table.js";
 import { findTeam, type VisibleSet, type Wish } from "./replay-set.queries.js";
 import { replaySets } from "./replay-set.table.js";
 

@@ -3,15 +3,6 @@ import { listedTable } from "../tables/indexed-table.js";
 import type { ReplayRow } from "./replay.js";
 import { replayChanges } from "./replay-changes.js";
 
-export {
-  type CandidateKind,
-  candidateKinds,
-  type ReplayCounts,
-  type ReplayRow,
-  type ReplayState,
-  replayStates,
-} from "./replay.js";
-
 /** A replay with the values of its indexes that are computed. */
 interface ListedReplay extends ReplayRow {
   /** The set that it checks; null when it checks none. */

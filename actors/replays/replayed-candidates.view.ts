@@ -3,7 +3,8 @@ import { ulidTime } from "../../runtime/ids.js";
 import type { Reading } from "../../storage/store.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import type { Shown } from "./copy-schemas.js";
-import { type ReplayRow, replays } from "./replay.table.js";
+import type { ReplayRow } from "./replay.js";
+import { replays } from "./replay.table.js";
 import { replaySummarySchema } from "./replay-schemas.js";
 
 /** The periods that figures are asked for, in whole UTC days up to and including today. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { SetHealth } from "./figures/set-health.js";
-import { replayStates } from "./replay.table.js";
+import { replayStates } from "./replay.js";
 import { gainSchema } from "./replay-schemas.js";
 
 const count = z.int();

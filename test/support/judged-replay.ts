@@ -4,8 +4,9 @@ import type { JudgingScene } from "../../actors/replays/judging/judging-scene.js
 import type { QuestionEnded } from "../../actors/replays/judging/look-questions.js";
 import type { ModelTerms } from "../../actors/replays/judging/model-terms.js";
 import { goOnJudging, judgeCopy, takeAnswer } from "../../actors/replays/judging/replay-judging.transitions.js";
-import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
-import { listCopies, type ReplayCopyRow, replayCopies } from "../../actors/replays/replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../../actors/replays/replay.js";
+import { replays } from "../../actors/replays/replay.table.js";
+import { listCopies, replayCopies } from "../../actors/replays/replay-copy.table.js";
 import { replayInputs } from "../../actors/replays/replay-input.table.js";
 import type { RunRow } from "../../actors/runs/run.js";
 import { runCheckouts, runs } from "../../actors/runs/run.table.js";

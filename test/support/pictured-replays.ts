@@ -1,6 +1,7 @@
 import { add, decimal, fraction, toText } from "../../actors/fraction.js";
-import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
-import { type ReplayCopyRow, replayCopies } from "../../actors/replays/replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../../actors/replays/replay.js";
+import { replays } from "../../actors/replays/replay.table.js";
+import { replayCopies } from "../../actors/replays/replay-copy.table.js";
 import { type ReplayInputRow, replayInputs } from "../../actors/replays/replay-input.table.js";
 import { type ReplaySetRow, replayEntries, replaySets } from "../../actors/replays/replay-set.table.js";
 import type { CountingWriting } from "../../actors/tables/blobs.js";

@@ -1,5 +1,6 @@
 import type { RunConfig } from "../../actors/lines/fingerprint.js";
-import { type ReplayRow, replays } from "../../actors/replays/replay.table.js";
+import type { ReplayRow } from "../../actors/replays/replay.js";
+import { replays } from "../../actors/replays/replay.table.js";
 import { type ReplayInputRow, replayInputs } from "../../actors/replays/replay-input.table.js";
 import type { Store } from "../../storage/store.js";
 import { memoryRows } from "./turn.js";

@@ -1,6 +1,6 @@
 import { addMoney, type Money } from "../../money.js";
-import type { ReplayRow } from "../replay.table.js";
-import { type ReplayCopyRow, replayCopies } from "../replay-copy.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../replay.js";
+import { replayCopies } from "../replay-copy.table.js";
 import { countChanges } from "../replay-step.js";
 import { changeReplay, getCopy, getReplay, type JudgingScene } from "./judging-scene.js";
 import type { ReplayVerdictRow } from "./replay-verdict.table.js";

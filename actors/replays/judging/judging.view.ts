@@ -8,7 +8,7 @@ import type { ModelSpent } from "../../outbound/model-cost.js";
 import { runs } from "../../runs/run.table.js";
 import type { LookResult, TwoLooks } from "../../statistics/second-looks.js";
 import { excerptTexts, REASONS_BYTES } from "../figures/excerpt.js";
-import type { ReplayCopyRow } from "../replay-copy.table.js";
+import type { ReplayCopyRow } from "../replay.js";
 import { type KeptReasons, readReasons } from "./kept-reasons.js";
 import type { ReplayPairRow } from "./replay-pair.table.js";
 import type { ReplayRecheckRow } from "./replay-recheck.table.js";

@@ -7,8 +7,9 @@ import type { Judge } from "../../judging/scales.js";
 import type { JudgedCheck } from "../../judging/shown-work.js";
 import type { ModelOutcome } from "../../outbound/model.effects.js";
 import { continueAsking } from "../../outbound/model-asking.js";
+import type { ReplayCopyRow } from "../replay.js";
 import { replays } from "../replay.table.js";
-import { isSettled, listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
+import { isSettled, listCopies } from "../replay-copy.table.js";
 import { replayInputs } from "../replay-input.table.js";
 import { readOwnChange, readRunCheck, readTask } from "./judged-work.js";
 import {

@@ -3,8 +3,8 @@ import { toReplayTerms } from "../../runs/replay-terms.js";
 import { runRef, type StartRun } from "../../runs/run.messages.js";
 import { getRunInput, type InputCheckout } from "../../runs/run-input.table.js";
 import { toRunNeeds } from "../../tasks/next-run.js";
+import type { ReplayRow } from "../replay.js";
 import { laneOfReplay, replayRef } from "../replay.messages.js";
-import type { ReplayRow } from "../replay.table.js";
 import { getReplayInput } from "../replay-input.table.js";
 
 /** Queues a run that only checks what another run of the replay left, in the replay's lane. Returns its id. */

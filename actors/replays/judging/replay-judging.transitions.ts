@@ -3,9 +3,10 @@
  * the rows afterwards: the copies' results, and of the replay `counts`, `spending`, `waiting` and `judged`.
  */
 import type { RunRow } from "../../runs/run.js";
+import type { ReplayCopyRow, ReplayRow } from "../replay.js";
 import { replayRef } from "../replay.messages.js";
-import { isUnderWay, type ReplayRow, replays } from "../replay.table.js";
-import { listCopies, type ReplayCopyRow } from "../replay-copy.table.js";
+import { isUnderWay, replays } from "../replay.table.js";
+import { listCopies } from "../replay-copy.table.js";
 import { changeReplay, getReplay, type JudgingScene } from "./judging-scene.js";
 import {
   areLooksOver,

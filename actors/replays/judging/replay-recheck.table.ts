@@ -1,6 +1,6 @@
 import type { Reading } from "../../../storage/store.js";
 import { indexedTable } from "../../tables/indexed-table.js";
-import type { ReplayCopyRow } from "../replay-copy.table.js";
+import type { ReplayCopyRow } from "../replay.js";
 import { secondLookChanges } from "../second-look-changes.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 

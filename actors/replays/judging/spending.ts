@@ -1,7 +1,7 @@
 import { add, compare, decimal, type Fraction, fromText, subtract, toText, ZERO } from "../../fraction.js";
 import type { Money } from "../../money.js";
 import { addModelSpent, type ModelSpent } from "../../outbound/model-cost.js";
-import type { ReplayRow } from "../replay.table.js";
+import type { ReplayRow } from "../replay.js";
 import { countSpent } from "../replay-ceiling.js";
 
 /** Whether the replay's ceiling has room for a cost. What counts nothing always has. */

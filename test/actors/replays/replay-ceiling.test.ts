@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { compare, fromText, toText } from "../../../actors/fraction.js";
-import type { ReplayRow } from "../../../actors/replays/replay.table.js";
+import type { ReplayCopyRow, ReplayRow } from "../../../actors/replays/replay.js";
 import { countSpent } from "../../../actors/replays/replay-ceiling.js";
-import type { ReplayCopyRow } from "../../../actors/replays/replay-copy.table.js";
 import { countChanges, endAttempt } from "../../../actors/replays/replay-step.js";
 import type { RunRow } from "../../../actors/runs/run.js";
 import { countedSpend } from "../../../actors/statistics/spending.js";

@@ -1,6 +1,7 @@
 import t from "tap";
+import type { ReplayRow } from "../../../actors/replays/replay.js";
 import { replayActor } from "../../../actors/replays/replay.machine.js";
-import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
+import { replays } from "../../../actors/replays/replay.table.js";
 import { listCopies, replayCopies } from "../../../actors/replays/replay-copy.table.js";
 import { type ReplayEntry, replayInputs } from "../../../actors/replays/replay-input.table.js";
 import type { RunRow } from "../../../actors/runs/run.js";

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { compareSides } from "../../../actors/replays/figures/versus.js";
-import { type ReplayRow, replays } from "../../../actors/replays/replay.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay.js";
+import { replays } from "../../../actors/replays/replay.table.js";
 import { replayCopies } from "../../../actors/replays/replay-copy.table.js";
 import { ReplayMemory } from "../../../actors/replays/replay-memory.js";
 import { successTotals } from "../../../actors/statistics/success.js";

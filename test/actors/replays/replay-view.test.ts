@@ -1,7 +1,7 @@
 import t from "tap";
 import { copyView, listedCopyView } from "../../../actors/replays/copy.view.js";
 import { type ReplayPairRow, replayPairs } from "../../../actors/replays/judging/replay-pair.table.js";
-import type { ReplayRow } from "../../../actors/replays/replay.table.js";
+import type { ReplayRow } from "../../../actors/replays/replay.js";
 import { listedReplayView, replayView, totalsView } from "../../../actors/replays/replay.view.js";
 import { listCopies } from "../../../actors/replays/replay-copy.table.js";
 import { readFigures, type SetTerms } from "../../../actors/replays/replay-figures.js";

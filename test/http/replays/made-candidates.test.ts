@@ -1,7 +1,8 @@
 import t from "tap";
 import { findDeletable, findVisibleResource } from "../../../actors/access/resource.queries.js";
 import { recordMade } from "../../../actors/replays/made-candidate.table.js";
-import { candidateKinds, replays } from "../../../actors/replays/replay.table.js";
+import { candidateKinds } from "../../../actors/replays/replay.js";
+import { replays } from "../../../actors/replays/replay.table.js";
 import { replayCandidateKind } from "../../../actors/replays/replay-candidate.kind.js";
 import { replayInputs } from "../../../actors/replays/replay-input.table.js";
 import type { Kind } from "../../../actors/resources/kind.js";

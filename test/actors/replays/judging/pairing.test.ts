@@ -7,7 +7,8 @@ import {
   takeCounterpartEnded,
 } from "../../../../actors/replays/judging/replay-judging.transitions.js";
 import { replayPairs } from "../../../../actors/replays/judging/replay-pair.table.js";
-import { type ReplayRow, replays } from "../../../../actors/replays/replay.table.js";
+import type { ReplayRow } from "../../../../actors/replays/replay.js";
+import { replays } from "../../../../actors/replays/replay.table.js";
 import { replayCopies } from "../../../../actors/replays/replay-copy.table.js";
 import { answered, diffOf, JudgedReplay, type JudgedReplayOptions } from "../../../support/judged-replay.js";
 import { judge } from "../../../support/run-config.js";
