@@ -71,6 +71,16 @@ t.test("after a live replay of the whole set its runs are told the answer, and r
     [accepted],
     "what asked a person has no answer",
   );
+  const { body } = await place.ada.request("GET", set);
+  t.match(body?.health, {
+    oracle: {
+      ...{ replayId: oracle?.id, candidateId: oracle?.candidate.id, repeats: 2, state: "finished" },
+      ...{ againstReplayId: live?.id, againstState: "finished", answered: 1, live: 1, withAnswer: 1 },
+      ...{ gain: { gain: 0, verdict: "within-noise", tasks: 1 }, roomToImprove: null },
+    },
+  });
+  const read = await place.ada.request("GET", `${place.team}/replays/${oracle?.id}`);
+  t.match(read.body, { comparedWith: { replayId: live?.id, tasks: 1 }, pairedWith: null, isBaseline: false });
 });
 
 t.test("deleting the set ends it, and lets go of its runs", async (t) => {

@@ -12,7 +12,7 @@ import { runCheckouts } from "../../../actors/runs/run.table.js";
 import { hookReceiver } from "../../support/hook-receiver.js";
 import { hook, ok } from "../../support/hook-scene.js";
 import { startRealRunner } from "../../support/real-runner.js";
-import { itemsOf } from "../../support/resources.js";
+import { itemsOf, replace } from "../../support/resources.js";
 import { until } from "../../support/until.js";
 import { openWorkplace, type Workplace } from "../../support/workplace.js";
 
@@ -91,17 +91,26 @@ async function workTask(scene: Scene): Promise<{ readonly taskId: string; readon
   return { taskId, runId: String((await scene.runs(taskId)).at(-1)?.id) };
 }
 
-/** Replays the set under a candidate with this prompt, or the live config; resolves with its copies once it finished. */
-async function replay(scene: Scene, set: string, prompt: string | null): Promise<readonly ReplayCopyRow[]> {
+async function openSetOf({ ada, teamId, lineId, stationId }: Scene, runId: string): Promise<string> {
+  const station = `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}`;
+  const opened = await ada.request("POST", `${station}/replay-sets`, { name: "All" });
+  const set = `/api/teams/${teamId}/replay-sets/${opened.body?.id}`;
+  const added = await ada.request("POST", `${set}/entries`, { runId });
+  if (added.status !== 204) throw new Error(added.text);
+  return set;
+}
+
+/** Replays the set under the station block with these changes; resolves with its copies once it finished. */
+async function replay(scene: Scene, set: string, changes: object): Promise<readonly ReplayCopyRow[]> {
   const { ada, lineId, service, workspaceId } = scene;
   const candidates = `/api/resources/lines/${lineId}/stations/work/replay-candidates`;
-  const candidate =
-    prompt === null ? "live" : (await ada.create(candidates, { name: prompt, station: { ...work, prompt } })).id;
+  const name = Object.values(changes).join(" ");
+  const { id: candidate } = await ada.create(candidates, { name, station: { ...work, ...changes } });
   const body = { candidate, ceiling: { amount: 1, currency: "EUR" } };
   const started = await ada.request("POST", `${set}/replays`, body);
   const id = String(started.body?.id);
   const row = (): ReplayRow | undefined => replays.get(service.runtime.reading, workspaceId, id);
-  await until(`the replay "${prompt}" has finished`, () => row()?.state === "finished");
+  await until(`the replay "${name}" has finished`, () => row()?.state === "finished");
   return listCopies(service.runtime.reading, workspaceId, id);
 }
 
@@ -122,18 +131,14 @@ async function world({ ada, repository, receiver, teamId, workspaceId, service, 
 
 t.test("an agent that tries to get out of a replay changes nothing outside of it", async (t) => {
   const scene = await openScene(t);
-  const { ada, teamId, lineId, stationId, service, workspaceId } = scene;
+  const { ada, teamId, service, workspaceId } = scene;
   const { taskId, runId } = await workTask(scene);
   const occurrences = async () => itemsOf(await ada.request("GET", `/api/teams/${teamId}/hook-occurrences?limit=200`));
   await until("all hooks are told", async () => (await occurrences()).every(({ state }) => state === "delivered"));
   t.ok(scene.receiver.requests.length >= 6, "hooks hear of the task's own runs");
   const before = await world(scene, taskId);
-  const station = `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}`;
-  const opened = await ada.request("POST", `${station}/replay-sets`, { name: "All" });
-  const set = `/api/teams/${teamId}/replay-sets/${opened.body?.id}`;
-  await ada.request("POST", `${set}/entries`, { runId });
-
-  const [gotOut] = await replay(scene, set, "get out");
+  const set = await openSetOf(scene, runId);
+  const [gotOut] = await replay(scene, set, { prompt: "get out" });
   t.match(gotOut, { result: "succeeded", outcome: "completed", toolMisses: 0 });
   const steps = itemsOf(await ada.request("GET", `/api/runs/${gotOut?.runId}/steps`)).map(({ text }) => text);
   for (const answer of [/not appear to be a git repository/, /permission\.dismissed.*Nobody/, /handover\.accepted/]) {
@@ -143,7 +148,7 @@ t.test("an agent that tries to get out of a replay changes nothing outside of it
     body: { ending: { kind: "handover", to: "review", note: "Out." } },
   });
 
-  const [asked] = await replay(scene, set, "ask");
+  const [asked] = await replay(scene, set, { prompt: "ask" });
   t.match(asked, { result: "failed", why: { code: "asked" }, outcome: "completed" });
   t.same(await world(scene, taskId), before);
 
@@ -164,3 +169,25 @@ function baselineOf({ service, workspaceId, teamId }: Scene): string {
   const found = replays.all(service.runtime.reading, workspaceId, { teamId });
   return found.find(({ candidate }) => candidate.kind === "live")?.id ?? "";
 }
+
+t.test("a check that whoever plans has written gets no secret, the live one and the live setup do", async (t) => {
+  const scene = await openScene(t);
+  const { ada, workspaceId, teamId, lineId } = scene;
+  const value = "value-of-the-secret";
+  await ada.create(`/api/resources/workspaces/${workspaceId}/secrets`, { name: "key", value, valueVersion: 1 });
+  const profile = { key: "keyed", harness: "command", secrets: { KEY: "key" } };
+  await ada.create(`/api/resources/teams/${teamId}/harness-profiles`, profile);
+  const isKnown = `test "\${KEY-none}" = ${value}`;
+  const keyed = { profile: "keyed", check: isKnown };
+  const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app", setup: isKnown }] };
+  const stations = [{ ...work, ...keyed }, { ...review, profile: "keyed" }];
+  const changed = await replace(ada, `/api/resources/lines/${lineId}`, 1, { ...line, stations });
+  t.equal(changed.status, 200, changed.text);
+
+  const { runId } = await workTask(scene);
+  const set = await openSetOf(scene, runId);
+  const [prompted] = await replay(scene, set, { ...keyed, prompt: "Work better." });
+  t.match(prompted, { result: "succeeded", check: { passed: true } });
+  const [written] = await replay(scene, set, { ...keyed, check: `${isKnown} || echo seen none` });
+  t.match(written, { result: "succeeded", check: { passed: true, tail: "seen none\n" } });
+});
