@@ -27,7 +27,8 @@ function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldE
 const LOST = "__proto__";
 
 function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
-  if (typeof value !== "object" || value === null) return [];
+  // Raw bytes have a member for each byte, and no names of a client's.
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return [];
   if (Array.isArray(value)) return value.flatMap((item, index) => findLostNames(item, [...path, index]));
   return Object.keys(value).flatMap((name) => {
     const at = [...path, name];

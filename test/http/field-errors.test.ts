@@ -113,3 +113,15 @@ t.test("an object with a length of its own, in place of text or a list, is a fau
   const odd = { length: { toString: 1 } };
   t.same(faults(schema, { title: odd, labels: odd }), ["title: must be text", "labels: must be a list"]);
 });
+
+t.test("raw bytes are not walked byte by byte: anybody may send megabytes of them", async (t) => {
+  const bytes = new Proxy(new Uint8Array(3), {
+    ownKeys: () => {
+      throw new Error("they are walked");
+    },
+  });
+  t.same(faults(z.instanceof(Uint8Array), bytes), []);
+  t.same(faults(z.record(z.string(), z.unknown()), JSON.parse('{"__proto__": 1}')), [
+    "__proto__: is not a name that can be used",
+  ]);
+});

@@ -27,7 +27,8 @@ export async function makePack({
   const to = openSync(file, "w", 0o600);
   // As if the commit had no parents.
   const input = `--shallow ${commit}\n${commit}\n`;
-  const args = ["pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--delta-base-offset"];
+  // Differences that git has stored already are taken over; looking for more takes minutes for little.
+  const args = ["pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--window=0", "--delta-base-offset"];
   try {
     await gitOutput(mirror, [...args, "--no-use-bitmap-index"], { input, signal, maxBytes }, (bytes) => {
       writeSync(to, bytes);
