@@ -35,7 +35,10 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
   }
 }
 
-/** Ends the processes of a killed runner and removes the folders of its runs. Returns the number of runs. */
+/**
+ * Ends the processes of a killed runner, and removes the folders of its runs and the packs that it had half of. Returns
+ * the number of runs.
+ */
 export async function clearLeftovers(workFolder: string): Promise<number> {
   const runs = join(workFolder, "runs");
   const left = await readdir(runs).catch(() => []);
@@ -48,5 +51,8 @@ export async function clearLeftovers(workFolder: string): Promise<number> {
   }
   await endMarked(`${workFolder}/`);
   for (const name of left) await removeAll(join(runs, name));
+  const packs = join(workFolder, "archives");
+  const half = (await readdir(packs).catch(() => [])).filter((name) => /\.(part|sending)$/.test(name));
+  for (const name of half) await removeAll(join(packs, name));
   return left.length;
 }

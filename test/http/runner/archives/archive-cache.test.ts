@@ -6,6 +6,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { CHUNK_BYTES } from "../../../../actors/archives/pack.js";
 import { ArchiveCache } from "../../../../http/runner/archives/archive-cache.js";
+import { clearLeftovers } from "../../../../http/runner/checkout/work-folder.js";
 import { chunksOf, makeCommit, toPack } from "../../../actors/archives/archive-scene.js";
 import { inRepository } from "../run-scene.js";
 
@@ -154,4 +155,14 @@ t.test("packs beyond the bound are removed, those used longest ago first; who us
   rmSync(join(folder, "archives"), { recursive: true });
   t.equal(inRepository(first, "show", `${made.commit}:a.txt`), "one\n");
   t.notOk(existsSync(join(folder, "archives")));
+});
+
+t.test("what a killed runner had half of is removed by the next, and nothing else", async (t) => {
+  const { restore, folder, kept } = scene(t, made.bytes);
+  await restore(made.commit);
+  const whole = kept();
+  mkdirSync(join(folder, "archives/arc_2-0.part"));
+  writeFileSync(join(folder, "archives/arc_3.sending"), "half");
+  await clearLeftovers(folder);
+  t.same(kept(), whole);
 });
