@@ -21,28 +21,42 @@ const money = z.strictObject({
   currency: z.string().describe("ISO 4217"),
 });
 
-const asked = z.strictObject({
-  candidate: z
-    .string(candidateFault)
-    .min(1, candidateFault)
-    // A field that is left out has the same message.
-    .prefault("")
-    .describe("The id of a proposed candidate of the set's station, or `live` for the station as it is now."),
-  ceiling: z.strictObject({
-    amount: z
-      .number("must be a number")
-      .positive(amountFault)
-      .max(MAX_CEILING, amountFault)
-      .describe("The most that the replay may spend, with all its copies."),
-    currency: currencySchema,
-  }),
-  repeats: z
-    .int(repeatsFault)
-    .min(1, repeatsFault)
-    .max(5, repeatsFault)
-    .default(1)
-    .describe("How often each run of the set is replayed."),
-});
+/** A schema as the OpenAPI document has it. */
+interface Documented {
+  readonly jsonSchema: { default?: unknown; required?: string[] };
+}
+
+/** A candidate that is left out is parsed as an empty one, for its message; the document has it as required. */
+function requireCandidate({ jsonSchema }: Documented): void {
+  jsonSchema.required = ["candidate", "ceiling"];
+}
+
+function leaveOutDefault({ jsonSchema }: Documented): void {
+  delete jsonSchema.default;
+}
+
+const asked = z
+  .strictObject({
+    candidate: z.string(candidateFault).min(1, candidateFault).prefault("").meta({
+      description: "The id of a proposed candidate of the set's station, or `live` for the station as it is now.",
+      override: leaveOutDefault,
+    }),
+    ceiling: z.strictObject({
+      amount: z
+        .number("must be a number")
+        .positive(amountFault)
+        .max(MAX_CEILING, amountFault)
+        .describe("The most that the replay may spend, with all its copies."),
+      currency: currencySchema,
+    }),
+    repeats: z
+      .int(repeatsFault)
+      .min(1, repeatsFault)
+      .max(5, repeatsFault)
+      .default(1)
+      .describe("How often each run of the set is replayed."),
+  })
+  .meta({ override: requireCandidate });
 
 const started = z
   .strictObject({
