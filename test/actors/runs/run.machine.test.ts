@@ -98,7 +98,8 @@ const paths: Record<string, readonly string[]> = {
 
 /** State x message -> state and outcome; what is not here is refused. */
 const table: Record<string, Record<string, string>> = {
-  new: { start: "queued" },
+  // A claim of a run that was removed is given back.
+  new: { start: "queued", claim: "new" },
   queued: {
     ...{ claim: "claimed", stop: "ended stopped", withdraw: "ended withdrawn", speak: "queued", approve: "queued" },
     "speak by another": "queued",
@@ -197,7 +198,7 @@ for (const [state, path] of Object.entries(paths)) {
       t.equal(turn.taken, wanted !== undefined);
       if (wanted === undefined) return t.same(turn.intents, []);
       const outcome = rowOf(stepping)?.outcome ?? null;
-      t.equal(rowOf(stepping)?.state, stepping.value, "the row says what the machine does");
+      t.equal(rowOf(stepping)?.state ?? "new", stepping.value, "the row says what the machine does");
       t.equal([stepping.value, ...(outcome === null ? [] : [outcome])].join(" "), wanted);
     });
   }
@@ -382,4 +383,13 @@ t.test("a run whose runner is lost while it stops was stopped: no other attempt 
   const stepping = run(["start", "claim", "may start", "started", "stop"]);
   stepping.take(message("lost"));
   t.match(rowOf(stepping), { outcome: "stopped", reason: /lost meanwhile/ });
+});
+
+t.test("a claim of a run that was removed is given back, and nothing is stored", async (t) => {
+  const stepping = run([]);
+  const turn = stepping.take(message("claim"));
+  t.match(turn.sent, [
+    { to: { kind: "dispatcher" }, message: { type: "claim.release", runnerId: "runner_1", runId: "run_1" } },
+  ]);
+  t.same([turn.sent.length, turn.stopped, rowOf(stepping)], [1, true, undefined]);
 });
