@@ -48,17 +48,22 @@ export interface ReplayFigures {
   readonly versus: Versus | null;
 }
 
-export function readFigures(
+/** The replay that one is compared with; null without one. */
+export function findOther(
   reading: Reading,
-  { workspaceId, baselineId, minGain }: SetTerms,
+  { workspaceId, baselineId }: SetTerms,
   replay: ReplayRow,
-  memory: ReplayMemory,
-): ReplayFigures {
+): ReplayRow | null {
+  const otherId = findCounterpart(replay, baselineId);
+  return otherId === null ? null : (replays.get(reading, workspaceId, otherId) ?? null);
+}
+
+export function readFigures(reading: Reading, terms: SetTerms, replay: ReplayRow, memory: ReplayMemory): ReplayFigures {
+  const { workspaceId, baselineId, minGain } = terms;
   const totals = memory.totalsOf(reading, workspaceId, replay);
   const isBaseline = replay.id === baselineId;
-  const otherId = findCounterpart(replay, baselineId);
-  const other = otherId === null ? undefined : replays.get(reading, workspaceId, otherId);
-  if (other === undefined) return { replay, isBaseline, totals, counterpart: null, versus: null };
+  const other = findOther(reading, terms, replay);
+  if (other === null) return { replay, isBaseline, totals, counterpart: null, versus: null };
   const live = listLiveLike(reading, workspaceId, other);
   const versus = memory.versus(reading, workspaceId, { own: replay, other, live, minGain });
   return { replay, isBaseline, totals, counterpart: other, versus };

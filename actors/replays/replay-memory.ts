@@ -24,9 +24,14 @@ export class ReplayMemory {
 
   /** The results of a replay's copies, by place and then repeat. */
   copiesOf(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {
+    return this.#copies.find(keyOf(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
+  }
+
+  /** As {@link copiesOf}, from all rows of the replay's copies, which were read for something else. */
+  learn(replay: ReplayRow, rows: readonly Copy[]): readonly Copy[] {
     const known = this.#copies.find(keyOf(replay));
     if (known !== undefined) return known;
-    const copies = toCopies(listCopies(reading, workspaceId, replay.id));
+    const copies = toCopies(rows);
     if (copies.length === replay.runs * replay.repeats) this.#copies.keep(keyOf(replay), copies);
     return copies;
   }

@@ -1,7 +1,7 @@
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
 import type { ReplayRow } from "../../actors/replays/replay.js";
 import { listedReplayView, replayView } from "../../actors/replays/replay.view.js";
-import { readFigures, type SetTerms } from "../../actors/replays/replay-figures.js";
+import { findOther, readFigures, type SetTerms } from "../../actors/replays/replay-figures.js";
 import type { ReplayMemory } from "../../actors/replays/replay-memory.js";
 import { partsOf, readCopies, readReplayRows } from "../../actors/replays/replay-parts.js";
 import type { ListedReplayView, ReplayView } from "../../actors/replays/replay-schemas.js";
@@ -47,11 +47,13 @@ export async function readReplay(
   replay: ReplayRow,
 ): Promise<{ readonly body: ReplayView; readonly json: string }> {
   const { view, pause, memory, nowMs } = read;
-  const figures = readFigures(view, terms, replay, memory);
+  const { workspaceId } = terms;
+  const parts = await readParts(read, workspaceId, replay);
+  const counterpart = findOther(view, terms, replay);
+  const other = counterpart === null ? [] : readCopies(view, workspaceId, counterpart.id);
+  if (counterpart !== null) memory.learn(counterpart, other);
   await pause();
-  const parts = await readParts(read, terms.workspaceId, replay.id);
-  const { counterpart } = figures;
-  const other = counterpart === null ? [] : readCopies(view, terms.workspaceId, counterpart.id);
+  const figures = readFigures(view, terms, replay, memory);
   await pause();
   const body = replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs });
   await pause();
@@ -67,16 +69,18 @@ export async function readListedReplay(
   replay: ReplayRow,
 ): Promise<ListedReplayView> {
   const { view, pause, memory, nowMs } = read;
+  const parts = await readParts(read, terms.workspaceId, replay);
   const figures = readFigures(view, terms, replay, memory);
   await pause();
-  return listedReplayView(figures, { parts: await readParts(read, terms.workspaceId, replay.id), nowMs });
+  return listedReplayView(figures, { parts, nowMs });
 }
 
 /** The parts of a replay's copies, in its order. */
-async function readParts({ view, pause }: ReplayRead, workspaceId: string, replayId: string) {
-  const copies = readCopies(view, workspaceId, replayId);
+async function readParts({ view, pause, memory }: ReplayRead, workspaceId: string, replay: ReplayRow) {
+  const copies = readCopies(view, workspaceId, replay.id);
+  memory.learn(replay, copies);
   await pause();
-  const rows = readReplayRows(view, workspaceId, { replayId });
+  const rows = readReplayRows(view, workspaceId, { replayId: replay.id });
   await pause();
   return inPieces(copies, { pause }, (copy) => partsOf(rows, copy), COPIES_AT_ONCE);
 }
