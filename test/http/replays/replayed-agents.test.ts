@@ -180,7 +180,10 @@ t.test("a check that whoever plans has written gets no secret, the live one and 
   const isKnown = `test "\${KEY-none}" = ${value}`;
   const keyed = { profile: "keyed", check: isKnown };
   const line = { key: "dev", name: "Dev", repositories: [{ name: "acme/app", setup: isKnown }] };
-  const stations = [{ ...work, ...keyed }, { ...review, profile: "keyed" }];
+  const stations = [
+    { ...work, ...keyed },
+    { ...review, profile: "keyed" },
+  ];
   const changed = await replace(ada, `/api/resources/lines/${lineId}`, 1, { ...line, stations });
   t.equal(changed.status, 200, changed.text);
 
