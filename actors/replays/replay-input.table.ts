@@ -25,6 +25,8 @@ export interface ReplayInputRow {
   readonly replayId: string;
   /** The config that its runs run with. */
   readonly config: RunConfig;
+  /** The model that judges, by name, whatever is set up later; null without a judge, and where none was set up. */
+  readonly judgeModel: string | null;
   /** The rest of the station block, which affects no config. */
   readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;
   /** `<team key>/<line key>/<station key>` */

@@ -33,6 +33,7 @@ export interface ReplayPlan
   readonly line: LineFields;
   readonly config: RunConfig;
   readonly fingerprints: Fingerprints;
+  readonly judgeModel: string | null;
   /** The config of the station as it is now. */
   readonly live: RunConfig;
   /** The runs of the set that it repeats, at least one. */
@@ -77,12 +78,12 @@ function toRow(turn: Turn, plan: ReplayPlan): ReplayRow {
 }
 
 function toInput(turn: Turn, replayId: string, plan: ReplayPlan): ReplayInputRow {
-  const { block, config, live, entries, concurrency, line } = plan;
+  const { block, config, judgeModel, live, entries, concurrency, line } = plan;
   const { name, passesTo, alerts, runners } = block;
   const teamKey = getTeamKey(turn, turn.self.partition, plan.set.teamId);
   return {
     stationAddress: `${teamKey}/${line.key}/${block.key}`,
-    ...{ replayId, config, block: { name, passesTo, alerts, runners }, entries, concurrency },
+    ...{ replayId, config, judgeModel, block: { name, passesTo, alerts, runners }, entries, concurrency },
     next: laterStations(line, block.key, passesTo),
     live: { repositories: live.repositories, station: { check: live.station.check } },
   };

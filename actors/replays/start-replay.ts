@@ -24,7 +24,7 @@ import { setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
 import { findStationNow } from "./run-refusal.js";
-import { toConfig, toFingerprints } from "./station-config.js";
+import { toConfig, toFingerprints, toJudgeModel } from "./station-config.js";
 
 /** What a start is made from, once nothing refuses it. */
 interface Start {
@@ -84,6 +84,7 @@ function startBaseline({ event, judging, set, line, station, live, entries }: St
   const planned = planBaseline(turn, turn.self.partition, set, wanted);
   return order(event, {
     ...{ set, line, block: station, config: live, live, fingerprints, entries, concurrency: null },
+    judgeModel: toJudgeModel(live, judging),
     candidate: { id: turn.newId("cand"), name: "Live config", kind: "live" },
     ...{ ...planned, ceiling: raiseCeiling(ceiling, repeats, planned.repeats) },
     ...{ pairedWith: null, startedBaseline: "itself", answers: null, search: null },
@@ -107,6 +108,7 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   const config = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, block);
   return order(event, {
     ...{ set, line, block, config, live, fingerprints: toFingerprints(config, judging), entries, concurrency: null },
+    judgeModel: toJudgeModel(config, judging),
     candidate: { id, name: found.name, kind: "proposed" },
     ...{ repeats, ceiling, probe: false, pairedWith: baseline.id, answers: null, search: null },
     startedBaseline: standing === undefined ? baseline.id : null,

@@ -29,6 +29,11 @@ export function toFingerprints(config: RunConfig, judging: JudgingSetup): Finger
   };
 }
 
+/** The model that judges under a config, by name; null without a judge, and where no model is set up. */
+export function toJudgeModel({ station: { judge } }: RunConfig, { defaultModel }: JudgingSetup): string | null {
+  return judge === null ? null : judge.model || defaultModel;
+}
+
 /** The config of a block as a station of a team's line, with skills and profile as they are now. */
 export function toConfig(
   reading: Reading,

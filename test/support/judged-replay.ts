@@ -30,6 +30,8 @@ export const pricedModel: ModelTerms = { name: "m", prices: { in: 1, out: 1, cur
 export interface JudgedReplayOptions {
   readonly id?: string;
   readonly judge?: Judge;
+  /** The model at the replay's start. */
+  readonly judgeModel?: string | null;
   readonly runs?: number;
   readonly repeats?: number;
   readonly ceiling?: number;
@@ -165,6 +167,7 @@ export const verdict = (met: boolean, cost?: number | null): ModelOutcome =>
 
 function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
   const { runs: count = 1, repeats = 1, ceiling = 10, state = "running", probe = false, pairedWith = null } = options;
+  const { judgeModel = null } = options;
   const { judge: judged = judge, diffOf: diffAt = (place) => diffOf(`${id} ${place}`), copy = {} } = options;
   const at = "2026-01-01T00:00:00.000Z";
   const config: RunConfig = {
@@ -189,7 +192,15 @@ function putReplay(rows: Rows, id: string, options: JudgedReplayOptions): void {
     spending: { spent: "0/1", besides: "0/1", unpriced: 0 },
   } as ReplayRow);
   replayInputs.insert(rows, workspaceId, {
-    ...{ replayId: id, config, live: config, next: [], stationAddress: "core/dev/work", concurrency: null },
+    ...{
+      replayId: id,
+      config,
+      judgeModel,
+      live: config,
+      next: [],
+      stationAddress: "core/dev/work",
+      concurrency: null,
+    },
     block: { name: "Work", passesTo: [], alerts: [], runners: { pool: null, labels: [] } },
     entries: places.map((place) => ({
       place,

@@ -33,7 +33,7 @@ export function replayInput(more: Partial<ReplayInputRow> = {}): ReplayInputRow 
   return {
     ...{ replayId: "rep_1", config: replayConfig, block: { name, passesTo, alerts, runners }, next: [] },
     live: { repositories: line.repositories, station: { check: null } },
-    ...{ entries: [], concurrency: null, stationAddress: "core/dev/work" },
+    ...{ entries: [], judgeModel: null, concurrency: null, stationAddress: "core/dev/work" },
     ...more,
   };
 }

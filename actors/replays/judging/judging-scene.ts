@@ -52,9 +52,11 @@ export function changeReplay(scene: JudgingScene, change: (replay: ReplayRow) =>
   replays.put(scene.turn, scene.turn.self.partition, before, change(before));
 }
 
-/** The judge of the replay's config; null for none. */
+/** The judge of the replay's config, with the model of the replay's start; null for none. */
 export function findJudge({ turn, replayId }: JudgingScene): Judge | null {
-  return getReplayInput(turn, turn.self.partition, replayId).config.station.judge;
+  const { config, judgeModel } = getReplayInput(turn, turn.self.partition, replayId);
+  const { judge } = config.station;
+  return judge === null ? null : { ...judge, model: judge.model || judgeModel };
 }
 
 /** The judge of a replay whose copies are judged. */

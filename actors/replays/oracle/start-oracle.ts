@@ -10,7 +10,7 @@ import { getReplayInput, type ReplayEntry } from "../replay-input.table.js";
 import { MAX_UNDER_WAY, orderReplay } from "../replay-plan.js";
 import { type ReplaySetRow, replaySets } from "../replay-set.table.js";
 import { findStationNow } from "../run-refusal.js";
-import { toConfig, toFingerprints } from "../station-config.js";
+import { toConfig, toFingerprints, toJudgeModel } from "../station-config.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**
@@ -46,6 +46,7 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   const { line, station: block, config, fingerprints } = now;
   orderReplay(turn, {
     ...{ set, line, block, config, live: config, fingerprints, entries, concurrency: null },
+    judgeModel: toJudgeModel(config, judging),
     candidate: { id: turn.newId("cand"), name: `With the answer ${live.candidate.name}`, kind: "with-answer" },
     ...{ repeats: live.repeats, ceiling: live.ceiling, probe: false },
     ...{ pairedWith: null, startedBaseline: null, answers: live.id, search: null },

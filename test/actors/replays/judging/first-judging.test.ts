@@ -47,6 +47,15 @@ t.test("the verdict gives a copy its result", async (t) => {
   t.match(rows[2], { state: "none", none: { code: "unreadable" } });
 });
 
+t.test("all copies are judged by the model of the start, whatever is set up meanwhile", async (t) => {
+  const replay = new JudgedReplay(undefined, { judgeModel: "first", terms: { ...pricedModel, name: "another" } });
+  replay.judgeAll();
+  t.equal(theQuestion(replay)[1].model, "first");
+  const own = new JudgedReplay(undefined, { judgeModel: "own", judge: { ...judge, model: "own" } });
+  own.judgeAll();
+  t.equal(theQuestion(own)[1].model, "own");
+});
+
 t.test("at most four questions of a replay are stored at a time, each made in a turn of its own", async (t) => {
   const replay = new JudgedReplay(undefined, { runs: 10 });
   replay.judgeAll();
