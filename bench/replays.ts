@@ -26,6 +26,8 @@ const RUNS = 50;
 const REPEATS = 5;
 const LISTED = 20;
 const READS = 60;
+/** Nobody goes away here. */
+const { signal } = new AbortController();
 /** Reads before the first one that counts, so that the code is compiled. */
 const WARM_UP = 20;
 
@@ -96,7 +98,7 @@ function figuresOf(read: ReplayRead, id: string) {
 /** The answer about a replay, as an object. */
 async function readBody(store: Store, id: string): Promise<unknown> {
   const view = store.view();
-  const read = { view, pause: () => setImmediate(), judging, memory: new ReplayMemory(), nowMs: 0 };
+  const read = { view, pause: () => setImmediate(), signal, judging, memory: new ReplayMemory(), nowMs: 0 };
   const { body } = await readReplay(read, termsOf(read), rowOf(read, id));
   view.close();
   return body;
@@ -149,7 +151,7 @@ async function once(store: Store, answer: (read: ReplayRead) => Promise<string>,
     begun = performance.now();
   };
   const memory = new ReplayMemory();
-  const text = await answer({ view, pause, judging, memory, nowMs: 0 });
+  const text = await answer({ view, pause, signal, judging, memory, nowMs: 0 });
   endSlice();
   times.cpu.push(cpuMs() - begunCpu);
   view.close();

@@ -21,7 +21,7 @@ export interface ReplayReads {
 }
 
 /** What one answer is read from: rows as of one moment, with other work in between. */
-export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause"> {
+export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
   readonly nowMs: number;
 }
@@ -29,12 +29,12 @@ export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pic
 /** Reads an answer as of one moment. */
 export async function readAtOnce<Answered>(
   { runtime, judging, memory }: ReplayReads,
-  { pause }: Pick<RouteRequest, "pause">,
+  { pause, signal }: Pick<RouteRequest, "pause" | "signal">,
   answer: (read: ReplayRead) => Promise<Answered>,
 ): Promise<Answered> {
   const view = runtime.view();
   try {
-    return await answer({ view, pause, judging, memory, nowMs: runtime.clock.now() });
+    return await answer({ view, pause, signal, judging, memory, nowMs: runtime.clock.now() });
   } finally {
     view.close();
   }

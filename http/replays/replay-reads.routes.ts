@@ -57,6 +57,7 @@ async function listReplays(read: ReplayRead, terms: SetTerms, found: readonly Re
     const replay = findStoredReplay(read.view, terms.workspaceId, id);
     if (replay !== undefined && !items.add(await readListedReplay(read, terms, replay))) break;
     await read.pause();
+    read.signal.throwIfAborted();
   }
   return items;
 }

@@ -129,13 +129,16 @@ function runRoutes(reads: ReplayReads): readonly Route[] {
 /** The sets of a team or of one station, all as of one moment. */
 function viewSets(
   reads: ReplayReads,
-  request: Pick<RouteRequest, "pause">,
+  request: Pick<RouteRequest, "pause" | "signal">,
   team: Parameters<typeof listReplaySets>[1],
   place: Parameters<typeof listReplaySets>[2],
 ) {
   return readAtOnce(reads, request, async (read) => {
     const items = [];
-    for (const set of listReplaySets(read.view, team, place)) items.push(await viewSet(read, team.workspaceId, set));
+    for (const set of listReplaySets(read.view, team, place)) {
+      items.push(await viewSet(read, team.workspaceId, set));
+      read.signal.throwIfAborted();
+    }
     return { items };
   });
 }

@@ -67,6 +67,7 @@ async function readSet(
     const replay = findStoredReplay(view, workspaceId, id);
     if (replay !== undefined) summaries.push(replaySummary(readFigures(view, terms, replay, memory)));
     await pause();
+    read.signal.throwIfAborted();
   }
   const baseline = terms.baselineId === null ? undefined : findStoredReplay(view, workspaceId, terms.baselineId);
   const { name, lineId, stationId, stationKey } = set;
