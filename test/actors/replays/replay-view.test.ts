@@ -1,6 +1,8 @@
 import t from "tap";
 import { copyView, listedCopyView } from "../../../actors/replays/copy.view.js";
+import { excerptReasons, REASONS_BYTES } from "../../../actors/replays/figures/excerpt.js";
 import { type ReplayPairRow, replayPairs } from "../../../actors/replays/judging/replay-pair.table.js";
+import { replayVerdicts } from "../../../actors/replays/judging/replay-verdict.table.js";
 import type { ReplayRow } from "../../../actors/replays/replay.js";
 import { listedReplayView, replayView, totalsView } from "../../../actors/replays/replay.view.js";
 import { listCopies } from "../../../actors/replays/replay-copy.table.js";
@@ -173,3 +175,33 @@ t.test("pairs count by task", async (t) => {
     { ownShownFirst: false, outcome: "win" },
   ]);
 });
+
+t.test("an entry has a bound, however much was said of its copy", async (t) => {
+  const rows = memoryRows();
+  const judge = { ...noJudge, claims: Array.from({ length: 50 }, () => "It does that. ".repeat(140)) };
+  const made = picturedReplay({ a: "+" }, { id: "rep_1" });
+  const config = { ...made.input.config, station: { ...made.input.config.station, judge } };
+  const [copy] = made.copies.map((one) => ({ ...one, check: { passed: true, exitCode: 0, tail: "x".repeat(1_024) } }));
+  if (copy === undefined) throw new Error("no copy");
+  const replay = putReplay(rows, { ...made, input: { ...made.input, config }, copies: [copy] });
+  const { replayId, place, repeat } = copy;
+  const reason = { text: "It does what was asked for. ".repeat(60), claim: 0, citations: [] };
+  const long = Array.from({ length: 20 }, () => reason);
+  for (const which of ["first", "second"] as const) {
+    replayVerdicts.insert(rows, workspaceId, {
+      ...{ replayId, place, repeat, which, state: "judged", none: null, spent },
+      verdict: {
+        ...{ scale: "claims", passed: true, score: 1, marks: judge.claims.map(() => true), model: "large" },
+        ...{ promptVersion: 1, cut: false, reasons: { brief: excerptReasons(long, REASONS_BYTES), whole: null } },
+      },
+    });
+  }
+  const { whole, listed } = read(rows, replay);
+  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+  t.ok(sizeOf(whole.entries[0]) < 12_000, `${sizeOf(whole.entries[0])} bytes`);
+  t.ok(sizeOf(listed.entries[0]) < 2_500, `${sizeOf(listed.entries[0])} bytes in a list`);
+  t.equal(whole.entries[0]?.judge.claims.length, 50, "each claim has a part");
+});
+
+const spent = { calls: 1, cost: null, isEstimate: false };
+const noJudge = { rubric: "", scale: "yes-no", passScore: null, passShare: null, model: null } as const;
