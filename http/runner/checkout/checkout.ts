@@ -39,17 +39,29 @@ export type RestoreCommit = (record: string, stored: StoredCommit) => Promise<vo
 
 /**
  * Checks out a repository at the wanted base (or the head of its default branch), with the task's changes so far
- * staged. A base that the repository has no more comes from where the job says that it is stored. Rejects with git's
- * error.
+ * staged. A base that the repository has no more comes from where the job says that it is stored. The commit is held
+ * (`Mirrors.held`) until whoever has the checkout lets go of it. Rejects with git's error, and then holds nothing.
  */
 export async function createCheckout(
   mirrors: Mirrors,
   wanted: Job["checkouts"][number],
   site: CheckoutOptions,
 ): Promise<Checkout> {
-  const { repository, diff } = wanted;
-  const { folder, record, signal } = site;
   const commit = await beginAt(mirrors, wanted, site);
+  try {
+    return await layOut(wanted, site, commit);
+  } catch (error) {
+    mirrors.held.letGo({ repository: wanted.repository, commit });
+    throw error;
+  }
+}
+
+/** Gives the record and the clone the files of the commit, with the task's changes. */
+async function layOut(
+  { repository, diff }: Job["checkouts"][number],
+  { folder, record, signal }: CheckoutOptions,
+  commit: string,
+): Promise<Checkout> {
   const options = { env: { GIT_DIR: record }, signal };
   await git(record, ["read-tree", commit], options);
   const apply = ["apply", "--cached", "--binary", "--whitespace=nowarn", "-"];

@@ -46,7 +46,8 @@ export class Mirrors {
 
   /**
    * Updates the mirror and calls `copy` with the wanted commit (null: the head of the default branch), which is kept from
-   * then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address.
+   * then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address; then it is
+   * not held.
    */
   async from<Copied>(
     wanted: { readonly repository: string; readonly base: string | null; readonly signal: AbortSignal },
@@ -58,7 +59,10 @@ export class Mirrors {
       const commit = await bring(mirror, url, base, signal);
       await keepCommit(mirror, commit, signal);
       this.held.hold({ repository, commit });
-      return copy({ mirror, commit });
+      return copy({ mirror, commit }).catch((error: unknown) => {
+        this.held.letGo({ repository, commit });
+        throw error;
+      });
     });
   }
 

@@ -21,10 +21,10 @@ function scene(t: Test) {
   git("add", ".");
   git("commit", "--quiet", "-m", "Begin");
   const mirrors = new Mirrors({ workFolder: join(folder, "work"), gitUrl: join(folder, "repositories/{name}") });
-  const lay = (name: string, base: string | null = null) =>
+  const lay = (name: string, base: string | null = null, diff = "") =>
     createCheckout(
       mirrors,
-      { repository, setup: null, image: null, base, diff: "" },
+      { repository, setup: null, image: null, base, diff },
       { folder: join(folder, name), record: join(folder, `${name}.record`), signal },
     );
   return { remote, git, mirrors, lay, mirror: join(folder, "work/mirrors/acme/app.git") };
@@ -84,3 +84,19 @@ t.test(
     t.notOk(held.isHeldSince(commit, before));
   },
 );
+
+t.test("a checkout holds its commit; one that failed, at whatever point, holds nothing", async (t) => {
+  const { lay, mirrors, git } = scene(t);
+  const commit = { repository, commit: git("rev-parse", "HEAD").trim() };
+  const isHeld = () => mirrors.held.isHeldSince(commit, mirrors.held.now);
+  await t.rejects(lay("first", null, "no diff at all\n"), { name: "GitFailed" });
+  t.notOk(isHeld());
+  const copy = mirrors.from({ repository, base: null, signal }, async () => {
+    t.ok(isHeld());
+    throw new Error("no room");
+  });
+  await t.rejects(copy, /no room/);
+  t.notOk(isHeld());
+  await lay("second");
+  t.ok(isHeld());
+});
