@@ -1,4 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import t from "tap";
 import { toArchiveId } from "../../../actors/archives/archive.js";
 import { archiveActor } from "../../../actors/archives/archive.machine.js";
@@ -6,6 +9,8 @@ import { archiveChunks, archiveHolds, archiveRoom, ROOM } from "../../../actors/
 import { checkArchives } from "../../../actors/archives/check-archives.js";
 import { CHUNK_BYTES } from "../../../actors/archives/pack.js";
 import { address } from "../../../runtime/address.js";
+import { compactStore } from "../../../storage/compaction.js";
+import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import type { Change, Key, Store } from "../../../storage/store.js";
 import { storeWith } from "../../support/migrating.js";
 import { stepByHand } from "../../support/turn.js";
@@ -57,5 +62,23 @@ t.test("what has no archive is found and removed, and a wrong room is put right"
   const room = archiveRoom.key(workspaceId, ROOM);
   for (const wrong of [put(room, 5), remove(room)]) {
     t.same(await examine(wrong), [["room of archives: not what their packs take"], []]);
+  }
+});
+
+t.test("a pack is in backups, and in a store that was made smaller", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-archives-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const entries = (await storeWithArchive()).reading.range({ prefix: [workspaceId] });
+  const data = join(folder, "data");
+  const store = await openLmdbStore({ folder: data });
+  await store.commit(entries.map(({ key, value }) => put(key, value)));
+  await store.backup(join(folder, "backup"));
+  await store.close();
+  await compactStore({ folder: data });
+  for (const each of ["backup", "data"]) {
+    const copy = await openLmdbStore({ folder: join(folder, each), readOnly: true });
+    t.same([...checkArchives(copy.reading)], []);
+    t.same(Buffer.concat(archiveChunks.list(copy.reading, workspaceId, [id])), bytes, each);
+    await copy.close();
   }
 });
