@@ -5,7 +5,7 @@ import type { PendingEntry } from "./feed.js";
 import type { PendingEffect } from "./pending-effect.js";
 
 /** An answer or rejection that leaves once the batch is durable. */
-interface Answer {
+export interface Answer {
   readonly asker: Pick<Asker, "resolve" | "reject">;
   readonly answer: unknown;
   readonly error: Error | null;

@@ -19,6 +19,7 @@ import { Overlays } from "./overlays.js";
 import type { PendingEffect } from "./pending-effect.js";
 import { Pictures } from "./pictures.js";
 import { Recovery, stoppedMark } from "./recovery.js";
+import { ReleasedAnswers } from "./released-answers.js";
 import { RowCache } from "./row-cache.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import {
@@ -84,6 +85,7 @@ class Host implements Runtime {
   readonly #damage: DamageLog;
   readonly #recovery: Recovery;
   readonly #statistics: Statistics;
+  readonly #answers: ReleasedAnswers;
   readonly #retrying = new Set<string>();
   readonly #run = (): void => this.#guarded(() => this.#pump());
   #batch = new Batch(1);
@@ -98,6 +100,7 @@ class Host implements Runtime {
   constructor(options: RuntimeOptions) {
     const { store, catalogue, clock, randomBytes, log } = options;
     this.#options = options;
+    this.#answers = new ReleasedAnswers(options.scheduler);
     this.clock = clock;
     this.#damage = new DamageLog(log);
     const durable = this.#damage.watch(store.reading);
@@ -332,10 +335,7 @@ class Host implements Runtime {
   #release(batch: Batch): void {
     this.#flushedBatch = batch.number;
     this.#openAsks -= batch.answers.length;
-    for (const { asker, answer, error } of batch.answers) {
-      if (error === null) asker.resolve(answer);
-      else asker.reject(error);
-    }
+    this.#answers.release(batch.answers);
     this.feed.release(batch.entries);
     this.#statistics.counted(batch.counted);
     for (const pending of batch.cancelled) this.#effects.abort(pending);

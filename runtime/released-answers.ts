@@ -1,0 +1,36 @@
+import type { Answer } from "./batch.js";
+import type { Scheduler } from "./clock.js";
+import { Queue } from "./queue.js";
+
+/** Answers that are given before the event loop goes on: what askers do with one takes about 20 us. */
+const AT_ONCE = 8;
+
+/**
+ * Gives the answers of durable batches in their order, a few in each round of the event loop: those of a large batch would
+ * hold the loop for milliseconds, with all that their askers do then.
+ */
+export class ReleasedAnswers {
+  readonly #scheduler: Scheduler;
+  readonly #left = new Queue<Answer>();
+  #isPlanned = false;
+
+  constructor(scheduler: Scheduler) {
+    this.#scheduler = scheduler;
+  }
+
+  release(answers: readonly Answer[]): void {
+    for (const answer of answers) this.#left.push(answer);
+    if (!this.#isPlanned) this.#give();
+  }
+
+  #give(): void {
+    for (let count = 0; count < AT_ONCE; count++) {
+      const next = this.#left.take();
+      if (next === undefined) break;
+      if (next.error === null) next.asker.resolve(next.answer);
+      else next.asker.reject(next.error);
+    }
+    this.#isPlanned = this.#left.length > 0;
+    if (this.#isPlanned) this.#scheduler.defer(() => this.#give());
+  }
+}

@@ -1,0 +1,32 @@
+import t from "tap";
+import { ReleasedAnswers } from "../../runtime/released-answers.js";
+import { DrivenScheduler } from "../support/driven-scheduler.js";
+
+t.test("answers are given in their order, a few in each round of the loop", async (t) => {
+  const scheduler = new DrivenScheduler();
+  const answers = new ReleasedAnswers(scheduler);
+  const given: string[] = [];
+  const batch = (name: string, count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      asker: {
+        resolve: (answer: unknown) => void given.push(String(answer)),
+        reject: (error: Error) => void given.push(error.message),
+      },
+      answer: `${name}${n}`,
+      error: n === 1 ? new Error(`${name}1 failed`) : null,
+    }));
+  answers.release(batch("a", 3));
+  t.same(given, ["a0", "a1 failed", "a2"], "few at once");
+  answers.release(batch("b", 20));
+  answers.release(batch("c", 2));
+  const wanted = [...batch("a", 3), ...batch("b", 20), ...batch("c", 2)].map(({ answer, error }) =>
+    error === null ? answer : error.message,
+  );
+  for (let before = given.length; !scheduler.isIdle; before = given.length) {
+    await scheduler.turn();
+    t.ok(given.length - before <= 8, `${given.length - before} in a round`);
+  }
+  t.same(given, wanted);
+  answers.release([]);
+  t.ok(scheduler.isIdle);
+});
