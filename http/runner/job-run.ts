@@ -91,7 +91,7 @@ export class JobRun {
   #model: string | null = null;
   #check: CheckResult | null = null;
   #question: string | null = null;
-  #summary = "given up: the claim is not this runner's any more";
+  #summary = "given up: the run was withdrawn, or is not this runner's any more";
 
   constructor(job: Job, options: JobOptions) {
     this.job = job;

@@ -105,7 +105,7 @@ t.test("the runner's own log has the result of each run, without secrets", async
     "a: completed",
     "b: failed, setup-failed: the setup of acme/app ended with 7",
     "c: failed, harness-not-found: the program /no/*** cannot be started here (ENOENT)",
-    "d: given up: the claim is not this runner's any more",
+    "d: given up: the run was withdrawn, or is not this runner's any more",
     "e: stopped",
   ]) {
     t.ok(scene.said.includes(line), line);
