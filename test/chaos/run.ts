@@ -11,7 +11,7 @@ import { openReplayWorld } from "./replay-world.js";
 import { playRound, type RoundReport } from "./round.js";
 import { World } from "./world.js";
 
-const USAGE = `npm run chaos -- [--rounds 20] [--seed N] [--replay]
+const USAGE = `npm run chaos -- [--rounds 20] [--seed N] [--only NAME]... [--replay]
 
 Plays faults, drawn from the seed, against a real service under load, and compares what was acknowledged with what is
 there after each round. Ends with 1 when a promise was broken, and keeps that store's folder.
