@@ -7,13 +7,20 @@ import { Examples } from "./examples.js";
 import { operationOf } from "./operation.js";
 import { ProblemResponses } from "./problem-responses.js";
 
-const about = `Configuration, work and hooks of a Signalbox.
+const about = `Configuration, work, hooks and replays of a Signalbox.
 
 Every problem is \`application/problem+json\` with a stable \`type\`. What a caller may not see answers 404, the same as
 what is not there; what they see but may not change answers 403 and names the permission that is missing.
 
-A create carries an \`Idempotency-Key\`, an update or delete the \`If-Match\` of the version that it is based on. Within
-a version of this API, fields and operations are only added.
+A resource (what stands under \`/api/resources\`) is created with an \`Idempotency-Key\`, and updated or deleted with the
+\`If-Match\` of the version that it is based on. Other writes that may be repeated, such as of tasks, replay sets and
+replays, take an \`Idempotency-Key\` too, and do without. Within a version of this API, fields and operations are only
+added.
+
+Replays repeat past runs of a station under a config that is proposed, and say what it gains and costs. Ended runs are
+gathered in a replay set; a replay candidate, which is a resource, is the station as it is proposed; a replay runs every
+run of the set under it. It is compared with the set's baseline, a replay of the station as it is. The scope \`read\` reads
+them, \`plan\`, which \`configure\` includes, changes them.
 
 A credential, or an address without one, that asks too often is answered 429 and told in \`Retry-After\` how many
 seconds to wait. What needs something that was damaged on the service's disk is answered 503 \`damaged\`, which asking
