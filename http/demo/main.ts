@@ -38,6 +38,13 @@ const taskTexts = [
   ["Dead letters", "Say where they go."],
 ] as const;
 
+const USAGE = `npm run demo -- [--exit]
+
+Tasks are worked on in a temporary service, then one of their runs is replayed. Ctrl+C ends it at any time.
+
+  --exit   ends when the work is done; without it the service stays up for looking around
+  --help   says this`;
+
 /** What a million tokens of the model cost. */
 const PRICES = JSON.stringify({ in: 2.5, out: 10, currency: "USD" });
 /** The exit code after Ctrl+C. */
@@ -57,8 +64,10 @@ async function main(): Promise<number> {
     process.on(signal, () => ending.abort(new Interrupted()));
   const closing: Closing = [];
   try {
-    const { values } = parseArgs({ options: { exit: { type: "boolean", default: false } } });
-    return await demonstrate(closing, ending, values);
+    const { values } = parseArgs({ options: { exit: { type: "boolean", default: false }, help: { type: "boolean" } } });
+    if (values.help !== true) return await demonstrate(closing, ending, values);
+    console.log(USAGE);
+    return 0;
   } catch (error) {
     if (error instanceof Interrupted) return INTERRUPTED;
     console.error(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
@@ -96,10 +105,10 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
   const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  const isAsExpected = isDone && (await showReplays(client, configured, ending.signal));
-  if (!isAsExpected) line("demo", "this is not how it should have come out");
-  if (ends.exit || !isAsExpected) return isAsExpected ? 0 : 1;
-  lookAround(baseUrl, configured);
+  const setId = isDone ? await showReplays(client, configured, ending.signal) : null;
+  if (setId === null) line("demo", "this is not how it should have come out");
+  if (ends.exit || setId === null) return setId === null ? 1 : 0;
+  lookAround(baseUrl, configured, setId);
   runner.off("exit", lost);
   if (!ending.signal.aborted) await once(ending.signal, "abort");
   return 0;
@@ -143,9 +152,9 @@ function summarise(counts: Counts, received: Received, firings: number): boolean
   return done === taskTexts.length && counts.sentBack === 2 && vetoes === 1 && forged === 0;
 }
 
-function lookAround(baseUrl: string, { teamId, readToken }: Configured): void {
+function lookAround(baseUrl: string, { teamId, readToken }: Configured, setId: string): void {
   line("demo", `the service stays up at ${baseUrl} until Ctrl+C; to look around:`);
-  for (const list of ["tasks", "hook-occurrences", "replay-sets"]) {
+  for (const list of ["tasks", "hook-occurrences", "replay-sets", `replay-sets/${setId}/replays`]) {
     line("", `curl -H 'authorization: Bearer ${readToken}' ${baseUrl}/api/teams/${teamId}/${list}`);
   }
 }

@@ -16,6 +16,8 @@ const BETTER = {
 const CEILING = { amount: 1, currency: "USD" };
 /** The better candidate, the live config beside it, and the live config with the answer. */
 const REPLAYS = 3;
+const WITH_ANSWER =
+  "with the answer: the live config again, told what was accepted, to see how much there is to gain at all";
 
 interface PastRun {
   readonly runId: string;
@@ -42,8 +44,8 @@ interface Replay {
   readonly entries: readonly Copy[];
 }
 
-/** Replays it and prints what comes out; returns whether that is as expected. */
-export async function showReplays(client: Client, configured: Configured, signal: AbortSignal): Promise<boolean> {
+/** Replays it and prints what comes out; returns the set's id, null when it is not as expected. */
+export async function showReplays(client: Client, configured: Configured, signal: AbortSignal): Promise<string | null> {
   const team = `/api/teams/${configured.teamId}`;
   const setId = await openSet(client, configured);
   line("demo", "");
@@ -56,11 +58,11 @@ export async function showReplays(client: Client, configured: Configured, signal
     const replays = await list();
     return replays.length === REPLAYS && replays.every(isOver);
   };
-  if (!(await until(areOver, signal))) return false;
+  if (!(await until(areOver, signal))) return null;
   const replays = await Promise.all((await list()).map(({ id }) => client.get<Replay>(`${team}/replays/${id}`)));
   for (const replay of replays) show(replay);
   const better = replays.find(({ candidate: { kind } }) => kind === "proposed");
-  return better !== undefined && showGain(better);
+  return better !== undefined && showGain(better) ? setId : null;
 }
 
 /** Opens a set of the run that forgot the index; returns its id. */
@@ -79,6 +81,7 @@ function isOver({ state, pairsAgainstBaseline: pairs }: Replay): boolean {
 }
 
 function show({ candidate, totals, entries }: Replay): void {
+  if (candidate.kind === "with-answer") line("demo", WITH_ANSWER);
   const { scored, spent } = totals;
   const succeeded = entries.filter(({ result }) => result === "succeeded").length;
   const reason = entries[0]?.judge.reasons[0]?.text ?? "";
@@ -93,10 +96,6 @@ function showGain({ againstBaseline, pairsAgainstBaseline: pairs }: Replay): boo
   line(
     "demo",
     `gain of ${BETTER.name} over the live config: ${gain.toFixed(2)} (${told}); side by side: ${pairs.wins} win`,
-  );
-  line(
-    "demo",
-    "with the answer: the live config again, told what was accepted, to see how much there is to gain at all",
   );
   return gain === 1 && verdict === "better" && pairs.wins === 1;
 }

@@ -133,7 +133,7 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
   t.match(demo.out, /refused\. Reason: the note must name the file/);
   t.match(demo.out, /Live config: 0 of 1 succeeded, for 0\.\d+ USD\. The judge: The note is missing from the index\./);
   t.match(demo.out, /Names the index: 1 of 1 succeeded, .* The judge: The note is listed in the index\./);
-  t.match(demo.out, /With the answer Live config: 1 of 1 succeeded/);
+  t.match(demo.out, /with the answer: the live config again, .*\n.*With the answer Live config: 1 of 1 succeeded/);
   t.match(
     demo.out,
     /gain of Names the index over the live config: 1\.00 \(better, though a single task tells little\)/,
@@ -143,13 +143,13 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
 
 t.test("it stays up for looking around, as it says how, until it is ended", async (t) => {
   const demo = new Demo(t);
-  await demo.printed("/replay-sets\n");
+  await demo.printed("/replays\n");
   const commands = demo.commands();
-  t.equal(commands.length, 3);
+  t.equal(commands.length, 4);
   for (const [index, { name, value, url }] of commands.entries()) {
     const answer = await fetch(url, { headers: { [name]: value } });
     t.equal(answer.status, 200);
-    t.ok(((await answer.json()) as { items: unknown[] }).items.length >= ([6, 6, 1][index] ?? 0));
+    t.ok(((await answer.json()) as { items: unknown[] }).items.length >= ([6, 6, 1, 3][index] ?? 0));
   }
   const [, , sets] = commands;
   if (sets === undefined) throw new Error("there is no command for replay sets");
@@ -167,6 +167,13 @@ t.test("ended in the middle of the work it leaves no process and no folder", asy
   t.equal(await demo.endAt(": running at work", "SIGINT"), 130);
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);
+});
+
+t.test("asked for help it says what it does and takes, and nothing is begun", async (t) => {
+  const demo = new Demo(t, ["--help"]);
+  t.equal(await demo.end(null), 0);
+  t.match(demo.out, /^npm run demo -- \[--exit\]\n[\s\S]*--exit +ends when the work is done/);
+  t.same(readdirSync(demo.temporary), []);
 });
 
 t.test("an option that it does not have is told of, and nothing is begun", async (t) => {
