@@ -98,7 +98,15 @@ function figuresOf(read: ReplayRead, id: string) {
 /** The answer about a replay, as an object. */
 async function readBody(store: Store, id: string): Promise<unknown> {
   const view = store.view();
-  const read = { view, pause: () => setImmediate(), signal, judging, memory: new ReplayMemory(), nowMs: 0 };
+  const read = {
+    view,
+    latest: store.reading,
+    pause: () => setImmediate(),
+    signal,
+    judging,
+    memory: new ReplayMemory(),
+    nowMs: 0,
+  };
   const { body } = await readReplay(read, termsOf(read), rowOf(read, id));
   view.close();
   return body;
@@ -151,7 +159,7 @@ async function once(store: Store, answer: (read: ReplayRead) => Promise<string>,
     begun = performance.now();
   };
   const memory = new ReplayMemory();
-  const text = await answer({ view, pause, signal, judging, memory, nowMs: 0 });
+  const text = await answer({ view, latest: store.reading, pause, signal, judging, memory, nowMs: 0 });
   endSlice();
   times.cpu.push(cpuMs() - begunCpu);
   view.close();

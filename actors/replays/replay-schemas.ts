@@ -53,9 +53,17 @@ const progress = z.strictObject({
   expectedEnd: time
     .nullable()
     .describe(
-      "If copies go on settling as fast as on average since the start. Null unless it runs and waits for nothing.",
+      "If copies go on settling as fast as on average since the start. Null unless it runs and waits for nothing; " +
+        "judging that is left then is not in it.",
     ),
-  waiting: z.string().nullable().describe("What it waits for, `model` or `runner`; null when it goes on."),
+  waiting: z
+    .string()
+    .nullable()
+    .describe(
+      "What it waits for; null when it goes on. `model`: the model that judges does not answer for now. `runner`: none " +
+        "of its runs is with a runner and none takes the next one, since none that fits is connected or none is free; " +
+        "`waiting` of `GET /api/runs/{runId}` of a queued copy says why. Streams do not say `runner`.",
+    ),
 });
 
 /** Who ran under which config, in every answer about a replay. */

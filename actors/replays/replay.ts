@@ -70,7 +70,7 @@ export interface ReplayRow {
   readonly spending: ReplaySpending;
   /** Whether all judging is over, also second judgings, second checks and pairs, which follow its end. */
   readonly judged: boolean;
-  /** What it waits for, and since when; null while it goes on. */
+  /** That it waits for the model, and since when; null while it does not. Reads add a wait for runners. */
   readonly waiting: { readonly for: "model" | "runner"; readonly since: string } | null;
 }
 

@@ -9,12 +9,14 @@ import type { ReplayCopyRow, ReplayRow } from "./replay.js";
 import type { ReplayFigures } from "./replay-figures.js";
 import { replayRowView } from "./replay-row.view.js";
 import type { ListedReplayView, ReplaySummary, ReplayView } from "./replay-schemas.js";
+import type { WaitsFor } from "./replay-waiting.js";
 
 /** What a read of a replay adds to its figures. */
 interface Shown {
   readonly parts: readonly CopyParts[];
-  /** The time of the read. */
+  /** The time of the read, and what the replay waits for then. */
   readonly nowMs: number;
+  readonly waiting: WaitsFor | null;
 }
 
 /** The replay in a list. */
@@ -76,7 +78,7 @@ function comparedView({
   return { runId, originalRunId, repeat, result, spent, priced, steps, ms, pair };
 }
 
-function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { parts, nowMs }: Shown) {
+function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { parts, nowMs, waiting }: Shown) {
   const { startedAt, state } = replay;
   const row = replayRowView(replay);
   return {
@@ -87,7 +89,7 @@ function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { par
     comparedWith: versus?.comparedWith ?? null,
     againstBaseline: versus?.againstBaseline ?? null,
     detectableGain: versus?.detectableGain ?? null,
-    progress: progressAt(nowMs, { ...row.progress, startedAt, state }),
+    progress: progressAt(nowMs, { ...row.progress, startedAt, state, waiting }),
   };
 }
 

@@ -5,6 +5,7 @@ import { findOther, readFigures, type SetTerms } from "../../actors/replays/repl
 import type { ReplayMemory } from "../../actors/replays/replay-memory.js";
 import { partsOf, readCopies, readReplayRows } from "../../actors/replays/replay-parts.js";
 import type { ListedReplayView, ReplayView } from "../../actors/replays/replay-schemas.js";
+import { whatItWaitsFor } from "../../actors/replays/replay-waiting.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../page-reading.js";
 import type { RouteRequest } from "../route.js";
@@ -23,6 +24,8 @@ export interface ReplayReads {
 /** What one answer is read from: rows as of one moment, with other work in between. */
 export interface ReplayRead extends Pick<ReplayReads, "judging" | "memory">, Pick<RouteRequest, "pause" | "signal"> {
   readonly view: Runtime["reading"];
+  /** Rows as they are now, with pictures of them. */
+  readonly latest: Runtime["reading"];
   readonly nowMs: number;
 }
 
@@ -34,7 +37,7 @@ export async function readAtOnce<Answered>(
 ): Promise<Answered> {
   const view = runtime.view();
   try {
-    return await answer({ view, pause, signal, judging, memory, nowMs: runtime.clock.now() });
+    return await answer({ view, latest: runtime.reading, pause, signal, judging, memory, nowMs: runtime.clock.now() });
   } finally {
     view.close();
   }
@@ -48,14 +51,14 @@ export async function readReplay(
 ): Promise<{ readonly body: ReplayView; readonly json: string }> {
   const { view, pause, memory, nowMs } = read;
   const { workspaceId } = terms;
-  const parts = await readParts(read, workspaceId, replay);
+  const { parts, waiting } = await readParts(read, workspaceId, replay);
   const counterpart = findOther(view, terms, replay);
   const other = counterpart === null ? [] : readCopies(view, workspaceId, counterpart.id);
   if (counterpart !== null) memory.learn(counterpart, other);
   await pause();
   const figures = readFigures(view, terms, replay, memory);
   await pause();
-  const body = replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs });
+  const body = replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs, waiting });
   await pause();
   const { entries, comparison, ...rest } = body;
   const lists = `"entries":${await toJsonList(entries, read)},"comparison":${await toJsonList(comparison, read)}`;
@@ -69,18 +72,19 @@ export async function readListedReplay(
   replay: ReplayRow,
 ): Promise<ListedReplayView> {
   const { view, pause, memory, nowMs } = read;
-  const parts = await readParts(read, terms.workspaceId, replay);
+  const { parts, waiting } = await readParts(read, terms.workspaceId, replay);
   const figures = readFigures(view, terms, replay, memory);
   await pause();
-  return listedReplayView(figures, { parts, nowMs });
+  return listedReplayView(figures, { parts, nowMs, waiting });
 }
 
-/** The parts of a replay's copies, in its order. */
-async function readParts({ view, pause, memory }: ReplayRead, workspaceId: string, replay: ReplayRow) {
+/** The parts of a replay's copies, in its order, and what it waits for. */
+async function readParts({ view, latest, pause, memory }: ReplayRead, workspaceId: string, replay: ReplayRow) {
   const copies = readCopies(view, workspaceId, replay.id);
   memory.learn(replay, copies);
   await pause();
   const rows = readReplayRows(view, workspaceId, { replayId: replay.id });
   await pause();
-  return inPieces(copies, { pause }, (copy) => partsOf(rows, copy), COPIES_AT_ONCE);
+  const parts = await inPieces(copies, { pause }, (copy) => partsOf(rows, copy), COPIES_AT_ONCE);
+  return { parts, waiting: whatItWaitsFor(latest, workspaceId, { replay, copies }) };
 }

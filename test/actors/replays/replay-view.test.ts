@@ -28,8 +28,10 @@ function read(rows: Rows, replay: ReplayRow, given: Partial<SetTerms> = {}) {
   const { counterpart } = figures;
   const other = counterpart === null ? [] : listCopies(rows, workspaceId, counterpart.id);
   return {
-    whole: replaySchema.parse(replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs })),
-    listed: listedReplaySchema.parse(listedReplayView(figures, { parts, nowMs })),
+    whole: replaySchema.parse(
+      replayView(figures, { parts, other, baselineId: terms.baselineId, nowMs, waiting: null }),
+    ),
+    listed: listedReplaySchema.parse(listedReplayView(figures, { parts, nowMs, waiting: null })),
     parts,
   };
 }

@@ -74,6 +74,30 @@ t.test("a replay is read from its start on, and its set's health with it", async
   });
 });
 
+t.test("a replay says that it waits for a runner, until one takes its runs", async (t) => {
+  const place = await openReplayScene(t);
+  const { ada, team, peer } = place;
+  const { set } = await fillSet(place, 1);
+  peer.cut();
+  const id = await startReplay(place, set, "live", 2);
+  const read = async () => (await ada.request("GET", `${team}/replays/${id}`)).body;
+  await until("it waits for one", async () => waitsFor(await read()) !== null);
+  t.match(await read(), { state: "queued", progress: { waiting: "runner", expectedEnd: null } });
+  const [listed] = itemsOf(await ada.request("GET", `${set}/replays`));
+  t.match(listed, { id, progress: { waiting: "runner" } });
+  const { entries } = ((await read()) ?? {}) as { entries?: readonly { readonly runId: string }[] };
+  const run = await ada.request("GET", `/api/runs/${entries?.[0]?.runId}`);
+  t.match(run.body, { waiting: { reason: /No runner of pool main is connected\.$/ } }, "the run says why");
+  const another = await place.runner();
+  work({ ...place, peer: another }, await another.job());
+  await another.job();
+  t.match(await read(), { state: "running", progress: { waiting: null } });
+});
+
+function waitsFor(body: Readonly<Record<string, unknown>> | null): unknown {
+  return (body?.progress as { waiting?: unknown } | undefined)?.waiting ?? null;
+}
+
 t.test("a candidate is compared with the baseline that started beside it", async (t) => {
   const place = await openReplayScene(t);
   const { ada, team } = place;
