@@ -7,6 +7,7 @@ import { type StationBody, stationSchema } from "../lines/station.js";
 import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";
 import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
+import { candidateWarnings } from "./candidate-warnings.js";
 import { changeParts, listConfigChanges } from "./config-changes.js";
 import { findMadeCandidate } from "./made-candidate.js";
 import { listUnderWay } from "./replay.table.js";
@@ -42,8 +43,13 @@ const change = z.strictObject({
   part: z.enum(changeParts),
   name: z.string().nullable(),
   kind: z.enum(["added", "removed", "changed"]),
-  was: z.unknown().describe("Null where it is hidden, or was not there."),
-  now: z.unknown().describe("Null where it is hidden, or is not there."),
+  was: z
+    .unknown()
+    .describe(
+      "Null where it is hidden, or was not there. Always hidden: prompts, rubrics, claims, and contents of " +
+        "skills and profiles.",
+    ),
+  now: z.unknown().describe("Null where it is hidden, as in `was`, or is not there."),
 });
 
 /** A station block that is proposed for replays; it is never applied to the line. */
@@ -67,6 +73,11 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
     const found = findStation(scope);
     return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
   },
+  warnings: ({ station: block }, reading, { workspaceId, added: { kind, lineId, stationId } }) => {
+    const line = kind === "proposed" ? findLine(reading, workspaceId, String(lineId)) : undefined;
+    const live = line?.fields.stations.find(({ id }) => id === stationId);
+    return live === undefined ? [] : candidateWarnings(block, live);
+  },
   findMade: findMadeCandidate,
   inUse: (row, reading) => {
     const underWay = listUnderWay(reading, row.workspaceId, { teamId: row.teamId ?? "" });
@@ -81,7 +92,16 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
     stationAddress: z.string(),
     kind: z.enum(["proposed", "live"]).describe("`live`: the station's config as a replay of it was started."),
     fingerprint,
-    changedFrom: z.strictObject({ fingerprint, changes: z.array(change) }),
+    changedFrom: z.strictObject({
+      fingerprint,
+      changes: z
+        .array(change)
+        .describe(
+          "What the block changed of the station as it was then. Leaves out `check`, `diffs`, `timeoutMinutes`, " +
+            "`runners`, `name`, `passesTo` and `alerts`; `warnings` say where the first four differ from the station as " +
+            "it is now.",
+        ),
+    }),
     createdAt: z.string(),
   },
   complete: (fields, scope) => ({ fields, added: addedTo(fields, scope) }),

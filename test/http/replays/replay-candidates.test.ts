@@ -30,6 +30,7 @@ t.test("a candidate lists its changes of the station at the time of the proposal
     ...{ teamId, lineId, stationId, stationAddress: "core/dev/work", kind: "proposed", version: 1 },
     address: "core/dev/work/With a skill",
     station: { timeoutMinutes: 60, harness: "command", skills: ["greet"] },
+    warnings: [{ path: "station.judge", message: /^the live station has no judge/, severity: "warning" }],
   });
   const { fingerprint, changes } = made.changedFrom as { fingerprint: string; changes: unknown };
   t.match(fingerprint, /^[0-9a-f]{64}$/);
@@ -45,6 +46,7 @@ t.test("a candidate lists its changes of the station at the time of the proposal
   ]);
 
   const same = await owner.create(candidates, { name: "The same", station: work });
+  t.same(same.warnings, []);
   t.same(same.changedFrom, { fingerprint, changes: [] });
   t.equal(same.fingerprint, fingerprint, "runs under it go as those of the live config");
   const changed = { ...line, stations: [{ ...work, prompt: "Other." }, review] };
@@ -54,6 +56,11 @@ t.test("a candidate lists its changes of the station at the time of the proposal
   const anew = await owner.create(candidates, { name: "Again", station: work });
   t.equal(anew.fingerprint, fingerprint);
   t.match(anew.changedFrom, { changes: [{ part: "prompt" }] });
+
+  const checked = { ...line, stations: [{ ...work, check: "make test" }, review] };
+  t.equal((await replace(owner, `${base}/lines/${lineId}`, 2, checked)).status, 200);
+  const now = await owner.request("GET", `${base}/replay-candidates/${same.id}`);
+  t.match(now.body, { warnings: [{ path: "station.check" }] }, "warnings are of the station as it is now");
 });
 
 const names: readonly [name: unknown, message: string][] = [
