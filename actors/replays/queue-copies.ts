@@ -5,7 +5,7 @@ import { getRunInput, type RunBeginning, type RunInputRow } from "../runs/run-in
 import { toRunNeeds } from "../tasks/next-run.js";
 import type { ReplayCopyRow, ReplayRow } from "./replay.js";
 import { laneOfReplay, replayRef } from "./replay.messages.js";
-import { isAtCeiling } from "./replay-ceiling.js";
+import { isAtCeiling, mayStart } from "./replay-ceiling.js";
 import { replayCopies } from "./replay-copy.table.js";
 import type { CopyName, ReplayContext } from "./replay-events.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
@@ -27,20 +27,29 @@ interface Queued extends Pick<ReplayContext, "next" | "back"> {
   readonly changes: readonly CopyChange[];
 }
 
-/** Queues the next copies, first those that never ran, up to {@link MAX_QUEUED} and none at the ceiling. */
+/**
+ * Queues the next copies, first those that never ran, up to {@link MAX_QUEUED}; at the ceiling only such as may start
+ * again.
+ */
 export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing): Queued {
   const changes: CopyChange[] = [];
-  let { next, back } = context;
-  const isAllMade = context.made === row.runs * row.repeats;
-  while (row.counts.queued + changes.length < MAX_QUEUED && !isAtCeiling(row)) {
-    let name = next < context.made ? nameOf(next) : null;
-    if (name !== null) next += 1;
-    else if (isAllMade) [name = null, ...back] = back;
-    if (name === null) break;
-    const before = replayCopies.get(turn, turn.self.partition, row.id, name.place, name.repeat);
-    if (before?.state !== "waiting") continue;
+  const hasPlace = () => row.counts.queued + changes.length < MAX_QUEUED;
+  const find = ({ place, repeat }: CopyName) => replayCopies.get(turn, turn.self.partition, row.id, place, repeat);
+  const queue = (before: ReplayCopyRow) => {
     changes.push({ before, after: { ...before, state: "queued", runId: queueCopy(turn, row, input, before) } });
+  };
+  let { next } = context;
+  for (; next < context.made && hasPlace() && !isAtCeiling(row); next++) {
+    const copy = find(nameOf(next));
+    if (copy?.state === "waiting") queue(copy);
   }
+  if (context.made < row.runs * row.repeats) return { next, back: context.back, changes };
+  const back = context.back.filter((name) => {
+    const copy = hasPlace() ? find(name) : undefined;
+    if (!hasPlace() || (copy?.state === "waiting" && !mayStart(row, copy))) return true;
+    if (copy?.state === "waiting") queue(copy);
+    return false;
+  });
   return { next, back, changes };
 }
 

@@ -1,4 +1,4 @@
-import { add, decimal, type Fraction, fraction, fromText, multiply, subtract, toText } from "../fraction.js";
+import { add, decimal, type Fraction, fraction, fromText, multiply, subtract, toText, ZERO } from "../fraction.js";
 import { addMoney, type Money } from "../money.js";
 import { reachesCeiling, unpricedRun } from "../statistics/spending.js";
 import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "./replay.js";
@@ -12,9 +12,18 @@ export function countSpent(replay: ReplayRow): Fraction {
   return add(add(fromText(spent), fromText(besides)), multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** Whether no more copies are started. */
+/** Whether no more copies are started that have not run. */
 export function isAtCeiling(replay: ReplayRow): boolean {
-  return reachesCeiling(countSpent(replay), replay.ceiling);
+  return !mayStart(replay, { priced: true });
+}
+
+/**
+ * Whether an attempt of a copy may start: what the rest counts is below the ceiling. A copy whose runner was lost, and
+ * which counts its share of the ceiling since, counts no second one: its own share does not keep it from starting again.
+ */
+export function mayStart(replay: ReplayRow, { priced }: Pick<ReplayCopyRow, "priced">): boolean {
+  const own = priced ? ZERO : unpricedRun(replay);
+  return !reachesCeiling(subtract(countSpent(replay), own), replay.ceiling);
 }
 
 /** The spending of a replay after a copy changed. */

@@ -4,7 +4,7 @@ import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
 import { lastBytes, OUTPUT_BYTES } from "./figures/excerpt.js";
 import type { ReplayCopyRow, ReplayCounts, ReplayRow } from "./replay.js";
 import { isUnderWay } from "./replay.table.js";
-import { addReported, addSpending, isAtCeiling } from "./replay-ceiling.js";
+import { addReported, addSpending, isAtCeiling, mayStart } from "./replay-ceiling.js";
 import { listCopies } from "./replay-copy.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
@@ -33,8 +33,8 @@ export interface ReplayStep {
 
 /**
  * The step of a replay in which a copy changes, or that was judged in an earlier turn (null). At the ceiling its queued
- * copies go back; it is over budget when none runs and all that settled have results. A replay that has ended stays in
- * its state.
+ * copies go back, but for those that may start again; it is over budget when none runs, none may, and all that settled
+ * have results. A replay that has ended stays in its state.
  */
 export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange | null): ReplayStep {
   const changes = change === null ? [] : [change];
@@ -42,10 +42,25 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   if (!isUnderWay(row)) return { row, changes, withdrawn: [], leads: "on" };
   if (isComplete(row)) return { row, changes, withdrawn: [], leads: "finished" };
   if (!isAtCeiling(row)) return { row, changes, withdrawn: [], leads: "on" };
-  const back = withdrawQueued(turn, row);
+  const copies = listCopies(turn, turn.self.partition, row.id).map((copy) =>
+    change !== null && isSameCopy(copy, change.after) ? change.after : copy,
+  );
+  const back = takeBack(copies.filter((copy) => !mayStart(row, copy)));
   const left = countChanges(row, back.changes);
-  const leads = left.counts.running === 0 && left.counts.settled === countResults(left) ? "over-budget" : "on";
-  return { row: left, changes: [...changes, ...back.changes], withdrawn: back.withdrawn, leads };
+  const isOver = left.counts.running === 0 && left.counts.settled === countResults(left) && !canGoOn(left, copies);
+  return {
+    ...{ row: left, changes: [...changes, ...back.changes], withdrawn: back.withdrawn },
+    leads: isOver ? "over-budget" : "on",
+  };
+}
+
+/** Whether a copy waits that may start, though the replay is at its ceiling: its runner was lost. */
+function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[]): boolean {
+  return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy));
+}
+
+function isSameCopy(one: ReplayCopyRow, { place, repeat }: ReplayCopyRow): boolean {
+  return one.place === place && one.repeat === repeat;
 }
 
 /** Whether every copy has a result. */
@@ -76,13 +91,15 @@ function addCounts(counts: ReplayCounts, { state, result }: ReplayCopyRow, more:
   return counted;
 }
 
-/**
- * The copies that wait for a runner, back in their places: their runs are withdrawn. A runner may have been found for
- * one in this moment; its agent has not begun.
- */
+/** The copies that wait for a runner, back in their places: their runs are withdrawn. */
 export function withdrawQueued(turn: TurnReading, replay: ReplayRow): Pick<ReplayStep, "changes" | "withdrawn"> {
   if (replay.counts.queued === 0) return { changes: [], withdrawn: [] };
-  const queued = listCopies(turn, turn.self.partition, replay.id).filter(({ state }) => state === "queued");
+  return takeBack(listCopies(turn, turn.self.partition, replay.id));
+}
+
+/** Takes those back that are queued. A runner may have been found for one in this moment; its agent has not begun. */
+function takeBack(copies: readonly ReplayCopyRow[]): Pick<ReplayStep, "changes" | "withdrawn"> {
+  const queued = copies.filter(({ state }) => state === "queued");
   return {
     changes: queued.map((before) => ({ before, after: { ...before, state: "waiting", runId: null } })),
     withdrawn: queued.flatMap(({ runId }) => runId ?? []),

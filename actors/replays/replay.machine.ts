@@ -12,14 +12,16 @@
  * | queued,running | step.on (run.over, woken `settle`) | same        | a copy settles, and is judged if there   |
  * |                |                                    |             | is a judge, or goes back for another     |
  * |                |                                    |             | attempt; fills its queue. At the ceiling |
- * |                |                                    |             | the queued runs are withdrawn            |
+ * |                |                                    |             | the queued runs are withdrawn, but those |
+ * |                |                                    |             | of copies that may start again           |
  * | queued,running | judging.answered (effect.ended)    | same        | a copy has its result, or the question   |
  * |                |                                    |             | waits; `settle`                          |
  * | queued,running | judging.on (woken `judging`)       | same        | asks what is to be asked                 |
  * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or |
  * |                |                                    |             | pairs begin                              |
  * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling; the last that ran        |
- * |                |                                    |             | settles, others never started            |
+ * |                |                                    |             | settles, others never started, and no    |
+ * |                |                                    |             | lost one may start again                 |
  * | queued,running | replay.stop                        | stopped     | its runs are withdrawn, its judging ends |
  * |                |                                    |             | a change record                          |
  * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs    |
@@ -39,7 +41,8 @@
  * |                | note, or of another run)           |             |                                          |
  *
  * 1. A copy and the counts and sums of the row change in one turn.
- * 2. At most 20 of its runs wait for a runner. None is queued at the ceiling, nor after the end.
+ * 2. At most 20 of its runs wait for a runner. At the ceiling none is queued but that of a copy
+ *    which was lost and counts its share already (`replay-ceiling.ts`); none is after the end.
  * 3. Each run that it queued is the newest attempt of a copy, or lost, or withdrawn and forgotten.
  */
 import { assertEvent, assign, setup } from "xstate";

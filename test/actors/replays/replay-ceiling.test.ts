@@ -58,6 +58,82 @@ t.test("a copy without a cost counts its share of the ceiling once", async (t) =
   t.match(world.replay(both.replayId), { state: "over-budget", spending: { spent: "7/10", unpriced: 1 } });
 });
 
+/** A copy's runner is lost: one after the other or all at once, before the others settle or after. */
+const losses = [
+  { slots: 1, when: "first" },
+  { slots: 8, when: "first" },
+  { slots: 8, when: "last" },
+] as const;
+
+/** A replay of four runs with a ceiling of 4: the agent of one began when its runner was lost. Others cost `amount`. */
+async function loseOne({ slots, when }: (typeof losses)[number], amount: number | null) {
+  const world = await ReplayWorld.open({ runs: 4, slots });
+  const { replayId } = await world.start({ ceiling: { amount: 4, currency: "EUR" } });
+  const [first, ...others] = world.jobs();
+  if (first === undefined) throw new Error("there is no job");
+  await world.begin(first);
+  if (when === "last") for (const job of others) await world.work(job, amount);
+  await world.connect();
+  return { world, replayId };
+}
+
+for (const loss of losses) {
+  const scene = `${loss.slots} slots, lost ${loss.when}`;
+
+  t.test(`a lost copy whose share is counted starts again (${scene})`, async (t) => {
+    const { world, replayId } = await loseOne(loss, null);
+    await world.workAll(null);
+    const counts = { queued: 0, running: 0, settled: 4, succeeded: 4 };
+    t.match(world.replay(replayId), { state: "finished", counts, spending: { spent: "0/1", unpriced: 4 } });
+    t.same(world.complaints(), []);
+  });
+
+  t.test(`it starts twice again, and is unscored then (${scene})`, async (t) => {
+    const { world, replayId } = await loseOne(loss, null);
+    let again = 0;
+    for (let jobs = world.jobs(); jobs.length > 0; jobs = world.jobs()) {
+      const lost = jobs.find(({ runId }) => runId === world.copies(replayId)[0]?.runId);
+      for (const job of jobs) if (job !== lost) await world.work(job, null);
+      if (lost === undefined) continue;
+      again += 1;
+      await world.begin(lost);
+      await world.connect();
+    }
+    t.equal(again, 2);
+    t.match(world.replay(replayId), { state: "finished", counts: { succeeded: 3, unscored: 1 } });
+    t.match(world.copies(replayId)[0], { why: { code: "runner-lost" }, lostRunIds: { length: 2 }, priced: false });
+    t.equal(world.replay(replayId)?.spending.unpriced, 4, "it counts its share once");
+    t.same(world.complaints(), []);
+  });
+}
+
+for (const loss of [losses[0], losses[2]]) {
+  t.test(`a lost copy does not start again once others reach the ceiling (${loss.slots} slots)`, async (t) => {
+    const { world, replayId } = await loseOne(loss, 2);
+    await world.workAll(2);
+    t.match(world.replay(replayId), { state: "over-budget", counts: { queued: 0 }, spending: { unpriced: 1 } });
+    t.match(world.copies(replayId)[0], { state: "waiting", result: null, lostRunIds: { length: 1 } });
+    t.same(world.complaints(), []);
+  });
+}
+
+t.test("at the ceiling a lost copy starts again, and none that has not run", async (t) => {
+  const world = await ReplayWorld.open({ runs: 4 });
+  const { replayId } = await world.start({ ceiling: { amount: 4, currency: "EUR" } });
+  await world.begin(world.job());
+  await world.connect();
+  await world.work(world.job(), 3);
+  t.match(world.replay(replayId), { state: "running", counts: { queued: 0, running: 1 } }, "others were withdrawn");
+  await world.work(world.job(), 0.5);
+  const counts = { queued: 0, running: 0, settled: 2, succeeded: 2 };
+  t.match(world.replay(replayId), { state: "over-budget", counts, spending: { spent: "7/2", unpriced: 1 } });
+  t.match(
+    world.copies(replayId).map(({ state }) => state),
+    ["settled", "settled", "waiting", "waiting"],
+  );
+  t.same(world.complaints(), []);
+});
+
 t.test("a copy that never began its agent counts nothing", async (t) => {
   const world = await ReplayWorld.open({ runs: 2 });
   const { replayId } = await world.start();
