@@ -1,3 +1,5 @@
+import { replayPairs } from "./replays/judging/replay-pair.table.js";
+import { replayVerdicts } from "./replays/judging/replay-verdict.table.js";
 import { replayInputs } from "./replays/replay-input.table.js";
 import { runCheckouts, runSteps } from "./runs/run.table.js";
 import { runInputs } from "./runs/run-input.table.js";
@@ -12,4 +14,6 @@ export const referringTables: readonly ReferringTable[] = [
   tasks,
   taskCheckouts,
   replayInputs,
+  replayVerdicts,
+  replayPairs,
 ];

@@ -6,7 +6,7 @@ import type { PagePlan } from "./page-plan.js";
 /** The source of a page, and the limit of reads in one slice. */
 
 /** Cost limit of a slice, in look-ups of rows: about a quarter of a millisecond. */
-export const MAX_SLICE_COST = 14;
+export const MAX_SLICE_COST = 24;
 /** Cost of starting a range, in look-ups of rows. */
 const RANGE_COST = 4;
 /** Number of parts of a key before those of a row's id. */
