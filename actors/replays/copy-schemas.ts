@@ -68,17 +68,27 @@ const copyShape = {
   taskId: z.string(),
   title: z.string().describe("The task's."),
   repeat: count.describe("Which copy of the original run, from 1."),
-  state: z.enum(["waiting", "queued", "running", "settled", "judging", "judged"]),
+  state: z
+    .enum(["waiting", "queued", "running", "settled", "judging", "judged"])
+    .describe(
+      "`waiting` for a place in the queue, for good once the replay has ended; `queued` until a runner takes it; " +
+        "`settled` and `judged` are ends.",
+    ),
   result: z
     .enum(["succeeded", "failed", "unscored"])
     .nullable()
-    .describe("Null until it settled and, with a judge, was judged."),
+    .describe("Null until it settled and, with a judge, was judged; for good where it never began before the end."),
   why: z.strictObject({ code: z.string(), text: z.string() }).nullable(),
   outcome: z.enum(["completed", "failed", "stopped", "abandoned", "withdrawn", "superseded"]).nullable(),
-  rejudgingSpent: money,
-  pairingSpent: money,
+  rejudgingSpent: money.describe("Of its second judging."),
+  pairingSpent: money.describe("Of its comparison with the copy in `pair`."),
   spent: money.describe("Of all its attempts, with the first judging when that is priced."),
-  priced: z.boolean().describe("Whether all attempts that began their agent reported their cost."),
+  priced: z
+    .boolean()
+    .describe(
+      "Whether all attempts that began their agent reported their cost in the ceiling's currency. A cost in another " +
+        "does not count: a share of the ceiling counts in its place.",
+    ),
   steps: count.nullable(),
   ms: count.nullable(),
   toolMisses: count.describe("Calls of tools that were refused, since a replay makes none."),

@@ -7,11 +7,11 @@ export type ReplayRowView = ReturnType<typeof replayRowView>;
 
 export function replayRowView(replay: ReplayRow) {
   const { id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, repeats } = replay;
-  const { ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search, counts, runs, waiting } = replay;
+  const { ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search, counts, runs, waiting, judged } = replay;
   const spent = { amount: toNumber(countSpent(replay)), currency: ceiling.currency };
   return {
-    ...{ id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, repeats, ceiling },
-    ...{ createdAt, startedAt, endedAt, probe, pairedWith, search },
+    ...{ id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, judged, repeats },
+    ...{ ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search },
     progress: { settled: counts.settled, of: runs * repeats, spent, ceiling, waiting: waiting?.for ?? null },
   };
 }

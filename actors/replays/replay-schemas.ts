@@ -37,7 +37,10 @@ const totals = z.strictObject({
   settled: count,
   scored: count,
   unscored: count,
-  spent: spentSchema.describe("In the ceiling's currency; amounts in others do not count."),
+  spent: spentSchema.describe(
+    "What copies reported, with first judgings, in the ceiling's currency; amounts in others do not count. Less than " +
+      "`progress.spent`, which has all that counts against the ceiling.",
+  ),
   costPerRun: spentSchema
     .nullable()
     .describe("Spent for each scored copy. Null while none is, and when one is unpriced or in another currency."),
@@ -47,7 +50,8 @@ const progress = z.strictObject({
   settled: count,
   of: count,
   spent: spentSchema.describe(
-    "What counts against the ceiling, with what unpriced copies and calls are taken to cost.",
+    "What counts against the ceiling: `totals.spent`, with second judgings, pairs, and what unpriced copies and calls " +
+      "are taken to cost. Rises after the end until `judged`.",
   ),
   ceiling: spentSchema,
   expectedEnd: time
@@ -67,7 +71,16 @@ const progress = z.strictObject({
 });
 
 /** Who ran under which config, in every answer about a replay. */
-const replayCandidateShape = z.strictObject({ id: z.string(), name: z.string(), kind: z.enum(candidateKinds) });
+const replayCandidateShape = z.strictObject({
+  id: z
+    .string()
+    .describe(
+      "Read as a replay candidate where the kind is `proposed` or `live`. The config of one with the answer is only " +
+        "read of its runs: `GET /api/teams/{teamId}/runs/{runId}/config`.",
+    ),
+  name: z.string(),
+  kind: z.enum(candidateKinds),
+});
 
 const searchShape = z.strictObject({ searchId: z.string(), candidateName: z.string() }).nullable();
 
@@ -78,14 +91,24 @@ const replayShape = {
   ...{ lineId: z.string(), stationId: z.string(), stationKey: z.string() },
   candidate: replayCandidateShape,
   fingerprint: z.string().describe("Of the config that it runs with."),
-  state: z.enum(replayStates),
+  state: z
+    .enum(replayStates)
+    .describe("`finished` once every copy has a result; judging may go on after that, until `judged`."),
+  judged: z
+    .boolean()
+    .describe(
+      "Whether all judging is over and nothing more is spent. After a replay has finished, second judgings and checks " +
+        "and pairs with the replay in `pairedWith` go on, once that has ended too.",
+    ),
   repeats: count.describe("How many times it replays each run."),
   ceiling: spentSchema,
   createdAt: time,
   startedAt: time.nullable().describe("When a runner took its first copy."),
   endedAt: time.nullable(),
   isBaseline: z.boolean().describe("Whether others of its set are compared with it."),
-  probe: z.boolean().describe("Whether it checks the set."),
+  probe: z
+    .boolean()
+    .describe("Whether it checks the set: changes that it leaves are judged and checked again, for the set's health."),
   totals,
   pairedWith: z.string().nullable().describe("The replay that its changes are set beside."),
   pairsAgainstBaseline: z

@@ -71,7 +71,7 @@ export const replaySetSchema = z
     createdAt: time,
     stationLeft: z.boolean().describe("Whether the line no longer has the station."),
     entries: z.array(entrySchema).describe("Its runs, in the order in which they were added."),
-    guardsChanges: z.boolean().describe("Whether changes of the station are checked with it."),
+    guardsChanges: z.boolean().describe("Whether changes of the station are to be checked with it. None is yet."),
     health: setHealthSchema,
     minGain: z.number().describe("The gain that counts as real, of its line's `replayCheck`."),
     composition: z.strictObject({

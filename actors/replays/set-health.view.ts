@@ -44,7 +44,9 @@ export const setHealthSchema = z.strictObject({
       unstable: z.boolean().describe("Whether agreement is below 0.8."),
     })
     .nullable()
-    .describe("Null until a check of the set asked for a second judging."),
+    .describe(
+      "Null until a check of the set asked for a second judging. The first baseline of a config checks the set, where that has 5 runs or more.",
+    ),
   checks: z
     .strictObject({
       ...{ replayId: z.string(), rechecked: count, pending: count },
@@ -55,7 +57,7 @@ export const setHealthSchema = z.strictObject({
       ),
     })
     .nullable()
-    .describe("Null until a check of the set asked for a second check."),
+    .describe("Null until a check of the set asked for a second check, as for `judge`."),
   oracle: z
     .strictObject({
       ...{ replayId: z.string(), candidateId: z.string(), repeats: count, state: z.enum(replayStates) },

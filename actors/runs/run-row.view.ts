@@ -5,8 +5,7 @@ import type { RunRow } from "./run.js";
 /** The fields from the run's own row, which its stream publishes. */
 export const runRowSchema = z.strictObject({
   id: z.string(),
-  /** Empty for a run without a task. */
-  taskId: z.string(),
+  taskId: z.string().describe("Empty for a run without a task, such as that of a replay's copy."),
   lineId: z.string(),
   stationId: z.string(),
   station: z.string(),

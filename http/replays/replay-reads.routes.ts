@@ -35,7 +35,10 @@ function listRoute(reads: ReplayReads): Route {
     summary: "The replays of a set, newest first",
     description: "Without outputs of checks, reasons and claims, which a single replay is read with.",
     access: "any",
-    query: z.strictObject({ before: cursor.optional(), limit: pageSize(MAX_LISTED) }),
+    query: z.strictObject({
+      before: cursor.optional().describe("`next` of the page before; older replays are answered."),
+      limit: pageSize(MAX_LISTED).describe("The number of replays."),
+    }),
     answers: { 200: listed },
     handle: async (request, { workspaceId, set }) => {
       const { limit, before } = request.query;

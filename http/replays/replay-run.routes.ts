@@ -24,10 +24,20 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
       method: "GET",
       path: RUN,
       summary: "A run of a replay, with the run that it repeats and its steps",
+      description:
+        "Its diff, its check and its config are in `GET /api/runs/{runId}`, where `taskId` is empty: the run of a copy " +
+        "belongs to no task.",
       access: "any",
       query: z.strictObject({
-        after: z.coerce.number("must be a number").int().min(-1).default(-1),
-        limit: pageSize(200),
+        after: z.coerce
+          .number("must be a number")
+          .int()
+          .min(-1)
+          .default(-1)
+          .describe(
+            "The index of the last step that is known; steps after it are answered, by default from the first.",
+          ),
+        limit: pageSize(200).describe("The number of steps."),
       }),
       answers: { 200: replayRunSchema },
       handle: ({ query }, found) => ({ status: 200, body: replayRunView(reading, found, query) }),
@@ -44,6 +54,7 @@ export function replayRunRoutes({ runtime }: { readonly runtime: Runtime }): rea
       method: "GET",
       path: "/api/teams/{teamId}/runs/{runId}/config",
       summary: "The config that a run of a replay ran with",
+      description: "Also of candidates that are not read by themselves, such as one with the answer.",
       access: "any",
       answers: { 200: replayRunConfigSchema },
       handle: (_request, found) => ({ status: 200, body: replayRunConfigView(reading, found) }),

@@ -71,7 +71,9 @@ function changeRoutes(runtime: Runtime): readonly Route[] {
       method: "DELETE",
       path: SET,
       summary: "Delete a replay set",
-      description: "Lets go of what it kept of its runs.",
+      description:
+        "With it go all of its replays, with their copies, the runs of these, verdicts and figures. It lets go of what it " +
+        "kept of its runs. Refused while a replay of the set is under way.",
       access: "any",
       answers: { 204: null },
       handle: ({ caller, client }, { set: { id: setId }, ...team }) =>
@@ -118,7 +120,9 @@ function guardRoutes(runtime: Runtime): readonly Route[] {
       method: "POST",
       path: `${SET}/guards-changes`,
       summary: "Have a replay set guard its station's changes",
-      description: "Only one set of a station does.",
+      description:
+        "Only one set of a station does. Replay checks are not made yet: the mark is kept, and nothing is checked with " +
+        "the set for now.",
       access: "any",
       answers: { 204: null },
       problems: ["conflict"],

@@ -46,7 +46,10 @@ const asked = z
         .number("must be a number")
         .positive(amountFault)
         .max(MAX_CEILING, amountFault)
-        .describe("The most that the replay may spend, with all its copies."),
+        .describe(
+          "The most that the replay may spend, with all its copies. A baseline and a replay with the answer that start " +
+            "with it have ceilings of their own.",
+        ),
       currency: currencySchema,
     }),
     repeats: z
@@ -54,14 +57,18 @@ const asked = z
       .min(1, repeatsFault)
       .max(5, repeatsFault)
       .default(1)
-      .describe("How often each run of the set is replayed."),
+      .describe(
+        "How often each run of the set is replayed. A baseline that checks the set repeats each at least 3 times.",
+      ),
   })
   .meta({ override: requireCandidate });
 
 const started = z
   .strictObject({
     id: z.string(),
-    ceiling: money.describe("The one that holds: raised for a baseline that checks the set."),
+    ceiling: money.describe(
+      "The one that holds: raised in proportion to the repeats for a baseline that checks the set.",
+    ),
     baseline: z
       .strictObject({
         id: z.string(),
@@ -75,7 +82,7 @@ const started = z
       .nullable()
       .describe(
         "A replay of that baseline's config whose runs are told the answer starts once it has finished, under this " +
-          "ceiling; null for none.",
+          "ceiling; null for none. Its id is in the set's `health.oracle` once it has started.",
       ),
     warnings: z
       .array(z.strictObject({ kind: z.enum(["judging-not-set-up", "judging-outside-ceiling"]) }))
@@ -99,7 +106,13 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
       method: "POST",
       path: "/api/teams/{teamId}/replay-sets/{setId}/replays",
       summary: "Start a replay of a set",
-      description: "A baseline, a replay of the live config, starts beside it when the set has none that covers it.",
+      description:
+        "A baseline, a replay of the live config, starts beside it when the set has none that covers its runs, under a " +
+        "ceiling of its own. The first baseline of a config over 5 runs or more checks the set: it repeats each run at " +
+        "least 3 times and judges and checks changes again, under a ceiling raised in proportion to the repeats, up to " +
+        "1000. Where a check or a judge scores, a replay with the answer follows a finished baseline: its runs are told " +
+        "how they should have turned out, which shows what could be gained at most. Each of the three spends up to its " +
+        "own ceiling, which the answer has.",
       access: "any",
       body: asked,
       example: { candidate: "live", ceiling: { amount: 20, currency: "EUR" }, repeats: 3 },
@@ -120,7 +133,11 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
       method: "POST",
       path: "/api/teams/{teamId}/replays/{replayId}/stop",
       summary: "Stop a replay",
-      description: "Its runs are withdrawn. What settled before stays; copies that did not start have no result.",
+      description:
+        "Its runs are withdrawn. What settled before stays; copies that did not start keep the state `waiting` and have " +
+        "no result. Neither a baseline that started beside it nor a replay with the answer is stopped with it: each is " +
+        "stopped by its own id. That of a replay with the answer is in the set's `health.oracle` once it has started; " +
+        "none starts after a baseline that was stopped.",
       access: "any",
       headers: repeatable,
       answers: { 204: { body: null, headers: replayedHeader } },

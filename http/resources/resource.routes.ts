@@ -22,9 +22,15 @@ export interface ResourceRoutesOptions extends ResourceWriter {
 
 const base = "/api/resources";
 const anyBody = z.unknown();
-const importQuery = z.strictObject({ address: z.string().min(1, "is required") });
+const importQuery = z.strictObject({
+  address: z.string().min(1, "is required").describe("As `address` in answers has it."),
+});
 const stationQuery = z.strictObject({
-  station: z.string().max(200, "must be at most 200 characters").optional(),
+  station: z
+    .string()
+    .max(200, "must be at most 200 characters")
+    .optional()
+    .describe("The address of a station, `<team key>/<line key>/<station key>`: lists only what it holds."),
 });
 
 /** The six operations of every kind, made from the table of kinds (configuration API, Endpoints). */

@@ -43,7 +43,7 @@ t.test("a replay is read from its start on, and its set's health with it", async
   const { set, runIds } = await fillSet(place, 2);
   const id = await startReplay(place, set, "live", 2);
   t.match((await ada.request("GET", `${team}/replays/${id}`)).body, {
-    ...{ id, isBaseline: true, baselineId: id, probe: false, comparedWith: null, againstBaseline: null },
+    ...{ id, isBaseline: true, baselineId: id, judged: false, probe: false, comparedWith: null, againstBaseline: null },
     candidate: { name: /^Live config/, kind: "live" },
     totals: { successRate: null, interval: null, tasksScored: 0, settled: 0, costPerRun: null, few: true },
     progress: { settled: 0, of: 4, spent: { amount: 0, currency: "EUR" }, ceiling, expectedEnd: null },
@@ -51,7 +51,14 @@ t.test("a replay is read from its start on, and its set's health with it", async
   await workReplay(place, id, [{}, {}, { fails: true }, {}]);
   const { body } = await ada.request("GET", `${team}/replays/${id}`);
   t.match(body, {
-    ...{ state: "finished", pairedWith: null, pairsAgainstBaseline: null, detectableGain: null, search: null },
+    ...{
+      state: "finished",
+      judged: true,
+      pairedWith: null,
+      pairsAgainstBaseline: null,
+      detectableGain: null,
+      search: null,
+    },
     totals: {
       ...{ successRate: 0.75, interval: { rate: 0.75 }, tasks: 2, tasksScored: 2, entries: 4, settled: 4, scored: 4 },
       ...{ unscored: 0, spent: { amount: 4, currency: "EUR" }, costPerRun: spent },
