@@ -32,7 +32,7 @@ export interface Service {
 
 /** How long turns are taken before input is read again, in milliseconds: while one party is alone, and beside others. */
 const TURN_RUN_MS = 0.5;
-const SHARED_TURN_RUN_MS = 0.2;
+const SHARED_TURN_RUN_MS = 0.1;
 
 /** Time that running requests have at a stop. */
 const DRAIN_MS = 10_000;
