@@ -1,5 +1,5 @@
-import { add, decimal, divide, fraction, multiply, toNumber } from "../fraction.js";
-import { addMoney, type Money } from "../money.js";
+import { add, decimal, divide, fraction, multiply } from "../fraction.js";
+import { addMoney, type Money, toAmount } from "../money.js";
 import type { ModelUsage } from "./model-answer.js";
 import type { ModelMessage } from "./model-request.js";
 import type { ModelPrice } from "./model-settings.js";
@@ -26,7 +26,7 @@ export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money 
   if (price === null) return null;
   const read = multiply(decimal(price.in), decimal(usage.in));
   const written = multiply(decimal(price.out), decimal(usage.out));
-  return { amount: toNumber(divide(add(read, written), PRICED_TOKENS)), currency: price.currency };
+  return { amount: toAmount(divide(add(read, written), PRICED_TOKENS)), currency: price.currency };
 }
 
 /** The usage that a call counts until its own is known: all of its messages, and as long an answer as it may have. */

@@ -1,4 +1,4 @@
-import type { Money } from "../money.js";
+import { boundMoney, type Money } from "../money.js";
 import type { CheckView, CopyView, JudgeView, ListedCopyView, PairView } from "./copy-schemas.js";
 import type { ReplayCopyRow } from "./replay.js";
 
@@ -39,7 +39,7 @@ export function copyView(parts: CopyParts): CopyView {
     recheck: parts.recheck,
     pair: parts.pair,
     pairingSpent: parts.pairingSpent,
-    spent: copy.spent,
+    spent: boundMoney(copy.spent),
     priced: copy.priced,
     steps: copy.steps,
     ms: copy.ms,
@@ -67,7 +67,7 @@ export function listedCopyView(parts: CopyParts): ListedCopyView {
     recheck: listedCheck(parts.recheck),
     pair: pair === null ? null : { ...pair, readings: pair.readings?.map(listedReading) ?? null },
     pairingSpent: parts.pairingSpent,
-    spent: copy.spent,
+    spent: boundMoney(copy.spent),
     priced: copy.priced,
     steps: copy.steps,
     ms: copy.ms,

@@ -1,5 +1,5 @@
-import { add, decimal, type Fraction, fraction, fromText, multiply, subtract, toText, ZERO } from "../fraction.js";
-import { addMoney, type Money } from "../money.js";
+import { add, type Fraction, fraction, fromText, multiply, subtract, toText, ZERO } from "../fraction.js";
+import { addMoney, amountIn, boundMoney, type Money } from "../money.js";
 import { reachesCeiling, unpricedRun } from "../statistics/spending.js";
 import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "./replay.js";
 
@@ -42,12 +42,8 @@ export function addSpending(
 
 /** What a copy spent after another attempt: the sum in the ceiling's currency, or what was first reported in another. */
 export function addReported(before: Money | null, more: Money | null, currency: string): Money | null {
-  if (before === null || more === null) return before ?? more;
-  if (more.currency !== currency) return before;
-  if (before.currency !== currency) return more;
+  if (before === null || more === null) return boundMoney(before ?? more);
+  if (more.currency !== currency) return boundMoney(before);
+  if (before.currency !== currency) return boundMoney(more);
   return addMoney(before, more);
-}
-
-function amountIn(money: Money | null, currency: string): Fraction {
-  return money?.currency === currency ? decimal(money.amount) : fraction(0);
 }

@@ -1,4 +1,4 @@
-import { toNumber } from "../fraction.js";
+import { toAmount } from "../money.js";
 import type { ReplayRow } from "./replay.js";
 import { countSpent } from "./replay-ceiling.js";
 
@@ -8,7 +8,7 @@ export type ReplayRowView = ReturnType<typeof replayRowView>;
 export function replayRowView(replay: ReplayRow) {
   const { id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, repeats } = replay;
   const { ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search, counts, runs, waiting, judged } = replay;
-  const spent = { amount: toNumber(countSpent(replay)), currency: ceiling.currency };
+  const spent = { amount: toAmount(countSpent(replay)), currency: ceiling.currency };
   return {
     ...{ id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, judged, repeats },
     ...{ ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search },

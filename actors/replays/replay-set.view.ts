@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findKeeping } from "../archives/archive.queries.js";
 import { DEFAULT_MIN_GAIN } from "../lines/line.js";
+import { boundMoney } from "../money.js";
 import { taskOutcomes } from "../run-facts/run-outcome.table.js";
 import { spentSchema } from "../runners/protocol.js";
 import { basesOf, runInputs } from "../runs/run-input.table.js";
@@ -134,7 +135,7 @@ export function replayableRunView(reading: Reading, place: RunsPlace, runId: str
     return set === undefined ? [] : [{ id: set.id, name: set.name }];
   });
   const ms = startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
-  return [{ ...runView(reading, place, past), inSet, spent, steps, ms, fingerprint }];
+  return [{ ...runView(reading, place, past), inSet, spent: boundMoney(spent), steps, ms, fingerprint }];
 }
 
 /** A run of a set as it is now. */

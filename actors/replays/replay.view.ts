@@ -1,4 +1,5 @@
-import { divide, fraction, fromText, toNumber } from "../fraction.js";
+import { divide, fraction, fromText } from "../fraction.js";
+import { boundMoney, toAmount } from "../money.js";
 import { type MeasuredCopy, tallyPairs } from "../statistics/comparison.js";
 import { FEW } from "../statistics/copy.js";
 import type { SuccessTotals } from "../statistics/success.js";
@@ -56,7 +57,8 @@ interface ComparedCopy extends MeasuredCopy {
 }
 
 function toCompared(copy: ReplayCopyRow, pairOutcome: MeasuredCopy["pairOutcome"]): ComparedCopy {
-  const { runId, taskId, originalRunId, repeat, result, spent, priced, ms, steps } = copy;
+  const { runId, taskId, originalRunId, repeat, result, priced, ms, steps } = copy;
+  const spent = boundMoney(copy.spent);
   return { runId, taskId, originalRunId, repeat, result, spent, priced, ms, steps, pairOutcome };
 }
 
@@ -109,7 +111,7 @@ export function totalsView(replay: ReplayRow, totals: SuccessTotals) {
   const spent = fromText(spending.spent);
   const isKnown = totals.scored > 0 && spending.unpriced === 0;
   return {
-    ...{ ...totals, few: totals.tasksScored < FEW, spent: { amount: toNumber(spent), currency } },
-    costPerRun: isKnown ? { amount: toNumber(divide(spent, fraction(totals.scored))), currency } : null,
+    ...{ ...totals, few: totals.tasksScored < FEW, spent: { amount: toAmount(spent), currency } },
+    costPerRun: isKnown ? { amount: toAmount(divide(spent, fraction(totals.scored))), currency } : null,
   };
 }

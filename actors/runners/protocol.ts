@@ -36,6 +36,7 @@
  * - Any other change needs a new protocol number. A hello with another number is refused with an `error`.
  */
 import { z } from "zod";
+import { boundAmount, MAX_AMOUNT } from "../money.js";
 import { inputsTextSchema } from "./call-inputs.js";
 import { claim, jobSchema } from "./job.js";
 import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";
@@ -86,6 +87,19 @@ export const MAX_ANSWER_BYTES = 16 * 1024;
 export const spentSchema = z.object({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
 export type Spent = z.infer<typeof spentSchema>;
 
+/**
+ * The same as a runner reports it. Runners of earlier releases bound no amount, and JSON makes null of a sum that was no
+ * number any more: both are taken as the most that an amount is, since a refused frame would be sent again for ever.
+ * Less than a billionth is taken as 0 (`money.ts`).
+ */
+const reportedSpent = z.object({
+  amount: z.preprocess(
+    (amount) => (amount === null || amount === Number.POSITIVE_INFINITY ? MAX_AMOUNT : amount),
+    spentSchema.shape.amount.overwrite(boundAmount),
+  ),
+  currency: spentSchema.shape.currency,
+});
+
 /** A name that people are shown. Control characters, which runners of earlier releases sent on, become spaces. */
 const shownName = z.string().overwrite((name) => name.replace(/\p{Cc}/gu, " "));
 
@@ -95,7 +109,7 @@ export const stepSchema = z.object({
   kind: z.enum(["message", "tool", "output", "thought", "error"]),
   text: z.string().max(MAX_STEP_CHARACTERS),
   tool: shownName.max(255).nullable(),
-  spent: spentSchema.nullable(),
+  spent: reportedSpent.nullable(),
   /** The call of a tool that the step is about; absent for none. */
   call: toolCallSchema.optional(),
   /** Key of the skill that the agent read in the step; absent for none. */
@@ -190,7 +204,7 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
         output: z.string().max(MAX_OUTPUT_CHARACTERS),
       })
       .nullable(),
-    spent: spentSchema.nullable(),
+    spent: reportedSpent.nullable(),
     /** The model that the agent says it used; absent for none. */
     model: modelName.optional(),
   }),

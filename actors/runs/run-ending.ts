@@ -1,6 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
+import { boundMoney } from "../money.js";
 import { findResource } from "../resources/resource.table.js";
 import { dispatcherRef, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.messages.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
@@ -108,7 +109,7 @@ function finish(
 ): void {
   const at = new Date(turn.now).toISOString();
   const before = getRunRow(turn);
-  const row: RunRow = { ...before, state: "ended", outcome, reason, endedAt: at };
+  const row: RunRow = { ...before, state: "ended", outcome, reason, spent: boundMoney(before.spent), endedAt: at };
   closeApprovals(turn, "The run is over.");
   turn.cancelWake("stop");
   runs.put(turn, turn.self.partition, before, row);

@@ -1,5 +1,6 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { RunConfig } from "../lines/fingerprint.js";
+import { boundMoney } from "../money.js";
 import type { Opener } from "../run-facts/opener.js";
 import { DEFAULT_MODEL, type RunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { type RunOutcomeRow, runOutcomes } from "../run-facts/run-outcome.table.js";
@@ -46,6 +47,6 @@ export function toRunFact({ run, outcome, taskId, config, openedBy, became, ende
     ...{ fingerprint, repositories: config.repositories.map(({ name }) => name) },
     skillsGiven: config.skills.map(({ key }) => key),
     ...{ servers: calls?.servers ?? [], refused: calls?.refused ?? [], skillsRead: calls?.skillsRead ?? [] },
-    ...{ spent: spent === null ? [] : [spent], priced: spent !== null, steps },
+    ...{ spent: spent === null ? [] : [boundMoney(spent)], priced: spent !== null, steps },
   };
 }

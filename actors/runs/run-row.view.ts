@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundMoney } from "../money.js";
 import { endingSchema, failureSchema, spentSchema } from "../runners/protocol.js";
 import type { RunRow } from "./run.js";
 
@@ -44,12 +45,14 @@ export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
     lane: _lane,
     calls: _calls,
     reportedModel: _model,
+    spent,
     unheard = 0,
     ...fields
   } = run;
   return {
     ...fields,
     taskId: taskId ?? "",
+    spent: boundMoney(spent),
     unheard,
     needs: { poolId, labels: [...labels], harness },
     station: stationKey,

@@ -2,6 +2,7 @@ import { topic } from "../../runtime/topic.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
+import { addMoney, boundMoney } from "../money.js";
 import { tallyStep } from "../run-facts/call-tally.js";
 import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js";
 import type { RunnerMessage, RunStep, Spent } from "../runners/protocol.js";
@@ -147,6 +148,6 @@ export function awaitStop(turn: Turn): void {
 
 /** Does not add money of another currency; the runner's report at the end gives the final sum. */
 function addSpent(before: Spent | null, more: Spent | null): Spent | null {
-  if (before === null || more === null) return before ?? more;
-  return before.currency === more.currency ? { ...before, amount: before.amount + more.amount } : before;
+  if (before === null || more === null) return boundMoney(before ?? more);
+  return addMoney(before, more) ?? boundMoney(before);
 }

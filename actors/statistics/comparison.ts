@@ -1,4 +1,5 @@
 import { compare, decimal, type Fraction, mean, subtract, toNumber, toNumberOrNull } from "../fraction.js";
+import { boundAmount } from "../money.js";
 import { compareText, groupByTask, successShare } from "./copy.js";
 import { areSettled, hasRegressed, inRunOrder, shareGained } from "./regression.js";
 import type { PricedCopy } from "./spending.js";
@@ -74,7 +75,8 @@ function compareTask<Each extends MeasuredCopy>(
 
 /** A copy whose agent never began cost nothing. */
 function costOf({ spent, priced }: MeasuredCopy): number | null {
-  return priced ? (spent?.amount ?? 0) : null;
+  if (!priced) return null;
+  return spent === null ? 0 : boundAmount(spent.amount);
 }
 
 type Measure = (copy: MeasuredCopy) => number | null;

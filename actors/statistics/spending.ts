@@ -1,5 +1,5 @@
-import { add, compare, decimal, divide, type Fraction, fraction, multiply, toNumber } from "../fraction.js";
-import { type Money, sumMoney } from "../money.js";
+import { add, compare, decimal, divide, type Fraction, fraction, multiply } from "../fraction.js";
+import { type Money, sumMoney, toAmount } from "../money.js";
 import { type Copy, isScored } from "./copy.js";
 
 /** What a copy cost. */
@@ -26,8 +26,8 @@ export function countSpending(copies: readonly PricedCopy[], currency: string): 
   const scored = copies.filter(isScored).length;
   const isKnown = scored > 0 && copies.every((copy) => isPriced(copy, currency));
   return {
-    spent: { amount: toNumber(spent), currency },
-    costPerRun: isKnown ? { amount: toNumber(divide(spent, fraction(scored))), currency } : null,
+    spent: { amount: toAmount(spent), currency },
+    costPerRun: isKnown ? { amount: toAmount(divide(spent, fraction(scored))), currency } : null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { addMoney } from "../../actors/money.js";
 import type { Job } from "../../actors/runners/job.js";
 import type {
   CheckoutBase,
@@ -345,11 +346,13 @@ export class JobRun {
   }
 
   async #addCost(spent: Spent): Promise<void> {
-    if (this.#spent !== null && this.#spent.currency !== spent.currency) {
-      const text = `a cost in ${spent.currency} cannot be added to one in ${this.#spent.currency}`;
+    const before = this.#spent ?? { amount: 0, currency: spent.currency };
+    const sum = addMoney(before, spent);
+    if (sum === null) {
+      const text = `a cost in ${spent.currency} cannot be added to one in ${before.currency}`;
       return this.#step({ kind: "error", text, tool: null });
     }
-    this.#spent = { amount: (this.#spent?.amount ?? 0) + spent.amount, currency: spent.currency };
+    this.#spent = sum;
   }
 
   #environment({ folder, checkouts }: Place, { secrets }: Pick<ShellCommand, "secrets">): Record<string, string> {

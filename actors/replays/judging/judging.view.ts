@@ -3,7 +3,7 @@ import type { Reading } from "../../../storage/store.js";
 import type { PairReason } from "../../judging/pair-question.js";
 import { type Judge, toPassShare, toScale } from "../../judging/scales.js";
 import type { JudgeReason } from "../../judging/verdict.js";
-import type { Money } from "../../money.js";
+import { boundMoney, type Money } from "../../money.js";
 import type { ModelSpent } from "../../outbound/model-cost.js";
 import { runs } from "../../runs/run.table.js";
 import type { LookResult, TwoLooks } from "../../statistics/second-looks.js";
@@ -55,7 +55,7 @@ export function recheckView(row: ReplayRecheckRow | undefined, texts: Texts) {
 
 /** What the second judging, or the readings of a pair, cost so far; null when there is none, or it is unpriced. */
 export function costView(row: { readonly spent: ModelSpent } | undefined): Money | null {
-  return row?.spent.cost ?? null;
+  return boundMoney(row?.spent.cost ?? null);
 }
 
 /** Both judgings of a copy, for the set's health. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { MAX_AMOUNT } from "../../../actors/money.js";
 import { type CallInputs, inputsSchema } from "../../../actors/runners/call-inputs.js";
 import {
   MAX_REASON_CHARACTERS,
@@ -33,7 +34,7 @@ const agentLineSchema = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("cost"),
-    amount: spentSchema.shape.amount,
+    amount: spentSchema.shape.amount.max(MAX_AMOUNT, `must be at most ${MAX_AMOUNT}`),
     currency: z.string().regex(/^[A-Z]{3}$/, "must be three capital letters, as ISO 4217 has them"),
     model: z.string().regex(SHOWABLE, NOT_SHOWABLE).pipe(modelName).optional(),
   }),

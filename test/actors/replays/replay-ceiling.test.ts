@@ -1,13 +1,19 @@
 import fc from "fast-check";
 import t from "tap";
 import { compare, fromText, toText } from "../../../actors/fraction.js";
+import { MAX_AMOUNT } from "../../../actors/money.js";
 import type { ReplayCopyRow, ReplayRow } from "../../../actors/replays/replay.js";
-import { countSpent } from "../../../actors/replays/replay-ceiling.js";
+import { totalsView } from "../../../actors/replays/replay.view.js";
+import { addReported, countSpent } from "../../../actors/replays/replay-ceiling.js";
+import { replayRowView } from "../../../actors/replays/replay-row.view.js";
 import { countChanges, endAttempt } from "../../../actors/replays/replay-step.js";
 import type { RunRow } from "../../../actors/runs/run.js";
+import { runs } from "../../../actors/runs/run.table.js";
 import { countedSpend } from "../../../actors/statistics/spending.js";
+import { successTotals } from "../../../actors/statistics/success.js";
 import { replayInput, replayRow } from "../../support/replay-rows.js";
 import { ReplayWorld } from "../../support/replay-world.js";
+import { workspaceId } from "../../support/work.js";
 
 t.test("at the ceiling nothing more starts, what runs finishes, and the replay is over budget", async (t) => {
   const world = await ReplayWorld.open({ runs: 4, slots: 4 });
@@ -140,6 +146,70 @@ t.test("a copy that never began its agent counts nothing", async (t) => {
   const failure = { code: "checkout-failed", message: "There is no such commit.", output: "" } as const;
   for (let n = 0; n < 2; n++) await world.end(world.job(), null, { outcome: "failed", ending: null, failure });
   t.match(world.replay(replayId), { state: "finished", counts: { unscored: 2 }, spending: { unpriced: 0 } });
+});
+
+t.test("amounts beyond the bound reach the ceiling, and nothing is shown that is no number", async (t) => {
+  const world = await ReplayWorld.open({ runs: 3, slots: 4 });
+  const { replayId } = await world.start();
+  const [first, second] = world.jobs();
+  if (first === undefined || second === undefined) throw new Error("two are given at once");
+  for (const job of [first, second]) {
+    await world.begin(job);
+    for (const index of [0, 1]) {
+      const spent = { amount: 1.7e308, currency: "EUR" };
+      await world.say(job, { type: "run.step", step: { index, kind: "message", text: "", tool: null, spent } });
+    }
+    await world.end(job, null);
+  }
+  const replay = world.replay(replayId);
+  t.match(replay, { state: "over-budget", spending: { spent: `${2 * MAX_AMOUNT}/1` } });
+  t.same(
+    world.copies(replayId).map(({ spent }) => spent?.amount ?? null),
+    [MAX_AMOUNT, MAX_AMOUNT, null],
+  );
+  if (replay === undefined) throw new Error("the replay has a row");
+  t.equal(replayRowView(replay).progress.spent.amount, MAX_AMOUNT);
+  t.equal(totalsView(replay, successTotals([])).spent.amount, MAX_AMOUNT);
+  t.same(world.complaints(), []);
+});
+
+t.test("a replay whose runs hold amounts that are no numbers goes on, stops, and is removed", async (t) => {
+  for (const [currency, state] of [
+    ["EUR", "over-budget"],
+    ["USD", "stopped"],
+  ] as const) {
+    const world = await ReplayWorld.open({ runs: 3, slots: 4 });
+    const { replayId } = await world.start();
+    for (const job of world.jobs()) await world.begin(job);
+    const begun = runs.list(world.harness.durable, workspaceId).filter(({ owner }) => owner.kind === "replay");
+    await world.write((rows) => {
+      for (const row of begun) {
+        const spent = { amount: Number.POSITIVE_INFINITY, currency };
+        rows.put(runs.key(workspaceId, row.id), { ...row, spent });
+      }
+    });
+    const stopped = await world.stop(replayId);
+    t.match(stopped, state === "stopped" ? { replayed: false } : { refused: "conflict" });
+    t.match(world.replay(replayId), { state, counts: { queued: 0, running: 0 } });
+    const amounts = new Set(world.copies(replayId).flatMap(({ spent }) => spent?.amount ?? []));
+    t.same([...amounts], [MAX_AMOUNT]);
+    t.match(await world.askSets({ type: "set.delete", setId: world.setId }), { setId: world.setId });
+    await world.harness.advance(60_000);
+    t.equal(world.replay(replayId), undefined);
+    t.same(world.complaints(), []);
+  }
+});
+
+t.test("a second attempt adds to a lost one up to the most that an amount is", async (t) => {
+  const lost = { amount: 1.7e308, currency: "EUR" };
+  for (const [before, more] of [
+    [lost, lost],
+    [null, lost],
+    [lost, null],
+    [{ ...lost, currency: "USD" }, lost],
+  ] as const) {
+    t.same(addReported(before, more, "EUR"), { amount: MAX_AMOUNT, currency: "EUR" });
+  }
 });
 
 const attempts = fc.array(

@@ -1,4 +1,5 @@
 import t from "tap";
+import { MAX_AMOUNT } from "../../../actors/money.js";
 import { RUNNER_PROTOCOL, runnerFrameSchema, serviceFrameSchema } from "../../../actors/runners/protocol.js";
 
 /** How runners and services of different releases understand each other; `runner-socket.test.ts` has the service's end. */
@@ -70,6 +71,36 @@ t.test("a start may say which commits it begins from, one for each checkout at m
   const odd = ["main", "A".repeat(40), "a".repeat(41), null].map((commit) => [{ ...base, base: commit }]);
   const others = [Array(51).fill(base), [{ ...base, repository: "x".repeat(201) }], base, null];
   for (const bases of [...odd, ...others]) t.notOk(started(bases), JSON.stringify(bases)?.slice(0, 80));
+});
+
+t.test("an amount beyond the bound, which earlier runners sent on, is taken as the bound", async (t) => {
+  const frame = (amount: unknown, also = "") => {
+    const ended = {
+      ...{ type: "run.ended", runId: "run_1", fence: 1, outcome: "stopped", ending: null, failure: null },
+      ...{ checkouts: [], check: null, spent: { amount, currency: "USD" } },
+    };
+    const ofStep = { ...said, step: { ...step, spent: { amount, currency: "USD" } } };
+    return [ended, ofStep].map((message) => {
+      const text = JSON.stringify({ frame: "message", n: 1, ack: 0, message });
+      return runnerFrameSchema.safeParse(JSON.parse(also === "" ? text : text.replace('"amount":0', also))).data;
+    });
+  };
+  const spent = (amount: number) => [
+    { message: { spent: { amount, currency: "USD" } } },
+    { message: { step: { spent: { amount, currency: "USD" } } } },
+  ];
+  for (const amount of [MAX_AMOUNT, MAX_AMOUNT + 1, 1.7e308, Number.POSITIVE_INFINITY, null]) {
+    t.match(frame(amount), spent(MAX_AMOUNT), String(amount));
+  }
+  t.match(frame(0, '"amount":1e999'), spent(MAX_AMOUNT), "JSON that is read as Infinity");
+  for (const [amount, taken] of [
+    [1e-305, 0],
+    [1e-9, 1e-9],
+    [0.25, 0.25],
+  ] as const)
+    t.match(frame(amount), spent(taken));
+  for (const odd of [-1, "1", {}]) t.same(frame(odd), [undefined, undefined], JSON.stringify(odd));
+  t.same(frame(undefined), [undefined, undefined]);
 });
 
 t.test("an invalid message is refused", async (t) => {

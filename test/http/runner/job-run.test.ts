@@ -122,6 +122,15 @@ t.test("costs are added up; one in another currency is refused with a step", asy
   t.match(scene.steps(), [/^error: a cost in EUR cannot be added to one in USD$/, /^error: a cost line .* amount/]);
 });
 
+t.test("the sum of costs ends at the most that an amount is; a cost beyond it is refused with a step", async (t) => {
+  const scene = await RunScene.start(t);
+  const lines = [1e308, 1e9, 1e308, 1e9].map((amount) => say({ type: "cost", amount, currency: "USD" }));
+  const ended = await scene.work({ agent: lines.join("\n") });
+  t.same(ended.spent, { amount: 1e9, currency: "USD" });
+  const refused = "error: a cost line of the agent was not understood: amount: must be at most 1000000000";
+  t.same(scene.steps(), [refused, refused]);
+});
+
 t.test("the values of secrets are taken out of everything that is said", async (t) => {
   const scene = await RunScene.start(t);
   const secrets = { KEY: "s3cr3t-value", PEM: "first line of it\nsecond line of it", SHORT: "a" };

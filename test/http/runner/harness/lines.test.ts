@@ -91,6 +91,8 @@ t.test("of a wrong line it is said which member is wrong, and what was wanted th
       '{"type":"cost","amount":-1,"currency":"usd"}',
       "amount: must be at least 0; currency: must be three capital letters, as ISO 4217 has them",
     ],
+    ['{"type":"cost","amount":1e308,"currency":"USD"}', "amount: must be at most 1000000000"],
+    ['{"type":"cost","amount":1e999,"currency":"USD"}', "amount: must be a number"],
     ['{"type":"cost","amount":1,"currency":"USD","model":"a\\nb"}', "model: must hold no control characters"],
     ['{"type":"handover","to":""}', "to: must not be empty"],
     [
