@@ -21,7 +21,8 @@ export function cutBegin(text: string, max: number): string {
   return isLow(kept.charCodeAt(0)) ? kept.slice(1) : kept;
 }
 
-function isHigh(unit: number): boolean {
+/** Whether a unit of UTF-16 is the first of a pair. */
+export function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }
 

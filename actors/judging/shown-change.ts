@@ -1,4 +1,4 @@
-import type { Change, ChangedFile, Hunk } from "./change.js";
+import { type Change, type ChangedFile, type Hunk, MAX_COUNTED_FILES } from "./change.js";
 import { cutEnd, cutMiddle } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
@@ -29,24 +29,31 @@ const LINE_WORDS = 64;
 
 /**
  * Shows a change within its characters. Files that are too long all together share them: a short file is shown whole, of
- * a long one the first hunks, and files for which there is no room are named with their counts. Which files and hunks are
- * shown does not depend on the order in which they are.
+ * a long one the first hunks, and files for which there is no room are named with their counts; those of which nothing
+ * was read are counted. Which files and hunks are shown does not depend on the order in which they are.
  */
 export function showChange(
   into: FencedText,
   change: Change,
   { maxCharacters, isReversed }: ShowingChange,
 ): ShownChange {
-  const showing = new ChangeShowing(into, change.files);
+  const showing = new ChangeShowing(into, change);
   const shares = showing.shareOut(maxCharacters);
-  const files = change.files.map((file, at) => ({ file, room: shares[at] ?? 0 }));
+  const files = showing.files.map((file, at) => ({ file, room: shares[at] ?? 0 }));
   for (const { file, room } of isReversed ? files.reverse() : files) if (room > 0) showing.show(file, room);
   const unshown = files.filter(({ room }) => room === 0).map(({ file }) => file);
-  if (unshown.length > 0) showing.name(unshown, Math.floor(maxCharacters * NAMES_SHARE));
+  if (unshown.length + change.unread > 0) showing.name(unshown, Math.floor(maxCharacters * NAMES_SHARE));
   return { hunks: showing.hunks, isCut: showing.isCut };
 }
 
+/** A file with the words that say it, not yet in one line, and the characters that it takes as a whole. */
+interface ShowableFile extends Pick<ChangedFile, "hunks" | "isCut"> {
+  readonly words: string;
+  readonly cost: number;
+}
+
 class ChangeShowing {
+  readonly files: readonly ShowableFile[];
   readonly hunks: number[] = [];
   isCut = false;
   /** What a line of ours takes at most. */
@@ -54,15 +61,20 @@ class ChangeShowing {
 
   constructor(
     readonly into: FencedText,
-    readonly files: readonly ChangedFile[],
+    readonly change: Change,
   ) {
     this.#line = into.mark.length + LINE_WORDS;
+    this.files = change.files.map((file) => {
+      const words = describe(file);
+      return { words, cost: this.#costOf(file, words), hunks: file.hunks, isCut: file.isCut };
+    });
   }
 
   /** The characters that each file may take; 0 for one that is only named. */
   shareOut(maxCharacters: number): readonly number[] {
-    const costs = this.files.map((file) => this.#costOf(file));
-    if (costs.reduce((sum, cost) => sum + cost, 0) <= maxCharacters) return costs;
+    const costs = this.files.map(({ cost }) => cost);
+    const isWhole = this.change.unread === 0 && costs.reduce((sum, cost) => sum + cost, 0) <= maxCharacters;
+    if (isWhole) return costs;
     let left = Math.floor(maxCharacters * (1 - NAMES_SHARE));
     const shares = costs.map(() => 0);
     const byCost = costs.map((cost, at) => ({ cost, at })).sort((a, b) => a.cost - b.cost || a.at - b.at);
@@ -77,37 +89,41 @@ class ChangeShowing {
   }
 
   /** Shows a file in at most `room` characters: whole if that is what it takes, else its first hunks. */
-  show(file: ChangedFile, room: number): void {
-    this.into.line("file").text(describe(file));
-    const isWhole = this.#costOf(file) <= room;
+  show(file: ShowableFile, room: number): void {
+    this.into.line("file").text(inOneLine(file.words));
+    const isWhole = file.cost <= room && !file.isCut;
     // The line that says what is left out has its room.
-    let left = room - this.#line - describe(file).length - (isWhole ? 0 : this.#line);
+    let left = room - this.#line - file.words.length - (isWhole ? 0 : this.#line);
     let shown = 0;
     for (const hunk of file.hunks) {
       if (left < this.#line + Math.min(hunk.text.length, LEAST_SHARE)) break;
       left -= this.#showHunk(hunk, left);
       shown += 1;
     }
-    if (shown === file.hunks.length) return;
+    if (shown === file.hunks.length && !file.isCut) return;
     this.isCut = true;
-    this.into.line(`left out: ${file.hunks.length - shown} more hunks of this file`);
+    const more = shown === file.hunks.length ? [] : [`${file.hunks.length - shown} more hunks of this file`];
+    this.into.line(`left out: ${[...more, ...(file.isCut ? ["the rest of the file"] : [])].join(", ")}`);
   }
 
-  /** Names files that are not shown, in about `room` characters. */
-  name(files: readonly ChangedFile[], room: number): void {
+  /** Names files that are not shown, in about `room` characters, and counts those of which nothing was read. */
+  name(files: readonly ShowableFile[], room: number): void {
     this.isCut = true;
-    this.into.line(`left out: ${files.length} files`);
+    const { unread } = this.change;
+    const least = unread === MAX_COUNTED_FILES ? "at least " : "";
+    this.into.line(`left out: ${least}${files.length + unread} files`);
     let left = room - 2 * this.#line;
-    const named = files.filter((file) => {
-      left -= describe(file).length + 1;
+    const named = files.filter(({ words }) => {
+      left -= words.length + 1;
       return left >= 0;
     });
-    this.into.text(named.map(describe).join("\n"));
-    if (named.length < files.length) this.into.line(`and ${files.length - named.length} more files`);
+    this.into.text(named.map(({ words }) => inOneLine(words)).join("\n"));
+    const more = files.length + unread - named.length;
+    if (more > 0) this.into.line(`and ${least}${more} more files`);
   }
 
-  #costOf(file: ChangedFile): number {
-    const head = this.#line + describe(file).length;
+  #costOf(file: ChangedFile, words: string): number {
+    const head = this.#line + words.length + (file.isCut ? this.#line : 0);
     return file.hunks.reduce((sum, { text }) => sum + this.#line + text.length, head);
   }
 
@@ -128,8 +144,12 @@ class ChangeShowing {
   }
 }
 
-/** A file by its path and counts, in one line. */
+/** A file by its path and counts, as long as its line. */
 function describe({ repository, path, kind, added, removed }: ChangedFile): string {
-  const name = cutMiddle(`${repository}: ${path}`.replace(/\p{Cc}/gu, " "), MAX_PATH).replaceAll("\n", " ");
+  const name = cutMiddle(`${repository}: ${path}`, MAX_PATH);
   return `${name} (${kind}, ${added} lines added, ${removed} removed)`;
+}
+
+function inOneLine(words: string): string {
+  return words.replace(/\p{Cc}/gu, " ");
 }

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import t from "tap";
-import { isEmptyChange, readChange } from "../../../actors/judging/change.js";
+import {
+  isEmptyChange,
+  MAX_COUNTED_FILES,
+  MAX_READ_CHARACTERS,
+  MAX_READ_FILES,
+  MAX_READ_HUNKS,
+  readChange,
+} from "../../../actors/judging/change.js";
 
 const diff = [
   "diff --git a/bin.dat b/bin.dat",
@@ -105,4 +112,114 @@ t.test("any text can be read, and hunks are numbered from 1 without gaps", async
       return numbers.every((number, at) => number === at + 1);
     }),
   );
+});
+
+const pathsOf = (text: string) => readChange([{ repository: "app", diff: text }]).files.map(({ path }) => path);
+
+t.test("a path is read the same whatever characters are in it or after it", async (t) => {
+  for (const after of ["", "\t", "\t\t\t", "\t\u2028", "\t\t\r", "\t\u2029x", `${"\t".repeat(9_000)}\u2028`]) {
+    t.same(pathsOf(`--- a/x\n+++ b/sp ace${after}\n@@ -1 +1 @@\n-1\n+2`), ["sp ace"]);
+    t.same(pathsOf(`diff --git a/x b/x\n--- /dev/null${after}\n+++ b/x${after}\n`), ["x"]);
+  }
+  for (const inside of ["é", "\u2028", "a\u2029", "\ufeff", "\r"]) {
+    t.same(pathsOf(`diff --git "a/${inside}" "b/${inside}"\n`), [inside], "in quotes");
+    t.same(pathsOf(`diff --git a/${inside} b/${inside}\n`), [inside]);
+  }
+});
+
+t.test("escapes of a quoted path are bytes, and what is none stays", async (t) => {
+  const cases: [string, string][] = [
+    ['"b/\\303\\251"', "é"],
+    ['"b/\\n\\t\\r\\a\\b\\f\\v\\\\\\""', '\n\t\r\x07\b\f\v\\"'],
+    ['"b/\\z\\18\\1"', "z181"],
+    ['"b/x\\"', "x\\"],
+    ['"b/x', '"b/x'],
+    ['"', '"'],
+    ['""', ""],
+  ];
+  for (const [quoted, path] of cases) t.same(pathsOf(`diff --git a/q b/q\n+++ ${quoted}\n`), [path], quoted);
+  t.same(pathsOf('diff --git "a/\\"x\\\\" "b/y"\n'), ['"x\\']);
+  t.same(pathsOf(`diff --git "${"\\\\".repeat(4_000)}\n`).length, 1, "without an end");
+});
+
+const fileOf = (at: number, hunks: number) =>
+  `diff --git a/${at} b/${at}\n--- a/${at}\n+++ b/${at}\n${"@@ -1 +1 @@\n-a\n+b\n".repeat(hunks)}`;
+
+t.test("files beyond the bound are counted, over all checkouts", async (t) => {
+  const diff = Array.from({ length: MAX_READ_FILES - 1 }, (_, at) => fileOf(at, 1)).join("");
+  const more = [1, 2, 3].map((at) => fileOf(at, 1)).join("");
+  const { files, unread } = readChange([
+    { repository: "app", diff },
+    { repository: "docs", diff: more },
+  ]);
+  t.equal(files.length, MAX_READ_FILES);
+  t.notOk(files.some(({ isCut }) => isCut));
+  t.match(files.at(-1), { repository: "docs", path: "1", added: 1 });
+  t.equal(unread, 2);
+  const most = readChange([{ repository: "app", diff: "diff --git \n".repeat(2 * MAX_COUNTED_FILES) }]);
+  t.same([most.files.length, most.unread], [MAX_READ_FILES, MAX_COUNTED_FILES]);
+});
+
+t.test("files that begin without git's own line are bounded as well", async (t) => {
+  const diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n".repeat(MAX_READ_FILES + 5);
+  const { files, unread } = readChange([{ repository: "app", diff }]);
+  t.same([files.length, unread], [MAX_READ_FILES, 0]);
+  t.same(
+    files.filter(({ isCut }) => isCut),
+    files.slice(-1),
+    "the last says that more followed",
+  );
+});
+
+t.test("hunks beyond the bound are not read, and the long file that has them says so", async (t) => {
+  const diff = [fileOf(0, MAX_READ_HUNKS + 7), fileOf(1, 2)].join("");
+  const { files } = readChange([{ repository: "app", diff }]);
+  t.same(
+    files.map(({ hunks, isCut, added }) => [hunks.length, isCut, added]),
+    [
+      [MAX_READ_HUNKS - 2, true, MAX_READ_HUNKS - 2],
+      [2, false, 2],
+    ],
+  );
+});
+
+t.test("of a file that is too long its beginning is read, and the others whole", async (t) => {
+  const long = (unit: string) =>
+    `diff --git a/l b/l\n+++ b/long\n@@ -0,0 +1 @@\n+${unit.repeat(MAX_READ_CHARACTERS)}\n`;
+  for (const unit of ["x", "+\n", "\u{1f600}", "\n"]) {
+    const { files, unread } = readChange([{ repository: "app", diff: `${long(unit)}${fileOf(1, 3)}${long(unit)}` }]);
+    t.equal(unread, 0);
+    t.same(
+      files.map(({ path, isCut }) => [path, isCut]),
+      [
+        ["long", true],
+        ["1", false],
+        ["long", true],
+      ],
+    );
+    const [first, second, third] = files.map(({ hunks }) => hunks.map(({ text }) => text).join("\n"));
+    t.ok((first?.length ?? 0) + (second?.length ?? 0) + (third?.length ?? 0) <= MAX_READ_CHARACTERS);
+    t.notMatch(first, /[\ud800-\udbff]$/, "no pair is cut in two");
+    t.equal(second?.split("@@ -1").length, 4);
+  }
+});
+
+t.test("the bytes of a binary file take nothing from what is read of the others", async (t) => {
+  const binary = `diff --git a/b b/b\nGIT binary patch\nliteral 9\n${"zAAAA\n".repeat(MAX_READ_CHARACTERS / 2)}`;
+  const long = `diff --git a/l b/l\n@@ -0,0 +1 @@\n+${"x".repeat(MAX_READ_CHARACTERS - 1_000)}\n`;
+  const { files } = readChange([{ repository: "app", diff: `${binary}${long}${long.slice(0, 500)}` }]);
+  t.same(
+    files.map(({ kind, isCut }) => [kind, isCut]),
+    [
+      ["binary", false],
+      ["changed", false],
+      ["changed", false],
+    ],
+  );
+});
+
+t.test("a change of which nothing could be read is not taken for none", async (t) => {
+  const change = readChange([{ repository: "app", diff: `${"\n".repeat(MAX_READ_CHARACTERS)}--- a/x\n` }]);
+  t.same(change, { files: [], unread: 1 });
+  t.notOk(isEmptyChange(change));
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import type { Change, ChangedFile } from "../../../actors/judging/change.js";
+import { type Change, type ChangedFile, MAX_COUNTED_FILES } from "../../../actors/judging/change.js";
 import { FencedText } from "../../../actors/judging/fence.js";
 import { showChange } from "../../../actors/judging/shown-change.js";
 import { MAX_JUDGED_STEPS, showSteps } from "../../../actors/judging/shown-steps.js";
@@ -23,11 +23,12 @@ function changeOf(lengths: readonly (readonly number[])[]): Change {
         kind: "changed",
         added: hunks.length,
         removed: 0,
+        isCut: false,
       },
       hunks: texts.map((text, index) => ({ number: number - hunks.length + index + 1, text, added: 1, removed: 0 })),
     };
   });
-  return { files };
+  return { files, unread: 0 };
 }
 
 function shown(change: Change, maxCharacters: number, isReversed = false) {
@@ -88,11 +89,46 @@ t.test("files for which there is no room are named with their counts", async (t)
   t.match(text, /and \d+ more files$/);
 });
 
+t.test("what was not read is said, within the same characters", async (t) => {
+  const cuts = fc.tuple(lengths, room, fc.nat({ max: MAX_COUNTED_FILES }), fc.array(fc.boolean(), { maxLength: 60 }));
+  fc.assert(
+    fc.property(cuts, ([files, maxCharacters, unread, areCut]) => {
+      const whole = changeOf(files);
+      const read = { files: whole.files.map((file, at) => ({ ...file, isCut: areCut[at] ?? false })), unread };
+      const { text, isCut } = shown(read, maxCharacters);
+      const isPart = unread > 0 || read.files.some((file) => file.isCut);
+      return text.length <= maxCharacters && (isCut || !isPart);
+    }),
+  );
+  const { files } = changeOf([[10, 10], [10]]);
+  const cut = files.map((file, at) => ({ ...file, isCut: at === 1 }));
+  const { text, hunks } = shown({ files: cut, unread: 7 }, 5_000);
+  t.same(hunks, [1, 2, 3]);
+  t.match(
+    text,
+    new RegExp(`\\n${mark} left out: the rest of the file\\n${mark} left out: 7 files\\n${mark} and 7 more files$`),
+  );
+  const long = changeOf([[100, 90_000, 100]]).files.map((file) => ({ ...file, isCut: true }));
+  t.match(shown({ files: long, unread: 0 }, 5_000).text, /left out: 1 more hunks of this file, the rest of the file$/);
+  t.match(shown({ files: [], unread: MAX_COUNTED_FILES }, 5_000).text, /and at least 50000 more files$/);
+});
+
+t.test("a mark within marks leaves none", async (t) => {
+  const depth = 2_000;
+  const nested = `${mark.slice(0, 8).repeat(depth)}${mark.slice(8).repeat(depth)}`;
+  for (const text of [nested, mark.repeat(3), `${mark.slice(0, 8)}${mark}${mark.slice(8)}`]) {
+    const fenced = new FencedText(mark).fenced(text);
+    t.notOk(fenced.includes(mark));
+    t.ok(fenced.length <= text.length);
+  }
+});
+
 t.test("names of files are one line each, and of bounded length", async (t) => {
   const [file] = changeOf([[10]]).files;
   if (file === undefined) throw new Error("no file");
-  const { text } = shown({ files: [{ ...file, path: `a\n${mark} end\n${"x".repeat(5_000)}` }] }, 5_000);
-  t.match(text.split("\n")[1], /^app: a {2}end x.*\(changed, 1 lines added, 0 removed\)$/);
+  const path = `a\n${mark} end\n${"x".repeat(5_000)}`;
+  const { text } = shown({ files: [{ ...file, path }], unread: 0 }, 5_000);
+  t.match(text.split("\n")[1], /^app: a {3}end x.*\(changed, 1 lines added, 0 removed\)$/);
   t.ok((text.split("\n")[1]?.length ?? 0) < 600);
 });
 

@@ -1,0 +1,63 @@
+/** The path after `---` or `+++`, with that prefix taken off; null for no file. Git ends a path with spaces with a tab. */
+export function pathOf(text: string, prefix: "a/" | "b/"): string | null {
+  const tab = text.indexOf("\t");
+  const path = unquoted(tab === -1 ? text : text.slice(0, tab));
+  return path === "/dev/null" ? null : withoutPrefix(path, prefix);
+}
+
+/** The path after `diff --git`, which has it twice; a renamed file's is told again below. */
+export function pathOfBoth(text: string): string {
+  const end = endOfQuoted(text);
+  return withoutPrefix(end === -1 ? text.slice(0, (text.length - 1) / 2) : unquoted(text.slice(0, end)), "a/");
+}
+
+/** A path as git writes it: in quotes, with escapes, when it has unusual bytes. In one pass, whatever its characters. */
+export function unquoted(text: string): string {
+  if (text.length < 2 || !text.startsWith('"') || !text.endsWith('"')) return text;
+  const bytes = Buffer.from(text.slice(1, -1));
+  let length = 0;
+  for (let at = 0; at < bytes.length; length += 1) {
+    const isEscape = bytes[at] === BACKSLASH && at + 1 < bytes.length;
+    const octal = isEscape ? octalAt(bytes, at + 1) : null;
+    const escaped = bytes[at + 1] ?? 0;
+    bytes[length] = isEscape ? (octal ?? ESCAPED.get(escaped) ?? escaped) : (bytes[at] ?? 0);
+    at += octal !== null ? 4 : isEscape ? 2 : 1;
+  }
+  return bytes.toString("utf8", 0, length);
+}
+
+const [BACKSLASH, QUOTE, ZERO, SEVEN] = [0x5c, 0x22, 0x30, 0x37];
+
+/** Bytes by the letters of their escapes. */
+const ESCAPED: ReadonlyMap<number, number> = new Map(
+  Object.entries({ n: "\n", t: "\t", r: "\r", a: "\x07", b: "\b", f: "\f", v: "\v" }).map(([letter, byte]) => [
+    letter.charCodeAt(0),
+    byte.charCodeAt(0),
+  ]),
+);
+
+/** The byte that three octal digits say; null where there are none. */
+function octalAt(bytes: Buffer, at: number): number | null {
+  let value = 0;
+  for (let place = at; place < at + 3; place++) {
+    const digit = bytes[place] ?? 0;
+    if (digit < ZERO || digit > SEVEN) return null;
+    value = value * 8 + digit - ZERO;
+  }
+  return value & 0xff;
+}
+
+/** The end of the quoted text that a text begins with; -1 for none. */
+function endOfQuoted(text: string): number {
+  if (text.charCodeAt(0) !== QUOTE) return -1;
+  for (let at = 1; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === QUOTE) return at + 1;
+    if (unit === BACKSLASH) at += 1;
+  }
+  return -1;
+}
+
+function withoutPrefix(path: string, prefix: string): string {
+  return path.startsWith(prefix) ? path.slice(prefix.length) : path;
+}

@@ -1,0 +1,156 @@
+import { pathOf, pathOfBoth, unquoted } from "./diff-path.js";
+
+/** `binary` files have no hunks, nor have those of which only the name or the mode changed. */
+export type FileKind = "added" | "deleted" | "renamed" | "changed" | "binary";
+
+export interface ReadHunk {
+  /** From `@@` on, as in the diff. */
+  readonly text: string;
+  readonly added: number;
+  readonly removed: number;
+}
+
+/** A file as its diff says it. */
+export interface ReadFile {
+  path: string;
+  kind: FileKind;
+  readonly hunks: ReadHunk[];
+  /** Whether it was read only in part. */
+  isCut: boolean;
+}
+
+/** What may still be read of a change; reading takes from it. */
+export interface ReadingRoom {
+  /** Files that begin without a line `diff --git`. */
+  plainFiles: number;
+  hunks: number;
+}
+
+/** Where a part of a diff is: from the beginning of a line to the beginning of another, or to the diff's end. */
+export interface DiffPart {
+  readonly diff: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How a hunk begins: its two counts of lines, each 1 when left out. */
+const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
+/** Longest part of a header line that is looked at, in characters. */
+const HEADER_CHARACTERS = 10_000;
+/** Shortest line that says anything before a hunk. */
+const LEAST_HEADER = "--- ".length;
+
+/**
+ * Reads a part of a diff, line by line; texts are cut from it only for whole hunks and headers. It ends where the part
+ * ends, or its room.
+ */
+export class DiffReader {
+  readonly files: ReadFile[] = [];
+  /** Whether it came to the end of its room first. */
+  isCut = false;
+  readonly #diff: string;
+  readonly #to: number;
+  #at: number;
+
+  constructor(
+    { diff, from, to }: DiffPart,
+    readonly room: ReadingRoom,
+  ) {
+    this.#diff = diff;
+    this.#at = from;
+    this.#to = to;
+  }
+
+  /** The end of what was read. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Reads all of the part. */
+  read(): this {
+    while (this.#at < this.#to && !this.isCut) {
+      const from = this.#at;
+      const end = this.#endOfLine(from);
+      this.#at = end + 1;
+      if (end - from < LEAST_HEADER || !HEADERS.has(this.#diff.charCodeAt(from))) continue;
+      const header = this.#diff.slice(from, Math.min(end, from + HEADER_CHARACTERS));
+      const counts = header.startsWith("@@ ") ? HUNK.exec(header) : null;
+      if (counts === null) this.#readHeader(header);
+      else this.#readHunk(from, Number(counts[1] ?? 1), Number(counts[2] ?? 1));
+    }
+    return this;
+  }
+
+  #readHeader(line: string): void {
+    const file = this.files.at(-1);
+    if (line.startsWith("diff --git ")) {
+      this.#begin(pathOfBoth(line.slice("diff --git ".length)));
+    } else if (line.startsWith("--- ") && (file === undefined || file.hunks.length > 0)) {
+      this.#beginPlain(line);
+    } else if (file !== undefined && file.hunks.length === 0) {
+      readDetail(file, line);
+    }
+  }
+
+  #beginPlain(line: string): void {
+    if (this.room.plainFiles === 0) {
+      this.isCut = true;
+      return;
+    }
+    this.room.plainFiles -= 1;
+    this.#begin(pathOf(line.slice(4), "a/") ?? "");
+  }
+
+  #begin(path: string): void {
+    this.files.push({ path, kind: "changed", hunks: [], isCut: false });
+  }
+
+  /** Reads a hunk whose first line is read: as many lines of the old and the new file as it says. */
+  #readHunk(from: number, oldLines: number, newLines: number): void {
+    if (this.room.hunks === 0) {
+      this.isCut = true;
+      return;
+    }
+    const diff = this.#diff;
+    let [at, old, fresh, added, removed] = [this.#at, oldLines, newLines, 0, 0];
+    for (; at < this.#to; at = this.#endOfLine(at) + 1) {
+      const sign = diff.charCodeAt(at);
+      if (sign === NO_NEWLINE) continue;
+      if (old <= 0 && fresh <= 0) break;
+      if (sign !== ADDED && sign !== REMOVED && sign !== KEPT && sign !== EMPTY) break;
+      if (sign === ADDED) added += 1;
+      else old -= 1;
+      if (sign === REMOVED) removed += 1;
+      else fresh -= 1;
+    }
+    this.#at = at;
+    // Without the end of its last line, which the last line of a diff may lack.
+    const text = diff.slice(from, at > this.#to || diff.charCodeAt(at - 1) === EMPTY ? at - 1 : at);
+    this.files.at(-1)?.hunks.push({ text, added, removed });
+    this.room.hunks -= 1;
+  }
+
+  /** The end of the line that begins at `at`. */
+  #endOfLine(at: number): number {
+    let end = at;
+    while (end < this.#to && this.#diff.charCodeAt(end) !== EMPTY) end += 1;
+    return end;
+  }
+}
+
+/** First characters of the lines of a hunk; an empty line is a kept one whose space was lost. */
+const [KEPT, ADDED, REMOVED, NO_NEWLINE, EMPTY] = [0x20, 0x2b, 0x2d, 0x5c, 0x0a];
+
+/** First characters of the lines that say something outside of a hunk. */
+const HEADERS: ReadonlySet<number> = new Set([..."d-+rnGB@"].map((first) => first.charCodeAt(0)));
+
+/** Takes a line between a file's first line and its first hunk. */
+function readDetail(file: ReadFile, line: string): void {
+  if (line.startsWith("+++ ")) file.path = pathOf(line.slice(4), "b/") ?? file.path;
+  else if (line.startsWith("rename to ")) {
+    file.path = unquoted(line.slice("rename to ".length));
+    file.kind = "renamed";
+  } else if (line.startsWith("new file mode ")) file.kind = "added";
+  else if (line.startsWith("deleted file mode ")) file.kind = "deleted";
+  else if (line.startsWith("GIT binary patch") || line.startsWith("Binary files ")) file.kind = "binary";
+}
