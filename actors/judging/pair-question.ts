@@ -4,7 +4,7 @@ import type { PairOutcome } from "../statistics/comparison.js";
 import { type CheckoutDiff, readChange } from "./change.js";
 import { FencedText } from "./fence.js";
 import { criteria, trustRules } from "./prompt.js";
-import { cutReasons, readHunks } from "./reason.js";
+import { citedNumber, cutReasons, readHunks } from "./reason.js";
 import type { Judge } from "./scales.js";
 import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showTask } from "./shown-work.js";
 
@@ -60,7 +60,7 @@ export interface PairReason {
 /** Most characters of each of the two changes: together as many as one change that is judged alone. */
 export const MAX_PAIRED_CHANGE = 100_000;
 
-const hunkNumbers = z.array(z.int().min(1)).max(5);
+const hunkNumbers = z.array(citedNumber).max(5);
 
 export const pairAnswer = z.strictObject({
   reasons: z.array(z.strictObject({ text: z.string(), firstHunks: hunkNumbers, secondHunks: hunkNumbers })).max(10),

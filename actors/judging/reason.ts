@@ -14,10 +14,13 @@ const MAX_REASONS = 32_000;
 /** Most citations of one reason. */
 const MAX_CITATIONS = 5;
 
+/** A number as a model cites it. Any will do: one of nothing that was shown is dropped, and spoils no verdict. */
+export const citedNumber = z.number();
+
 /** Reasons as a model gives them. Lengths of texts are left to {@link cutReasons}: not every model can keep to them. */
 export const answeredReason = z.strictObject({
   text: z.string(),
-  citations: z.array(z.strictObject({ kind: z.enum(["hunk", "step"]), number: z.int().min(0) })).max(MAX_CITATIONS),
+  citations: z.array(z.strictObject({ kind: z.enum(["hunk", "step"]), number: citedNumber })).max(MAX_CITATIONS),
 });
 
 export type AnsweredReason = z.output<typeof answeredReason>;

@@ -173,6 +173,16 @@ t.test("on yes-no a verdict passes or not, with the reasons and what they cite",
     t.equal(read(judge, question, junk), null);
 });
 
+t.test("a citation by any number that was not shown is dropped, and spoils no verdict", async (t) => {
+  const question = ask(judge);
+  for (const number of [-1, -0.5, 0.5, 1.5, 99, 1e300, -1e300, Number.MAX_SAFE_INTEGER + 1]) {
+    const reasons = [{ text: "x", citations: [{ kind: "step", number }, ...citing(number, 2)] }];
+    const verdict = read(judge, question, { reasons, passes: true });
+    t.same(verdict?.reasons[0]?.citations, [{ kind: "hunk", hunk: 2, step: null }], `${number}`);
+    t.ok(verdict?.passed);
+  }
+});
+
 t.test("a second judging shows files in reverse, and its citations are of the same hunks", async (t) => {
   const [first, second] = [ask(judge), ask(judge, true)];
   t.ok(userText(second).indexOf("app: f1") < userText(second).indexOf("app: f0"));

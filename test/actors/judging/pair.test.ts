@@ -92,7 +92,7 @@ t.test("a pair is shown as a first and a second change, by nothing else", async 
 
 t.test("a reading's reasons are mapped back to the hunks of each side", async (t) => {
   const reasons = [
-    { text: "Better.", firstHunks: [2, 2, 3, 9], secondHunks: [1, 3] },
+    { text: "Better.", firstHunks: [2, 2, 3, -1, 1e300], secondHunks: [1, 3, 0, 1.5, -0.5] },
     { text: " ", firstHunks: [], secondHunks: [] },
   ];
   const read = (ownShownFirst: boolean) => readPairing(question(ownShownFirst).shown, { reasons, better: "first" });
