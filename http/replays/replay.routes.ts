@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { currencySchema } from "../../actors/lines/station.js";
+import type { JudgingWarning } from "../../actors/replays/judging/model-terms.js";
 import { replayRef } from "../../actors/replays/replay.messages.js";
 import { MAX_CEILING } from "../../actors/replays/replay-plan.js";
 import { replaySetsRef } from "../../actors/replays/replay-set.messages.js";
@@ -85,7 +86,7 @@ const started = z
           "ceiling; null for none. Its id is in the set's `health.oracle` once it has started.",
       ),
     warnings: z
-      .array(z.strictObject({ kind: z.enum(["judging-not-set-up", "judging-outside-ceiling"]) }))
+      .array(z.strictObject({ kind: z.enum(["judging-not-set-up", "judging-outside-ceiling"]), text: z.string() }))
       .describe(
         "Of a station with a judge. `judging-not-set-up`: the service has no model, so that no copy is scored. " +
           "`judging-outside-ceiling`: the model has no price in the ceiling's currency, so that what judging costs counts " +
@@ -93,6 +94,13 @@ const started = z
       ),
   })
   .meta({ title: "started-replay" });
+
+/** What a start's warnings say to people. */
+const warningTexts: Readonly<Record<JudgingWarning["kind"], string>> = {
+  "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
+  "judging-outside-ceiling":
+    "The model that judges has no price in the ceiling's currency: what judging costs counts against no ceiling.",
+};
 
 interface ReplayRoutesOptions {
   readonly runtime: Runtime;
@@ -125,7 +133,13 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
         const message = { type: "replay.start", caller, client, setId, ...body, idempotency } as const;
         const made = granted(await runtime.ask(replaySetsRef(workspaceId, teamId), message));
         const { replayId: id, ceiling, baseline, oracle, warnings, replayed } = made;
-        const answer = { id, ceiling, baseline, oracle, warnings: [...warnings] };
+        const answer = {
+          id,
+          ceiling,
+          baseline,
+          oracle,
+          warnings: warnings.map(({ kind }) => ({ kind, text: warningTexts[kind] })),
+        };
         return { status: 201, body: answer, headers: replayHeaders(replayed) };
       },
     }),
