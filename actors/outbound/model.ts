@@ -113,7 +113,8 @@ function toRefusal({ settings, log }: ModelOptions, status: number, body: string
   const { code } = readModelError(body);
   const named = code === null || settings.key?.includes(code) === true ? "" : ` (${code})`;
   log.warn("the model refused", { host: new URL(settings.url).host, status });
-  return { kind: "refused", reason: `the model answered ${status}${named}` };
+  const setting = status === 401 || status === 403 ? ": it does not take the service's MODEL_KEY" : "";
+  return { kind: "refused", reason: `the model answered ${status}${named}${setting}` };
 }
 
 /** Whether a request without an answer may have reached the model: it was connected, and then cut or out of time. */
