@@ -9,7 +9,8 @@
  * | open  | guard.mark                              | open    | the mark, a change record                       |
  * | open  | the same, by who may not, or that cannot | open    | refused                                         |
  * | open  | replay.start                            | open    | the rows of the replay, and of a baseline       |
- * |       |                                         |         | beside it; they begin                           |
+ * |       |                                         |         | beside it; they begin. The oldest ones of a set  |
+ * |       |                                         |         | that has 200 are told to remove themselves      |
  * | open  | replay.finished                         | open    | the rows of a replay with the answer, which     |
  * |       |                                         |         | begins; nothing where there is no answer        |
  * | open  | commits.hold                            | open    | holds commits of entries of an earlier release  |

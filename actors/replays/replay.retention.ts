@@ -18,12 +18,17 @@ export const replayRetention = retain(replays, {
   cost: 50,
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
-  isKept: (turn, replay) => isPinned(turn, { of: replays.name, id: replay.id }) || isNamed(turn, replay),
+  isKept: isKeptReplay,
   remove: (turn, { id }) => {
     turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
     return true;
   },
 });
+
+/** Whether an ended replay stays for now: another one under way is set beside it, or its set's figures are read from it. */
+export function isKeptReplay(turn: Turn, replay: ReplayRow): boolean {
+  return isPinned(turn, { of: replays.name, id: replay.id }) || isNamed(turn, replay);
+}
 
 /** Whether its set is read with it: the baseline of the live config as it is now, or what the set's health names. */
 function isNamed(turn: Turn, replay: ReplayRow): boolean {

@@ -19,6 +19,7 @@ import { listUnderWay, replays } from "./replay.table.js";
 import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
 import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
 import { MAX_UNDER_WAY, orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
+import { makeRoom } from "./replay-room.js";
 import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
 import { setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
@@ -74,7 +75,7 @@ const tooMany: Refusal = {
 /** A replay of the live config: the set's new baseline. */
 function startLive(start: Start): ReplayRow | Refusal {
   if (start.entries.length === 0) return noRuns;
-  return startBaseline(start);
+  return makeRoom(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
 }
 
 function startBaseline({ event, judging, set, line, station, live, entries }: Start): ReplayRow {
@@ -104,6 +105,8 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   if (errors !== null) return errors;
   const wanted = { live: toFingerprints(live, judging), repeats };
   const standing = findBaseline(turn, partition, set, wanted);
+  const full = makeRoom(turn, set, { count: standing === undefined ? 2 : 1, beside: standing?.id ?? null });
+  if (full !== null) return full;
   const baseline = standing ?? startBaseline(start);
   const config = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, block);
   return order(event, {

@@ -33,7 +33,9 @@ function listRoute(reads: ReplayReads): Route {
     method: "GET",
     path: "/api/teams/{teamId}/replay-sets/{setId}/replays",
     summary: "The replays of a set, newest first",
-    description: "Without outputs of checks, reasons and claims, which a single replay is read with.",
+    description:
+      "Without outputs of checks, reasons and claims, which a single replay is read with. A set keeps at most 200: starts " +
+      "beyond that remove the oldest ended ones.",
     access: "any",
     query: z.strictObject({
       before: cursor.optional().describe("`next` of the page before; older replays are answered."),

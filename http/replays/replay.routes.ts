@@ -120,7 +120,9 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
         "least 3 times and judges and checks changes again, under a ceiling raised in proportion to the repeats, up to " +
         "1000. Where a check or a judge scores, a replay with the answer follows a finished baseline: its runs are told " +
         "how they should have turned out, which shows what could be gained at most. Each of the three spends up to its " +
-        "own ceiling, which the answer has.",
+        "own ceiling, which the answer has. A set keeps at most 200 replays: a start beyond that removes the oldest " +
+        "ended ones, but not the baseline, nor what the set's health names, nor what another replay is set beside or " +
+        "answers; refused (409) where none may be removed.",
       access: "any",
       body: asked,
       example: { candidate: "live", ceiling: { amount: 20, currency: "EUR" }, repeats: 3 },

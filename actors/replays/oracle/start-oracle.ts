@@ -8,6 +8,7 @@ import type { ReplayRow } from "../replay.js";
 import { listUnderWay, replays } from "../replay.table.js";
 import { getReplayInput, type ReplayEntry } from "../replay-input.table.js";
 import { MAX_UNDER_WAY, orderReplay } from "../replay-plan.js";
+import { makeRoom } from "../replay-room.js";
 import { type ReplaySetRow, replaySets } from "../replay-set.table.js";
 import { findStationNow } from "../run-refusal.js";
 import { toConfig, toFingerprints, toJudgeModel } from "../station-config.js";
@@ -42,7 +43,7 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   const now = configNow(turn, set, judging);
   if (now === undefined || !isOf(live, now) || !isScored(now.config, judging)) return;
   const entries = listAnswered(turn, set);
-  if (entries.length === 0) return;
+  if (entries.length === 0 || makeRoom(turn, set, { count: 1, beside: live.id }) !== null) return;
   const { line, station: block, config, fingerprints } = now;
   orderReplay(turn, {
     ...{ set, line, block, config, live: config, fingerprints, entries, concurrency: null },

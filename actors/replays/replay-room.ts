@@ -1,0 +1,61 @@
+import type { Turn } from "../../runtime/turn.js";
+import { compare, fromText, ZERO } from "../fraction.js";
+import type { Refusal } from "../refusal.js";
+import type { ReplayRow } from "./replay.js";
+import { replayRef } from "./replay.messages.js";
+import { isKeptReplay } from "./replay.retention.js";
+import { isUnderWay, replays } from "./replay.table.js";
+import type { ReplaySetRow } from "./replay-set.table.js";
+
+/** Most replays that a set keeps. */
+export const MAX_REPLAYS = 200;
+/** Most replays of which one start removes, of a set that has more from an earlier release. */
+const REMOVED_AT_ONCE = 50;
+
+interface Wanted {
+  /** Replays that are to start. */
+  readonly count: number;
+  /** The replay that one of them is to be set beside, or answers. */
+  readonly beside: string | null;
+}
+
+/**
+ * Makes room in a set for replays that are to start: tells the oldest that may go to remove themselves, first of all those
+ * that were stopped before any of their copies was scored or cost anything. Refused, with none told, where too few may
+ * go. In a turn of the team's sets.
+ */
+export function makeRoom(turn: Turn, set: ReplaySetRow, { count, beside }: Wanted): Refusal | null {
+  const { partition } = turn.self;
+  const stored = replays.all(turn, partition, { setId: set.id });
+  const wanted = Math.min(stored.length + count - MAX_REPLAYS, REMOVED_AT_ONCE);
+  if (wanted <= 0) return null;
+  const named = new Set(stored.flatMap(({ pairedWith, answers }) => [pairedWith, answers, beside]));
+  const removed: ReplayRow[] = [];
+  for (const replay of inOrder(stored)) {
+    if (removed.length === wanted) break;
+    if (isUnderWay(replay) || !replay.judged || named.has(replay.id)) continue;
+    if (!isKeptReplay(turn, replay)) removed.push(replay);
+  }
+  if (removed.length < wanted) return full;
+  for (const { id } of removed) turn.send(replayRef(partition, id), { type: "replay.forget" });
+  return null;
+}
+
+const full: Refusal = {
+  refused: "conflict",
+  detail:
+    `The set has its ${MAX_REPLAYS} replays, and each of them is under way, or others or the set's figures are read ` +
+    "with it. Stop one, wait until one has ended, or delete the set.",
+};
+
+/** Those that tell nothing first, each kind oldest first. */
+function inOrder(newestFirst: readonly ReplayRow[]): readonly ReplayRow[] {
+  const oldestFirst = newestFirst.toReversed();
+  return [...oldestFirst.filter(isEmpty), ...oldestFirst.filter((replay) => !isEmpty(replay))];
+}
+
+/** Whether it was stopped before any copy was scored or cost anything. */
+function isEmpty({ state, counts, spending }: ReplayRow): boolean {
+  const hasScored = counts.succeeded + counts.failed > 0;
+  return state === "stopped" && !hasScored && spending.unpriced === 0 && compare(fromText(spending.spent), ZERO) === 0;
+}
