@@ -46,7 +46,7 @@ export const MAX_READ_FILES = 1_000;
 export const MAX_READ_HUNKS = 5_000;
 export const MAX_READ_CHARACTERS = 1_000_000;
 /** Most files beyond that are counted. */
-export const MAX_COUNTED_FILES = 50_000;
+export const MAX_COUNTED_FILES = 10_000;
 
 /**
  * Reads the change of a run. Any text can be read: what is no diff is left out, and a hunk ends with its own count of
