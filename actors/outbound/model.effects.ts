@@ -142,6 +142,7 @@ async function converse({ model, request, tally }: Conversation, signal: RunSign
       return { state: "answered", value: parsed.data, model: request.model, spent: tally.spent };
     }
     if (repairs === MAX_REPAIRS) {
+      model.noteUnreadable();
       const reason = "the model's answers did not have the form that was asked for";
       return { state: "failed", code: "unreadable", reason, spent: tally.spent };
     }

@@ -26,6 +26,8 @@ export interface Model {
   readonly settings: ModelSettings;
   /** Never rejects, unless by a bug. */
   complete(request: ModelRequest, signal: RunSignal): Promise<ModelReply>;
+  /** Notes in the log that answers had another form than asked for, also after repairs. Tells nothing of them. */
+  noteUnreadable(): void;
 }
 
 /** Longest time for an answer: models that think take minutes. */
@@ -60,7 +62,10 @@ export function createModel(options: ModelOptions): Model {
       limits = further;
     }
   };
-  return { settings: options.settings, complete };
+  const noteUnreadable = () => {
+    options.log.warn("the model's answers cannot be used", { host: new URL(options.settings.url).host });
+  };
+  return { settings: options.settings, complete, noteUnreadable };
 }
 
 /** What models do not take, by name: learnt from their refusals, once a request without it succeeded. */

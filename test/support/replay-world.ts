@@ -121,7 +121,7 @@ export class ReplayWorld {
       new Promise((resolve) => {
         clock.at(clock.now() + 3_000, () => resolve(model(request)));
       });
-    return { settings: { ...terms, url: "http://localhost", key: null }, complete };
+    return { settings: { ...terms, url: "http://localhost", key: null }, complete, noteUnreadable: () => undefined };
   }
 
   /** The runner says hello as a new process: it has none of the claims of the one before. */

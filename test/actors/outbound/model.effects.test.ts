@@ -101,7 +101,7 @@ t.test("an answer is read bare, from a code block, or after the model's thoughts
 });
 
 t.test("junk is repaired twice in the same conversation, and every call counts", async (t) => {
-  const { server, ask } = await arrange(t);
+  const { server, ask, logged } = await arrange(t);
   server.queue.push({ text: "I like it." }, { value: { ...good, passes: "yes", score: 9 } }, { value: good });
   t.match(await ask(), { state: "answered", value: good, spent: spentOf(3) });
   const last = server.asked[2]?.messages ?? [];
@@ -119,6 +119,7 @@ t.test("junk is repaired twice in the same conversation, and every call counts",
   t.equal(cut[2]?.content, "(no answer)");
   t.match(cut[5]?.content, /cut off/);
   t.equal(server.asked.length, 6, "and there is no fourth call");
+  t.match(logged, [["the model's answers cannot be used", { host: new URL(server.url).host }]]);
 });
 
 t.test("an answer is read up to a number of bytes", async (t) => {

@@ -64,7 +64,7 @@ function slowModel({ world }: Harness): Model {
       const reply: ModelReply = { kind: "completion", text: JSON.stringify(value), isCut: false, usage };
       world.clock.at(world.clock.now() + 1_000, () => resolve(reply));
     });
-  return { settings, complete };
+  return { settings, complete, noteUnreadable: () => undefined };
 }
 
 /** A replay of two copies, which checks its set and is to be set beside another that has finished. */
