@@ -95,8 +95,8 @@ export function roundUp({ numerator, denominator }: Fraction): bigint {
 const BITS = 64;
 
 /**
- * The double nearest to a fraction. Equal fractions give equal doubles, and a decimal the double that it is read as. What
- * is nearer to 0 than 1e-280 may become 0.
+ * The double nearest to a fraction. Equal fractions give equal doubles, and a decimal the double that it is read as; one
+ * nearer to 0 than 1e-300 may be off in its last digit.
  */
 export function toNumber({ numerator, denominator }: Fraction): number {
   if (isSafe(numerator) && isSafe(denominator)) return Number(numerator) / Number(denominator);
@@ -105,7 +105,9 @@ export function toNumber({ numerator, denominator }: Fraction): number {
   const below = shift < 0 ? denominator << BigInt(-shift) : denominator;
   const quotient = above / below;
   const rest = quotient * below === above ? 0n : numerator < 0n ? -1n : 1n;
-  return Number(2n * quotient + rest) * 2 ** (-shift - 1);
+  // In two steps: the power of a fraction near 0 is no double, as the fraction is.
+  const half = Math.trunc((-shift - 1) / 2);
+  return Number(2n * quotient + rest) * 2 ** half * 2 ** (-shift - 1 - half);
 }
 
 function countBits(value: bigint): number {

@@ -5,6 +5,7 @@ import { MAX_AMOUNT } from "../../../actors/money.js";
 import type { ReplayCopyRow, ReplayRow } from "../../../actors/replays/replay.js";
 import { totalsView } from "../../../actors/replays/replay.view.js";
 import { addReported, countSpent } from "../../../actors/replays/replay-ceiling.js";
+import { raiseCeiling } from "../../../actors/replays/replay-plan.js";
 import { replayRowView } from "../../../actors/replays/replay-row.view.js";
 import { countChanges, endAttempt } from "../../../actors/replays/replay-step.js";
 import type { RunRow } from "../../../actors/runs/run.js";
@@ -198,6 +199,17 @@ t.test("a replay whose runs hold amounts that are no numbers goes on, stops, and
     t.equal(world.replay(replayId), undefined);
     t.same(world.complaints(), []);
   }
+});
+
+t.test("the smallest ceiling is raised exactly, and a replay under it comes to its end", async (t) => {
+  for (const amount of [1e-305, 5e-324]) {
+    t.same(raiseCeiling({ amount, currency: "EUR" }, 1, 3), { amount: 3 * amount, currency: "EUR" });
+  }
+  const world = await ReplayWorld.open({ runs: 5 });
+  const { replayId } = await world.start({ ceiling: { amount: 1e-305, currency: "EUR" } });
+  t.equal(await world.workAll(1), 1);
+  t.match(world.replay(replayId), { state: "over-budget", repeats: 3, counts: { settled: 1 } });
+  t.same(world.complaints(), []);
 });
 
 t.test("a second attempt adds to a lost one up to the most that an amount is", async (t) => {
