@@ -46,18 +46,24 @@ export function ifMatchVersion(header: string | undefined): number | Refusal {
   return Number(version);
 }
 
+const MALFORMED_KEY: Refusal = {
+  refused: "bad-request",
+  detail: "Idempotency-Key must be 1 to 255 visible characters.",
+};
+
 /** A well-formed `Idempotency-Key`: 1 to 255 visible characters. */
 export function idempotencyKey(header: string | undefined): string | Refusal {
   if (header === undefined || header === "") {
     return { refused: "idempotency-key-required", detail: "A create needs an Idempotency-Key header." };
   }
   if (!/^[\x21-\x7e]{1,255}$/.test(header)) {
-    return { refused: "bad-request", detail: "Idempotency-Key must be 1 to 255 visible characters." };
+    return MALFORMED_KEY;
   }
   return header;
 }
 
-/** The same for an optional key: null when it is absent or empty. */
+/** The same for an optional key: null when it is absent. An empty one is refused: its request is not safe to repeat. */
 export function optionalIdempotencyKey(header: string | undefined): string | null | Refusal {
-  return header === undefined || header === "" ? null : idempotencyKey(header);
+  if (header === undefined) return null;
+  return header === "" ? MALFORMED_KEY : idempotencyKey(header);
 }

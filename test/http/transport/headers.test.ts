@@ -1,5 +1,11 @@
 import t from "tap";
-import { checkApiVersion, clientName, idempotencyKey, ifMatchVersion } from "../../../http/transport/headers.js";
+import {
+  checkApiVersion,
+  clientName,
+  idempotencyKey,
+  ifMatchVersion,
+  optionalIdempotencyKey,
+} from "../../../http/transport/headers.js";
 
 t.test("the client is the provider with its version, the web app, or unknown", async (t) => {
   t.equal(clientName("iac-provider/1.2.0"), "iac-provider/1.2.0");
@@ -33,6 +39,13 @@ t.test("an idempotency key has 1 to 255 visible characters", async (t) => {
   for (const none of [undefined, ""]) t.match(idempotencyKey(none), { refused: "idempotency-key-required" });
   for (const bad of ["a b", "\u00e9", "a".repeat(256), "\t"])
     t.match(idempotencyKey(bad), { refused: "bad-request" }, bad);
+});
+
+t.test("an optional idempotency key is absent, or well-formed", async (t) => {
+  t.equal(optionalIdempotencyKey(undefined), null);
+  t.equal(optionalIdempotencyKey("a"), "a");
+  for (const bad of ["", "a b", "\u00e9", "a".repeat(256), "\t"])
+    t.match(optionalIdempotencyKey(bad), { refused: "bad-request" }, bad);
 });
 
 t.test("only the version that is served may be named", async (t) => {
