@@ -22,6 +22,8 @@
  * | taken          | chunk.repeated (archive.chunk)   | taken   |                                                 |
  * | taken          | chunk.false (archive.chunk)      | wanted  | refused; all of the pack goes                   |
  * | taken          | runner.silent (woken `silent`)   | wanted  | the next runner is asked; what came stays       |
+ * | kept           | take.repeated (archive.take)     | kept    | the runner that sent the pack lost an answer    |
+ * | kept           | pack.resumed, chunk.repeated     | kept    | the same: answered with all that is there       |
  * | wanted         | asked.again (woken `ask`)        | wanted  | runners are asked                               |
  * | wanted         | time.over (woken `ask`)          | refused | after 7 days; what came of a pack goes          |
  * | served         | asked.again (woken `ask`)        | served  | runners are asked whether it is still so        |
@@ -51,6 +53,7 @@ import {
   runnerSilent,
   storeChunk,
   take,
+  takeAgain,
   unhold,
 } from "./archive.transitions.js";
 import { type ArchiveContext, type ArchiveEvent, type ArchiveLimits, classifyArchive } from "./classify-archive.js";
@@ -89,6 +92,10 @@ const machine = setup({
       assertEvent(event, "archive.take");
       return take(event, context);
     }),
+    takeAgain: ({ event }) => {
+      assertEvent(event, "take.repeated");
+      takeAgain(event);
+    },
     noteServed: assign(({ context, event }) => {
       assertEvent(event, "found.on-branch");
       return noteServed(event, context);
@@ -122,7 +129,7 @@ const machine = setup({
       keepPack(event);
     },
     repeated: ({ context, event }) => {
-      assertEvent(event, "chunk.repeated");
+      assertEvent(event, ["chunk.repeated", "pack.resumed"]);
       repeated(event, context);
     },
     dropFalsePack: assign(({ context, event }) => {
@@ -191,7 +198,14 @@ const machine = setup({
         "asked.again": { actions: "askAgain" },
       },
     },
-    kept: { on: always },
+    kept: {
+      on: {
+        ...always,
+        "take.repeated": { actions: "takeAgain" },
+        "pack.resumed": { actions: "repeated" },
+        "chunk.repeated": { actions: "repeated" },
+      },
+    },
     refused: { on: always },
   },
 });

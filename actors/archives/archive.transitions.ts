@@ -57,6 +57,11 @@ export function take({ turn, runnerId }: EventOf<"archive.take">, context: Archi
   return { ...context, runnerId };
 }
 
+/** Nothing is awaited of the runner: the pack is kept. */
+export function takeAgain({ turn }: EventOf<"take.repeated">): void {
+  turn.reply({ taken: true });
+}
+
 export function noteServed({ turn, row }: EventOf<"found.on-branch">, context: ArchiveContext): ArchiveContext {
   const next = removePack(turn, row, context);
   putRow(turn, row, { standing: "served", refusal: null, pendingSinceMs: null, pack: null });
@@ -116,7 +121,7 @@ export function keepPack({ turn, row }: EventOf<"chunk.last">): void {
   putRow(turn, row, { standing: "kept", refusal: null, pendingSinceMs: null });
 }
 
-export function repeated({ turn }: EventOf<"chunk.repeated">, { received }: ArchiveContext): void {
+export function repeated({ turn }: EventOf<"chunk.repeated" | "pack.resumed">, { received }: ArchiveContext): void {
   turn.reply({ received });
 }
 

@@ -10,7 +10,7 @@ import type {
   TakeArchive,
   TakeChunk,
 } from "./archive.messages.js";
-import { archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
+import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
 import { CHUNK_BYTES, chainDigest, countChunks, MAX_PACK_BYTES } from "./pack.js";
 import { faultOfPack } from "./pack-head.js";
 
@@ -59,6 +59,8 @@ export type ArchiveEvent =
   /** Nobody needs it any more. */
   | (Renamed<ReleaseArchive, "archive.let-go"> & OfRow)
   | (Renamed<TakeArchive, "archive.take"> & OfRow)
+  /** The pack is kept, and that runner sent it. */
+  | Renamed<TakeArchive, "take.repeated">
   | (Renamed<ReportArchive, "found.on-branch" | "found.nowhere" | "found.too-large"> & OfRow)
   | (Renamed<OfferPack, "pack.begun" | "pack.resumed"> & OfRow)
   | (Renamed<OfferPack, "pack.unfit"> & OfRow & { readonly why: string })
@@ -112,8 +114,9 @@ function classifyReported(
 ): ArchiveEvent {
   if (message.type === "archive.take") return classifyTake(message, row, context);
   if (context.runnerId !== message.runnerId) return notYours;
-  if (message.type === "archive.report") return classifyReport(message, row);
+  if (row.standing === "kept" && !isRepeat(message, row, turn)) return refusal("it is kept");
   if (message.type === "archive.chunk") return classifyChunk(message, row, context);
+  if (message.type === "archive.report") return classifyReport(message, row);
   return classifyOffer(message, row, turn, bytesPerWorkspace);
 }
 
@@ -130,6 +133,7 @@ function isHeldByOthers(turn: TurnReading, holder: string): boolean {
 }
 
 function classifyTake(message: TakeArchive, row: ArchiveRow, { runnerId }: ArchiveContext): ArchiveEvent {
+  if (row.standing === "kept" && runnerId === message.runnerId) return { ...message, type: "take.repeated" };
   if (row.standing === "kept" || row.standing === "refused") return refusal("it is not looked for any more");
   return runnerId === null || runnerId === message.runnerId ? { ...message, row } : notYours;
 }
@@ -145,15 +149,26 @@ function classifyOffer(
   turn: TurnReading,
   bytesPerWorkspace: number,
 ): ArchiveEvent {
-  const { bytes, digest } = message.pack;
-  if (row.pack !== null && row.pack.digest === digest && row.pack.bytes === bytes) {
-    return { ...message, type: "pack.resumed", row };
-  }
+  const { bytes } = message.pack;
+  if (isOffered(message, row)) return { ...message, type: "pack.resumed", row };
   if (bytes > MAX_PACK_BYTES) return refusal("the pack is too large");
   const taken = (archiveRoom.get(turn, turn.self.partition, ROOM) ?? 0) - (row.pack?.bytes ?? 0);
   if (taken + bytes <= bytesPerWorkspace) return { ...message, type: "pack.begun", row };
   const why = `The workspace's archives have no room for ${bytes} bytes: ${taken} of ${bytesPerWorkspace} are taken.`;
   return { ...message, type: "pack.unfit", row, why };
+}
+
+/** Whether what the runner says of a kept pack is what it said before: its answer was lost. */
+function isRepeat(message: ReportArchive | OfferPack | TakeChunk, row: ArchiveRow, turn: TurnReading): boolean {
+  if (message.type !== "archive.chunk") return isOffered(message, row);
+  const stored = archiveChunks.get(turn, turn.self.partition, row.id, message.n);
+  return stored !== undefined && Buffer.compare(stored, message.chunk) === 0;
+}
+
+/** Whether it is an offer of the pack that is there, or comes in. */
+function isOffered(message: ReportArchive | OfferPack, { pack }: ArchiveRow): boolean {
+  if (message.type !== "archive.offer" || pack === null) return false;
+  return pack.digest === message.pack.digest && pack.bytes === message.pack.bytes;
 }
 
 function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }: ArchiveContext): ArchiveEvent {

@@ -111,6 +111,25 @@ t.test("what is sent again changes nothing, and what is out of order is refused"
   t.same(Buffer.concat(archiveChunks.list(archive.rows, workspaceId, [id])), made.bytes);
 });
 
+t.test("the runner that sent a kept pack is answered as the first time, and no other is", async (t) => {
+  const archive = new SteppedArchive();
+  archive.send(made.bytes);
+  const before = JSON.stringify(archive.row);
+  const [, last = Buffer.alloc(0)] = chunksOf(made.bytes);
+  const chunk = { type: "archive.chunk", n: 1, chunk: last };
+  const offer = { type: "archive.offer", pack: toPack(made.bytes) };
+  t.same(archive.by("r1", chunk), { received: 2 }, "its last chunk again");
+  t.same(archive.by("r1", { type: "archive.take" }), { taken: true });
+  t.same(archive.by("r1", offer), { received: 2 }, "nothing is left to send");
+  for (const message of [chunk, { type: "archive.take" }, offer]) t.match(archive.by("r2", message), refused);
+  t.match(archive.by("r1", { ...offer, pack: { ...offer.pack, digest: "0".repeat(64) } }), refused, "another pack");
+  t.match(archive.by("r1", { type: "archive.report", found: "missing" }), refused);
+  t.match(archive.by("r1", { ...chunk, n: 2 }), refused, "one after the last");
+  t.match(archive.by("r1", { ...chunk, n: 0 }), refused, "other bytes");
+  t.same([archive.actor.value, JSON.stringify(archive.row), archive.chunks], ["kept", before, 2]);
+  t.equal(archive.room, made.bytes.length);
+});
+
 t.test("a runner that is silent loses it; what came stays for the same pack, and goes for another", async (t) => {
   const archive = new SteppedArchive();
   archive.send(made.bytes, 1);

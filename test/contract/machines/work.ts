@@ -302,7 +302,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "runner.silent": "wanted",
     },
     served: { ...heldArchive, "archive.take": "taken", "asked.again": "same" },
-    kept: heldArchive,
+    kept: { ...heldArchive, "take.repeated": "same", "pack.resumed": "same", "chunk.repeated": "same" },
     refused: heldArchive,
   },
 };

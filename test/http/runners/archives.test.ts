@@ -66,6 +66,7 @@ t.test(
     t.same(await send(scene), [200, 200, 200, 200]);
     t.match(await entry(), { archive: "kept", replayable: true });
     t.equal((await putChunk(scene, 0, Buffer.alloc(CHUNK_BYTES))).status, 409, "nothing more is taken");
+    t.same(await send(scene), [200, 200, 200, 200], "a runner that lost the answers is answered again");
     const metrics = await scene.service.anonymous.request("GET", "/metrics");
     t.match(metrics.text, /^signalbox_archives_total\{fate="kept"\} 1$/m);
 
