@@ -24,7 +24,9 @@ function differences(then: unknown, now: unknown, at: string): string[] {
   if (typeof then !== "object" || then === null || typeof now !== "object" || now === null) {
     return Object.is(then, now) ? [] : [`${at}: ${JSON.stringify(then)} is ${JSON.stringify(now)}`];
   }
-  if (Array.isArray(then) && Array.isArray(now) && then.length !== now.length) {
+  // A later release may warn of more; what was warned of stays.
+  const isGrown = at.endsWith(".warnings") && Array.isArray(then) && Array.isArray(now) && then.length < now.length;
+  if (Array.isArray(then) && Array.isArray(now) && then.length !== now.length && !isGrown) {
     return [`${at}: ${then.length} entries are ${now.length}`];
   }
   const fields = new Map<string, unknown>(Object.entries(now));
