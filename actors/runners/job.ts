@@ -20,6 +20,13 @@ const replaySchema = z.object({
 });
 export type JobReplay = z.infer<typeof replaySchema>;
 
+/**
+ * A run of a search. Its agent proposes candidates (`propose`) or records why tasks failed (`reflect`); what it is shown
+ * is fetched from the service. There are no checkouts, and nobody gives leave or answers questions.
+ */
+const searchSchema = z.object({ kind: z.enum(["propose", "reflect"]) });
+export type JobSearch = z.infer<typeof searchSchema>;
+
 /** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
 export const jobSchema = z.object({
   ...claim,
@@ -37,6 +44,8 @@ export const jobSchema = z.object({
     .optional(),
   /** Absent for a run of no replay; such a job is sent only to a runner with the feature `replays`. */
   replay: replaySchema.optional(),
+  /** Absent for a run of no search; such a job is sent only to a runner with the feature `search`. */
+  search: searchSchema.optional(),
   line: z.object({ key: z.string(), name: z.string() }),
   station: z.object({
     key: z.string(),

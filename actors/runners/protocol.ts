@@ -58,6 +58,8 @@ export const RUNNER_FEATURES = [
   "replays",
   /** `kept`, `released` and `wanted`, and `archive` of a job's checkout: commits that outlive their branches. */
   "commits",
+  /** `search` in a job: the agent proposes configs of a search, or looks into what failed. */
+  "search",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 

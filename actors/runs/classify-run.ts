@@ -71,6 +71,7 @@ function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   const needed: RunnerFeature[] = [];
   if (brief === null) needed.push("taskless");
   if (message.beginning.replay !== undefined) needed.push("replays");
+  if (message.beginning.search !== undefined) needed.push("search");
   if (needed.length === 0) return message;
   const { features = [] } = message.needs;
   return { ...message, needs: { ...message.needs, features: [...new Set([...features, ...needed])] } };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { RunConfig } from "../lines/fingerprint.js";
+import type { JobSearch } from "../runners/job.js";
 import type { RepositoryCommit } from "../runners/kept-commit.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
@@ -44,6 +45,8 @@ export interface RunBeginning {
   readonly checkouts: readonly InputCheckout[];
   /** Absent for a run that belongs to no replay. */
   readonly replay?: ReplayTerms;
+  /** What the agent of a search does; absent for a run that belongs to none. */
+  readonly search?: JobSearch;
 }
 
 export interface InputCheckout {

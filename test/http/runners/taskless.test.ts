@@ -52,18 +52,35 @@ t.test("such a job is not sent to a runner without the feature: the run fails wi
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /only works for tasks/ } });
 });
 
-t.test("a job of a replay is not sent to a runner that knows no replays", async (t) => {
-  const replay = { does: "repeat", secretsFor: { check: false, setup: [] } } as const;
-  const replayed = ({ beginning, claimed }: Input): Input => ({
-    beginning: beginning === null ? null : { ...beginning, replay },
+/** Its beginning says more. */
+const begun =
+  (more: Partial<NonNullable<Input["beginning"]>>) =>
+  ({ beginning, claimed }: Input): Input => ({
+    beginning: beginning === null ? null : { ...beginning, ...more },
     claimed,
   });
+
+t.test("a job of a replay is not sent to a runner that knows no replays", async (t) => {
+  const replay = { does: "repeat", secretsFor: { check: false, setup: [] } } as const;
   const features = RUNNER_FEATURES.filter((feature) => feature !== "replays");
-  const { place, taskId, job, again } = await comeAgain(t, features, replayed);
+  const { place, taskId, job, again } = await comeAgain(t, features, begun({ replay }));
   t.match(await again.message("run.drop"), { runId: job.runId });
   t.same(again.messages("run.assign"), []);
   await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
   t.match(await place.task(taskId), { failure: { code: "not-supported", message: /knows no replays/ } });
+});
+
+t.test("a job of a search is not sent to a runner that knows no searches, and says what its agent does", async (t) => {
+  const search = { kind: "reflect" } as const;
+  const features = RUNNER_FEATURES.filter((feature) => feature !== "search");
+  const { place, taskId, job, again } = await comeAgain(t, features, begun({ search }));
+  t.match(await again.message("run.drop"), { runId: job.runId });
+  t.same(again.messages("run.assign"), []);
+  await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
+  t.match(await place.task(taskId), { failure: { code: "not-supported", message: /knows no searches/ } });
+
+  const knowing = await comeAgain(t, RUNNER_FEATURES, begun({ search }));
+  t.same((await knowing.again.job()).search, search);
 });
 
 t.test("a run without a task is visible to readers of the team's outcomes only", async (t) => {
