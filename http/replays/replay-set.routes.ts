@@ -36,6 +36,7 @@ function openRoute({ runtime, sealer }: ReplaySetRoutesOptions): Route {
   return subjectRoute(stationSubject(runtime, "plan"), {
     method: "POST",
     path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/replay-sets",
+    isCheckedFirst: true,
     summary: "Open an empty replay set of a work station",
     access: "any",
     body: named,
@@ -59,6 +60,7 @@ function changeRoutes(runtime: Runtime): readonly Route[] {
     subjectRoute(subject, {
       method: "PATCH",
       path: SET,
+      isCheckedFirst: true,
       summary: "Rename a replay set",
       access: "any",
       body: named,
@@ -88,6 +90,7 @@ function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Rout
     subjectRoute(subject, {
       method: "POST",
       path: `${SET}/entries`,
+      isCheckedFirst: true,
       summary: "Add an ended run of the station to a replay set",
       description: "A run in a set is stored as long as it is in it. A set holds at most 50.",
       access: "any",

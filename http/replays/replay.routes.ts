@@ -113,6 +113,7 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
     subjectRoute(setSubject(runtime, "plan"), {
       method: "POST",
       path: "/api/teams/{teamId}/replay-sets/{setId}/replays",
+      isCheckedFirst: true,
       summary: "Start a replay of a set",
       description:
         "A baseline, a replay of the live config, starts beside it when the set has none that covers its runs, under a " +
