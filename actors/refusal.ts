@@ -23,7 +23,8 @@ export type Refusal =
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
   | { readonly refused: "in-use"; readonly detail: string }
   | { readonly refused: "conflict"; readonly detail: string }
-  | { readonly refused: "invalid"; readonly errors: readonly FieldError[] }
+  /** `hint` says what to do about it. */
+  | { readonly refused: "invalid"; readonly errors: readonly FieldError[]; readonly hint?: string }
   | { readonly refused: "idempotency-key-reused"; readonly detail: string }
   | { readonly refused: "precondition-required"; readonly detail: string }
   | { readonly refused: "too-many-requests"; readonly detail: string; readonly retryAfterSeconds: number }
@@ -49,7 +50,7 @@ const fieldsBySlug: FieldsBySlug = {
   "moved-on": { detail: true, currentVersion: true },
   "in-use": { detail: true },
   conflict: { detail: true },
-  invalid: { errors: true },
+  invalid: { errors: true, hint: true },
   "idempotency-key-reused": { detail: true },
   "precondition-required": { detail: true },
   "too-many-requests": { detail: true, retryAfterSeconds: true },

@@ -68,7 +68,7 @@ export function problemAnswer(refusal: AnyRefusal, status?: number): WholeAnswer
 }
 
 function detailOf(refusal: AnyRefusal): string {
-  if (refusal.refused === "invalid") return refusal.errors.map(errorLine).join("\n");
+  if (refusal.refused === "invalid") return [...refusal.errors.map(errorLine), refusal.hint ?? []].flat().join("\n");
   if (refusal.refused === "not-found") return refusal.detail ?? "There is nothing here that you may see.";
   return refusal.detail;
 }

@@ -66,7 +66,11 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
   return { event, judging, set, line, station, live, entries };
 }
 
-const noRuns: Refusal = { refused: "invalid", errors: [{ path: "", message: "Replay must replay at least one run." }] };
+const noRuns: Refusal = {
+  refused: "invalid",
+  errors: [{ path: "", message: "Replay must replay at least one run." }],
+  hint: "Add ended runs of the station to the set's entries first; the station's replayable-runs lists them.",
+};
 const tooMany: Refusal = {
   refused: "conflict",
   detail: `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`,

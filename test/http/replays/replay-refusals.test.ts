@@ -43,6 +43,9 @@ t.test("a start that is not in its form is refused at the field, by its message"
     t.equal(reply.status, 422, named);
     t.same((reply.body as { errors?: unknown }).errors, [{ path, message, severity: "error" }], named);
   }
+  const empty = await place.ada.request("POST", `${set}/replays`, { candidate: "live", ceiling: money });
+  const detail = /^Replay must replay at least one run\.\nAdd ended runs of the station to the set's entries first/;
+  t.match(empty.body, { detail }, "what to do about an empty set is said beside it");
 });
 
 t.test("what there is not is not found, what does not fit conflicts", async (t) => {
