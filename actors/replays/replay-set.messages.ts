@@ -4,8 +4,8 @@ import type { Caller } from "../caller.js";
 import type { Money } from "../money.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
-import type { JudgingWarning } from "./judging/model-terms.js";
 import type { StationPlace } from "./run-refusal.js";
+import type { StartWarning } from "./start-warnings.js";
 
 /** What became of a change of a set. */
 export interface SetChanged {
@@ -86,7 +86,7 @@ export interface ReplayStarted {
   } | null;
   /** The replay with the answer that follows once that baseline has finished, with its ceiling; null for none. */
   readonly oracle: { readonly ceiling: Money } | null;
-  readonly warnings: readonly JudgingWarning[];
+  readonly warnings: readonly StartWarning[];
   readonly replayed: boolean;
 }
 

@@ -11,13 +11,13 @@ import { findResource } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { findBaseline, planBaseline } from "./baseline.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
-import { type JudgingWarning, judgingWarnings, type ReplayJudging } from "./judging/model-terms.js";
+import type { ReplayJudging } from "./judging/model-terms.js";
 import { listEntries } from "./list-entries.js";
 import { isFollowed } from "./oracle/start-oracle.js";
 import type { ReplayRow } from "./replay.js";
 import { listUnderWay, replays } from "./replay.table.js";
 import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
-import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
+import type { ReplayEntry } from "./replay-input.table.js";
 import { MAX_UNDER_WAY, orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
 import { makeRoom } from "./replay-room.js";
 import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
@@ -25,6 +25,7 @@ import { setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
 import { findStationNow } from "./run-refusal.js";
+import { listStartWarnings } from "./start-warnings.js";
 import { toConfig, toFingerprints, toJudgeModel } from "./station-config.js";
 
 /** What a start is made from, once nothing refuses it. */
@@ -171,11 +172,6 @@ function answerAgain(turn: Turn, id: string, judging: ReplayJudging): ReplayStar
   return { refused: "conflict", detail: "The replay that this Idempotency-Key started was removed since." };
 }
 
-function listWarnings(turn: Turn, { id, ceiling }: ReplayRow, { terms }: ReplayJudging): readonly JudgingWarning[] {
-  const { config } = getReplayInput(turn, turn.self.partition, id);
-  return judgingWarnings(config.station.judge, terms, ceiling.currency);
-}
-
 function toAnswer(
   turn: Turn,
   row: ReplayRow,
@@ -186,5 +182,6 @@ function toAnswer(
   const status = startedBaseline === id ? "started" : "starting";
   const baseline = started === undefined ? null : ({ id: started.id, ceiling: started.ceiling, status } as const);
   const oracle = started !== undefined && isFollowed(turn, started, judging) ? { ceiling: started.ceiling } : null;
-  return { replayId: id, ceiling, baseline, oracle, warnings: listWarnings(turn, row, judging), replayed };
+  const warnings = listStartWarnings(turn, turn.self.partition, row, judging);
+  return { replayId: id, ceiling, baseline, oracle, warnings, replayed };
 }

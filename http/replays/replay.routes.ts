@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { currencySchema } from "../../actors/lines/station.js";
-import type { JudgingWarning } from "../../actors/replays/judging/model-terms.js";
 import { replayRef } from "../../actors/replays/replay.messages.js";
 import { MAX_CEILING } from "../../actors/replays/replay-plan.js";
 import { replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import type { StartWarning } from "../../actors/replays/start-warnings.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../refused.js";
@@ -86,20 +86,30 @@ const started = z
           "ceiling; null for none. Its id is in the set's `health.oracle` once it has started.",
       ),
     warnings: z
-      .array(z.strictObject({ kind: z.enum(["judging-not-set-up", "judging-outside-ceiling"]), text: z.string() }))
+      .array(
+        z.strictObject({
+          kind: z.enum(["judging-not-set-up", "judging-outside-ceiling", "other-currency"]),
+          text: z.string(),
+        }),
+      )
       .describe(
         "Of a station with a judge. `judging-not-set-up`: the service has no model, so that no copy is scored. " +
           "`judging-outside-ceiling`: the model has no price in the ceiling's currency, so that what judging costs counts " +
-          "against no ceiling.",
+          "against no ceiling. Of any station: `other-currency`: every run of the set that reported a cost reported it " +
+          "in another currency than the ceiling's; a copy that does so counts a share of the ceiling, which is the " +
+          "ceiling divided by the number of copies.",
       ),
   })
   .meta({ title: "started-replay" });
 
 /** What a start's warnings say to people. */
-const warningTexts: Readonly<Record<JudgingWarning["kind"], string>> = {
+const warningTexts: Readonly<Record<StartWarning["kind"], string>> = {
   "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
   "judging-outside-ceiling":
     "The model that judges has no price in the ceiling's currency: what judging costs counts against no ceiling.",
+  "other-currency":
+    "The runs of the set reported what they cost in another currency than the ceiling's: a copy that does so counts a " +
+    "share of the ceiling, whatever it costs.",
 };
 
 interface ReplayRoutesOptions {

@@ -33,7 +33,7 @@ export function estimateCost(
   return toModelCost(price, estimateModelUsage(messages, MAX_ANSWER_TOKENS));
 }
 
-/** What the start of a replay says of its judging. */
+/** What the start of a replay says of its judging (`../start-warnings.ts`). */
 export interface JudgingWarning {
   /**
    * `judging-not-set-up`: no model judges, so every copy that would be judged is unscored. `judging-outside-ceiling`:

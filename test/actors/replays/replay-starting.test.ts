@@ -1,6 +1,7 @@
 import t from "tap";
 import { records } from "../../../actors/resources/change-record.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
+import { runs } from "../../../actors/runs/run.table.js";
 import { ReplayWorld } from "../../support/replay-world.js";
 import { lineId, workspaceId } from "../../support/work.js";
 
@@ -28,6 +29,28 @@ t.test("a candidate's replay starts a baseline beside it, once", async (t) => {
   t.match(more.baseline, { status: "starting" }, "it has too few copies");
   const started = records.list(world.harness.durable, workspaceId).filter(({ resource }) => resource === "replay");
   t.match(started, Array(5).fill({ action: "created", by: { kind: "person" } }), "all of them are in the change log");
+});
+
+t.test("a start warns when what the runs of the set cost was all in another currency", async (t) => {
+  const world = await ReplayWorld.open({ candidates: changed });
+  const warningsAfter = async (...spent: (string | null)[]) => {
+    const rows = spent.flatMap((currency, index) => {
+      const row = runs.get(world.harness.durable, workspaceId, `run_${index + 1}`);
+      return row === undefined ? [] : [{ ...row, spent: currency === null ? null : { amount: 1, currency } }];
+    });
+    await world.write((into) => {
+      for (const row of rows) into.put(runs.key(workspaceId, row.id), row);
+    });
+    const { replayId, warnings } = await world.start({ candidate: "live" });
+    await world.stop(replayId);
+    return warnings;
+  };
+  const warning = [{ kind: "other-currency" }];
+  t.same(await warningsAfter("USD", "USD"), warning);
+  t.same(await warningsAfter("USD", null), warning);
+  t.same(await warningsAfter("USD", "EUR"), []);
+  t.same(await warningsAfter("EUR", null), []);
+  t.same(await warningsAfter(null, null), [], "none says what its cost was in");
 });
 
 t.test(

@@ -1,0 +1,34 @@
+import type { Reading } from "../../storage/store.js";
+import { runs } from "../runs/run.table.js";
+import { type JudgingWarning, judgingWarnings, type ReplayJudging } from "./judging/model-terms.js";
+import type { ReplayRow } from "./replay.js";
+import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
+
+/** What the start of a replay says of what it will cost and score. */
+export interface StartWarning {
+  /**
+   * `other-currency`: every run of the set that reported a cost reported it in another currency than the ceiling's, so a
+   * copy that does as they did counts a share of the ceiling, whatever it costs. The others are of its judging.
+   */
+  readonly kind: JudgingWarning["kind"] | "other-currency";
+}
+
+/** The warnings of a replay, from what it froze and from the runs that it repeats, where these are stored still. */
+export function listStartWarnings(
+  reading: Reading,
+  workspaceId: string,
+  { id, ceiling: { currency } }: Pick<ReplayRow, "id" | "ceiling">,
+  { terms }: ReplayJudging,
+): readonly StartWarning[] {
+  const { config, entries } = getReplayInput(reading, workspaceId, id);
+  const reported = listCurrencies(reading, workspaceId, entries);
+  const isForeign = reported.size > 0 && !reported.has(currency);
+  return [
+    ...judgingWarnings(config.station.judge, terms, currency),
+    ...(isForeign ? [{ kind: "other-currency" } as const] : []),
+  ];
+}
+
+function listCurrencies(reading: Reading, workspaceId: string, entries: readonly ReplayEntry[]): ReadonlySet<string> {
+  return new Set(entries.flatMap(({ runId }) => runs.get(reading, workspaceId, runId)?.spent?.currency ?? []));
+}
