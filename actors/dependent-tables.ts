@@ -18,6 +18,9 @@ import { runFacts } from "./run-facts/run-fact.table.js";
 import { approvals } from "./runs/approval.table.js";
 import { runCheckouts, runSteps, runs } from "./runs/run.table.js";
 import { runInputs } from "./runs/run-input.table.js";
+import { searches, searchInputs } from "./searches/search.table.js";
+import { searchCandidateInputs, searchCandidates } from "./searches/search-candidate.table.js";
+import { searchIterations } from "./searches/search-iteration.table.js";
 import type { DependentSource } from "./tables/dependents.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
 import { members } from "./workspaces/member.table.js";
@@ -49,6 +52,11 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     replayVerdicts,
     replayPairs,
     replayRechecks,
+    searches,
+    searchInputs,
+    searchIterations,
+    searchCandidates,
+    searchCandidateInputs,
     archives,
   ];
 }

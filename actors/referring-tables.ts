@@ -3,6 +3,8 @@ import { replayVerdicts } from "./replays/judging/replay-verdict.table.js";
 import { replayInputs } from "./replays/replay-input.table.js";
 import { runCheckouts, runSteps } from "./runs/run.table.js";
 import { runInputs } from "./runs/run-input.table.js";
+import { searchInputs } from "./searches/search.table.js";
+import { searchCandidateInputs } from "./searches/search-candidate.table.js";
 import type { ReferringTable } from "./tables/blob-recount.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
 
@@ -16,4 +18,6 @@ export const referringTables: readonly ReferringTable[] = [
   replayInputs,
   replayVerdicts,
   replayPairs,
+  searchInputs,
+  searchCandidateInputs,
 ];

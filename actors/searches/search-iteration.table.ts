@@ -1,0 +1,19 @@
+import type { Reading } from "../../storage/store.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import type { SearchIterationRow } from "./search.js";
+
+/** `[search, number]` */
+export const searchIterations = indexedTable<SearchIterationRow>("search-iteration", {
+  ...{ under: ["searchId"], order: ["number"] },
+  indexes: { "search-iteration-of-actor": ["id", "searchId"] },
+});
+
+/** The iteration whose actor has this id. */
+export function findIteration(reading: Reading, workspaceId: string, id: string): SearchIterationRow | undefined {
+  return searchIterations.all(reading, workspaceId, { id }, { limit: 1 })[0];
+}
+
+/** The iterations of a search, in order: at most 11. */
+export function listIterations(reading: Reading, workspaceId: string, searchId: string): readonly SearchIterationRow[] {
+  return searchIterations.list(reading, workspaceId, [searchId]);
+}
