@@ -9,6 +9,7 @@ import { endRun, freeLane, releasePinned } from "./replay.transitions.js";
 import { replayTopic } from "./replay-changes.js";
 import { isSettled, replayCopies } from "./replay-copy.table.js";
 import { replayInputs } from "./replay-input.table.js";
+import { tellRemoved } from "./tell-watchers.js";
 
 /** Removes the row of the replay of this turn, so that readers do not find it any more; its copies go in slices. */
 export function beginRemoval(turn: Turn): void {
@@ -24,6 +25,7 @@ export function beginRemoval(turn: Turn): void {
     removeMade(turn, row);
     replayInputs.remove(turn, partition, input);
     removePins(turn, { of: replays.name, id });
+    tellRemoved(turn);
   }
   turn.cancelWake(wakeUps.make);
   turn.cancelWake(wakeUps.settle);

@@ -44,6 +44,7 @@
  * 2. At most 20 of its runs wait for a runner. At the ceiling none is queued but that of a copy
  *    which was lost and counts its share already (`replay-ceiling.ts`); none is after the end.
  * 3. Each run that it queued is the newest attempt of a copy, or lost, or withdrawn and forgotten.
+ * 4. A turn that gives copies results, ends it, ends its judging or removes it tells its watchers (`replay.moved`).
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -70,6 +71,7 @@ import {
 } from "./replay.transitions.js";
 import type { ReplayContext, ReplayEvent } from "./replay-events.js";
 import { beginRemoval, removeCopies } from "./replay-removal.js";
+import { telling } from "./tell-watchers.js";
 
 const begun: ReplayContext = { made: 0, next: 0, back: [] };
 
@@ -117,28 +119,30 @@ const createMachine = (terms: ModelTerms | null) =>
       }),
       applyStep: assign(({ context, event }) => {
         assertEvent(event, ["step.on", "step.finished", "step.over-budget"]);
-        return applyStep(toScene(event.turn, terms), context, event.step);
+        const { turn, step } = event;
+        return telling(turn, () => applyStep(toScene(turn, terms), context, step));
       }),
       takeAnswer: ({ event }) => {
         assertEvent(event, "judging.answered");
         const scene = toScene(event.turn, terms);
-        judgeOn(scene, () => takeAnswer(scene, event.ended));
+        telling(event.turn, () => judgeOn(scene, () => takeAnswer(scene, event.ended)));
       },
       judgeOn: ({ event }) => {
         const scene = toScene(event.turn, terms);
-        judgeOn(scene, () => goOnJudging(scene));
+        telling(event.turn, () => judgeOn(scene, () => goOnJudging(scene)));
       },
       takeRecheck: ({ event }) => {
         assertEvent(event, "recheck.over");
-        takeRecheckRunOver(toScene(event.turn, terms), event.run);
+        const { turn, run } = event;
+        telling(turn, () => takeRecheckRunOver(toScene(turn, terms), run));
       },
-      pairUp: ({ event }) => takeCounterpartEnded(toScene(event.turn, terms)),
+      pairUp: ({ event: { turn } }) => telling(turn, () => takeCounterpartEnded(toScene(turn, terms))),
       release: ({ event }) => releaseWhenJudged(event.turn),
-      finish: ({ event }) => endReplay(toScene(event.turn, terms), "finished"),
-      endOverBudget: ({ event }) => endReplay(toScene(event.turn, terms), "over-budget"),
+      finish: ({ event: { turn } }) => telling(turn, () => endReplay(toScene(turn, terms), "finished")),
+      endOverBudget: ({ event: { turn } }) => telling(turn, () => endReplay(toScene(turn, terms), "over-budget")),
       stop: ({ event }) => {
         assertEvent(event, "replay.stop");
-        stopReplay(event, terms);
+        telling(event.turn, () => stopReplay(event, terms));
       },
       refuse: ({ event }) => {
         assertEvent(event, "stop.refused");

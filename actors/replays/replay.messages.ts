@@ -34,6 +34,17 @@ export interface CounterpartEnded extends Message {
   readonly type: "counterpart.ended";
 }
 
+/** From a replay to whoever watches it (`replay-watcher.table.ts`), in the turn in which it moved. */
+export interface ReplayMoved extends Message {
+  readonly type: "replay.moved";
+  readonly replayId: string;
+  /**
+   * `settled`: further copies have results. `ended`: it is in one of its ends. `judged`: all judging is over. `removed`:
+   * its rows are gone.
+   */
+  readonly what: "settled" | "ended" | "judged" | "removed";
+}
+
 export type ReplayMessage = BeginReplay | StopReplay | ForgetReplay | CounterpartEnded | OwnerMessage | RunClaimed;
 
 /** A replay of a workspace. */
