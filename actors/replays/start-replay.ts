@@ -1,8 +1,7 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
-import type { RunConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
-import type { Station, StationBody } from "../lines/station.js";
+import type { StationBody } from "../lines/station.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "../resources/change-record.table.js";
 import type { WriteScope } from "../resources/kind.js";
@@ -12,31 +11,25 @@ import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { findBaseline, planBaseline } from "./baseline.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import type { ReplayJudging } from "./judging/model-terms.js";
-import { listEntries } from "./list-entries.js";
+import { planLive } from "./live-replay.js";
 import { isFollowed } from "./oracle/start-oracle.js";
 import type { ReplayRow } from "./replay.js";
 import { listUnderWay, replays } from "./replay.table.js";
 import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
-import type { ReplayEntry } from "./replay-input.table.js";
 import { MAX_UNDER_WAY, orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
 import { makeRoom } from "./replay-room.js";
 import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
 import { setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
-import { findStationNow } from "./run-refusal.js";
 import { listStartWarnings } from "./start-warnings.js";
+import { findStartingPoint, type StartingPoint } from "./starting-point.js";
 import { toConfig, toFingerprints, toJudgeModel } from "./station-config.js";
 
 /** What a start is made from, once nothing refuses it. */
-interface Start {
+interface Start extends StartingPoint {
   readonly event: Delivered<StartReplay>;
   readonly judging: ReplayJudging;
-  readonly set: ReplaySetRow;
-  readonly line: LineFields;
-  readonly station: Station;
-  readonly live: RunConfig;
-  readonly entries: readonly ReplayEntry[];
 }
 
 /** Starts a replay, and a baseline beside it when the set has none. In a turn of the team's sets. */
@@ -58,13 +51,10 @@ export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudgin
 
 function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: ReplayJudging): Start | Refusal {
   const { turn } = event;
-  const { partition } = turn.self;
-  const { line, station } = findStationNow(turn, partition, set);
-  if (line === undefined || station === undefined) return stationLeft;
-  const entries = listEntries(turn, set);
-  if (listUnderWay(turn, partition, set).length >= MAX_UNDER_WAY) return tooMany;
-  const live = toConfig(turn, { workspaceId: partition, teamId: set.teamId, line }, station);
-  return { event, judging, set, line, station, live, entries };
+  const point = findStartingPoint(turn, set, judging);
+  if (point === undefined) return stationLeft;
+  if (listUnderWay(turn, turn.self.partition, set).length >= MAX_UNDER_WAY) return tooMany;
+  return { ...point, event, judging };
 }
 
 const noRuns: Refusal = {
@@ -83,23 +73,17 @@ function startLive(start: Start): ReplayRow | Refusal {
   return makeRoom(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
 }
 
-function startBaseline({ event, judging, set, line, station, live, entries }: Start): ReplayRow {
+function startBaseline({ event, judging, ...point }: Start): ReplayRow {
   const { turn, ceiling, repeats } = event;
-  const fingerprints = toFingerprints(live, judging);
-  const wanted = { live: fingerprints, repeats, runs: entries.length };
-  const planned = planBaseline(turn, turn.self.partition, set, wanted);
-  return order(event, {
-    ...{ set, line, block: station, config: live, live, fingerprints, entries, concurrency: null },
-    judgeModel: toJudgeModel(live, judging),
-    candidate: { id: turn.newId("cand"), name: "Live config", kind: "live" },
-    ...{ ...planned, ceiling: raiseCeiling(ceiling, repeats, planned.repeats) },
-    ...{ pairedWith: null, startedBaseline: "itself", answers: null, search: null },
-  });
+  const wanted = { live: point.fingerprints, repeats, runs: point.entries.length };
+  const planned = planBaseline(turn, turn.self.partition, point.set, wanted);
+  const raised = raiseCeiling(ceiling, repeats, planned.repeats);
+  return order(event, planLive(turn, point, judging, { ...planned, ceiling: raised }));
 }
 
 /** A replay of a proposed candidate, which is set beside the set's baseline. */
 function startCandidate(start: Start): ReplayRow | Refusal {
-  const { event, judging, set, line, live, entries } = start;
+  const { event, judging, set, line, live, entries, fingerprints } = start;
   const { turn, ceiling, repeats } = event;
   const { partition } = turn.self;
   const found = findCandidate(start);
@@ -108,7 +92,7 @@ function startCandidate(start: Start): ReplayRow | Refusal {
   const { id, block } = found;
   const errors = checkAgain(start, block);
   if (errors !== null) return errors;
-  const wanted = { live: toFingerprints(live, judging), repeats };
+  const wanted = { live: fingerprints, repeats };
   const standing = findBaseline(turn, partition, set, wanted);
   const full = makeRoom(turn, set, { count: standing === undefined ? 2 : 1, beside: standing?.id ?? null });
   if (full !== null) return full;

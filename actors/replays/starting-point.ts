@@ -1,0 +1,34 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { JudgingSetup, RunConfig } from "../lines/fingerprint.js";
+import type { LineFields } from "../lines/line.js";
+import type { Station } from "../lines/station.js";
+import { listEntries } from "./list-entries.js";
+import type { ReplayEntry } from "./replay-input.table.js";
+import type { ReplaySetRow } from "./replay-set.table.js";
+import { findStationNow } from "./run-refusal.js";
+import { type Fingerprints, toConfig, toFingerprints } from "./station-config.js";
+
+/** A set as a replay of it starts from it: its station as it is now, and its runs. */
+export interface StartingPoint {
+  readonly set: ReplaySetRow;
+  readonly line: LineFields;
+  readonly station: Station;
+  /** The config of the station, and its fingerprints. */
+  readonly live: RunConfig;
+  readonly fingerprints: Fingerprints;
+  readonly entries: readonly ReplayEntry[];
+}
+
+/** Undefined when the station left its line. */
+export function findStartingPoint(
+  turn: TurnReading,
+  set: ReplaySetRow,
+  judging: JudgingSetup,
+): StartingPoint | undefined {
+  const { partition: workspaceId } = turn.self;
+  const { line, station } = findStationNow(turn, workspaceId, set);
+  if (line === undefined || station === undefined) return undefined;
+  const live = toConfig(turn, { workspaceId, teamId: set.teamId, line }, station);
+  const fingerprints = toFingerprints(live, judging);
+  return { set, line, station, live, fingerprints, entries: listEntries(turn, set) };
+}
