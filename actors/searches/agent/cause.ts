@@ -1,0 +1,25 @@
+import { z } from "zod";
+
+/** Why a task failed (replays, Searches: cause recording body). Only of `config` another candidate may come. */
+export const causes = ["config", "task", "judge", "check", "infra"] as const;
+export type Cause = (typeof causes)[number];
+
+/** Longest evidence, and longest suggestion, in characters. */
+const MAX_TEXT_CHARACTERS = 4_000;
+const tooLong = `must be at most ${MAX_TEXT_CHARACTERS} characters`;
+
+/** A cause as the agent of a reflection records it. */
+export const causeSchema = z.strictObject({
+  taskId: z.string().min(1, "must not be empty").max(100, "must be at most 100 characters"),
+  cause: z.enum(causes, "must be config, task, judge, check or infra"),
+  evidence: z.string().regex(/\S/, "must not be empty").max(MAX_TEXT_CHARACTERS, tooLong),
+  suggestion: z
+    .string()
+    .max(MAX_TEXT_CHARACTERS, tooLong)
+    .nullable()
+    .default(null)
+    .describe("What to change of the config; left out where nothing is suggested."),
+});
+
+/** Why a task failed under the standing config, as a reflection says. */
+export type RecordedCause = z.output<typeof causeSchema>;

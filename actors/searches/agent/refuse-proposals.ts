@@ -1,0 +1,81 @@
+import type { StationBody } from "../../lines/station.js";
+import type { FieldError } from "../../refusal.js";
+import { canonicalJson } from "../../resources/canonical-json.js";
+import type { Proposal } from "./proposal.js";
+
+/** How the live config is called among the candidates of its search. */
+export const SEED = "seed";
+
+/** Most faults that one answer names. */
+const MAX_FAULTS = 200;
+
+/** What candidates are compared with. */
+export interface Standing {
+  /** The block that the search froze of its station. */
+  readonly live: StationBody;
+  /** Number of candidates that this run of the agent may still propose. */
+  readonly left: number;
+  /** The candidates of the search so far and its seed, by name, with the fingerprint of how their runs go. */
+  readonly known: ReadonlyMap<string, string>;
+  /** What is wrong with a block as the station of its line, at paths under `station`. */
+  check(block: StationBody): readonly FieldError[];
+  /** The fingerprint of how runs under a block go; asked only of blocks with nothing wrong. */
+  fingerprintOf(block: StationBody): string;
+}
+
+/** What scores and runs the replays of a search: equal for all of its candidates. */
+const KEPT = ["check", "judge", "runners", "diffs"] as const;
+
+/** A candidate that may be replayed. */
+export interface Admitted extends Proposal {
+  /** Of how its runs go. */
+  readonly runningFingerprint: string;
+}
+
+/**
+ * The candidates with their fingerprints, or what is wrong with them, at `[i].…`: then none is admitted. Beyond what is
+ * left nothing is looked at.
+ */
+export function admitProposals(
+  candidates: readonly Proposal[],
+  standing: Standing,
+): { readonly admitted: readonly Admitted[] } | { readonly faults: readonly FieldError[] } {
+  const { left } = standing;
+  if (candidates.length > left) return { faults: [{ path: `[${left}]`, message: leftMessage(left) }] };
+  const known = new Map(standing.known);
+  const admitted: Admitted[] = [];
+  const faults = candidates.flatMap((proposal, index) => {
+    const found = [...nameFaults(proposal, known), ...blockFaults(proposal, standing)];
+    if (found.length > 0) return found.map(({ path, message }) => ({ path: `[${index}].${path}`, message }));
+    const runningFingerprint = standing.fingerprintOf(proposal.station);
+    const same = [...known].find(([, fingerprint]) => fingerprint === runningFingerprint);
+    known.set(proposal.name, runningFingerprint);
+    admitted.push({ ...proposal, runningFingerprint });
+    return same === undefined ? [] : [{ path: `[${index}].station`, message: sameMessage(same[0]) }];
+  });
+  return faults.length === 0 ? { admitted } : { faults: faults.slice(0, MAX_FAULTS) };
+}
+
+function leftMessage(left: number): string {
+  if (left === 0) return "is one too many: this run may propose no more candidates";
+  return `is one too many: this run may propose ${left} more ${left === 1 ? "candidate" : "candidates"}`;
+}
+
+function sameMessage(name: string): string {
+  if (name === SEED) return "changes nothing that affects how runs of the live config go";
+  return `goes like the candidate \`${name}\`: nothing that affects its runs differs`;
+}
+
+function nameFaults({ name }: Proposal, known: ReadonlyMap<string, string>): FieldError[] {
+  if (name === SEED) return [{ path: "name", message: "cannot be `seed`, which is the live config" }];
+  return known.has(name) ? [{ path: "name", message: "is taken by another candidate of this search" }] : [];
+}
+
+function blockFaults({ station }: Proposal, { live, check }: Standing): readonly FieldError[] {
+  const changed = KEPT.filter((field) => canonicalJson(station[field]) !== canonicalJson(live[field]));
+  const kept = changed.map((field) => ({
+    path: `station.${field}`,
+    message: "must stay as the live config has it: it is the same for all candidates of a search",
+  }));
+  return [...kept, ...check(station)];
+}
