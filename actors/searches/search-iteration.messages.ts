@@ -3,6 +3,7 @@ import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
+import type { Proposed } from "./agent/proposal.js";
 import type { Cause } from "./search.js";
 
 /** The runner that says it holds the run, and the fence of its claim; checked again in the turn. */
@@ -17,11 +18,10 @@ export interface BeginIteration extends Message {
   readonly type: "iteration.begin";
 }
 
-/** From the edge: the agent proposes candidates, as it sent them. Counted as an attempt either way. */
+/** From the edge: what the agent proposes, or the faults of its form. Counted as an attempt either way. */
 export interface ProposeCandidates extends Answered<CandidatesProposed | Refusal>, Keyed, HeldRun {
   readonly type: "candidates.propose";
-  /** `{ candidates: [...] }` or one candidate; its form is judged in the turn. */
-  readonly proposal: unknown;
+  readonly proposed: Proposed;
 }
 
 export interface CandidatesProposed {

@@ -1,8 +1,5 @@
 import { z } from "zod";
-
-/** Why a task failed (replays, Searches: cause recording body). Only of `config` another candidate may come. */
-export const causes = ["config", "task", "judge", "check", "infra"] as const;
-export type Cause = (typeof causes)[number];
+import { causes } from "../search.js";
 
 /** Longest evidence, and longest suggestion, in characters. */
 const MAX_TEXT_CHARACTERS = 4_000;
@@ -20,6 +17,3 @@ export const causeSchema = z.strictObject({
     .default(null)
     .describe("What to change of the config; left out where nothing is suggested."),
 });
-
-/** Why a task failed under the standing config, as a reflection says. */
-export type RecordedCause = z.output<typeof causeSchema>;
