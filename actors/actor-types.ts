@@ -9,6 +9,7 @@ import { archiveActor } from "./archives/archive.machine.js";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archives/classify-archive.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
 import { installationClaimsActor } from "./code-host/installation-claims.machine.js";
+import { configPullRequestActor } from "./config-pull-requests/config-pull-request.machine.js";
 import { decisionSetActor } from "./decisions/decision-set.machine.js";
 import { hookRotationActor } from "./hooks/delivery/secret-rotation.machine.js";
 import { signingKeysActor } from "./hooks/delivery/signing-keys.machine.js";
@@ -72,6 +73,7 @@ export function createActorTypes(
     archiveActor(archives),
     replaySetsActor(judging),
     replayActor(judging.terms),
+    configPullRequestActor,
     hookOccurrenceActor,
     hookMatcherActor,
     hookResendActor,

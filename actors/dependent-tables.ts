@@ -1,6 +1,7 @@
 import { invites } from "./access/invite.table.js";
 import { archives } from "./archives/archive.table.js";
 import { codeHostConnections } from "./code-host/connection.table.js";
+import { configPullRequests } from "./config-pull-requests/config-pull-request.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { connections } from "./integrations/connection.table.js";
@@ -57,6 +58,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     searchIterations,
     searchCandidates,
     searchCandidateInputs,
+    configPullRequests,
     archives,
   ];
 }

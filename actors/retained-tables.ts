@@ -1,4 +1,5 @@
 import { inviteRetention } from "./access/invite.table.js";
+import { configPullRequestRetention } from "./config-pull-requests/config-pull-request.table.js";
 import { decisions, standingRetention } from "./decisions/decision.table.js";
 import { eventRetention } from "./events/event-log.table.js";
 import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
@@ -25,6 +26,7 @@ export const retainedTables: RetentionCatalogue = {
     taskRetention,
     runRetention,
     replayRetention,
+    configPullRequestRetention,
     factRetention,
     stayRetention,
     hookOccurrenceRetention,

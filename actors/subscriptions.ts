@@ -1,5 +1,6 @@
 import type { Gate, Subscriber } from "../runtime/actor-type.js";
 import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
+import { pullRequestsLeavingSubscriber } from "./config-pull-requests/pull-requests-leaving.js";
 import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
@@ -20,6 +21,7 @@ export const subscribers: readonly Subscriber[] = [
   connectionSubscriber,
   retentionSubscriber,
   setsDissolvingSubscriber,
+  pullRequestsLeavingSubscriber,
 ];
 
 /** All gates of steps. */

@@ -32,6 +32,7 @@ import type { Route } from "./route.js";
 import { archiveRoutes } from "./runners/archive.routes.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
+import { configPullRequestRoutes } from "./searches/config-pull-request.routes.js";
 import { streamSocket } from "./streams/stream-socket.js";
 import { runRoutes } from "./tasks/run.routes.js";
 import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
@@ -91,6 +92,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Replays", make: (parts) => replayReads(parts) },
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
+  { tag: "Searches", make: ({ runtime }) => configPullRequestRoutes({ runtime }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime, site: { expired } }) => archiveRoutes({ runtime, expired }) },

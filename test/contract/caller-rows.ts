@@ -215,6 +215,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/teams/{teamId}/replay-sets/{setId}/replays": outcomes,
   "GET /api/teams/{teamId}/replays/{replayId}": outcomes,
   "GET /api/teams/{teamId}/replayed-candidates": outcomes,
+  "GET /api/teams/{teamId}/config-pull-requests/{pullRequestId}": outcomes,
   "GET /api/teams/{teamId}/replay-runs/{runId}": noReplayRun,
   "GET /api/teams/{teamId}/replay-runs/{runId}/replay": noReplayRun,
   "GET /api/teams/{teamId}/runs/{runId}/config": noReplayRun,

@@ -7,6 +7,7 @@ import type { Route } from "../../http/route.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
 import { connect, install } from "../support/code-host-scene.js";
+import { storeConfigPullRequest } from "../support/config-pull-request-rows.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
@@ -133,6 +134,7 @@ export async function openWorld(t: Test): Promise<World> {
     ...filled,
     installationId: await connectInstallation(codeHost, owner),
     replayId: await storeReplay(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
+    pullRequestId: await storeConfigPullRequest(store, { workspaceId, teamId }),
   };
   examples ??= requestExamples(service);
   const exampleBodies = await examples;

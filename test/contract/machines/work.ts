@@ -27,6 +27,9 @@ const replayEnded = {
   "counterpart.ended": "same",
 };
 
+/** What a config pull request takes in every state after its first pick. */
+const picked = { "pick.refused": "same", "pick.repeated": "same", "pull-request.forget": "none" };
+
 /** What an archive takes in every state in which something needs its commit. */
 const heldArchive = {
   "archive.hold": "same",
@@ -217,6 +220,12 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "decisions.merged": "same",
       "decisions.closed": "same",
     },
+  },
+  "config-pull-request": {
+    none: { "candidate.pick": "opening", "pick.refused": "same", "pull-request.forget": "same" },
+    opening: { ...picked, "candidate.pick": "same", "opening.due": "refused", "pull-request.opened": "opened" },
+    opened: { ...picked, "candidate.pick": "same" },
+    refused: { ...picked, "candidate.pick": "opening" },
   },
   "replay-sets": {
     open: {

@@ -1,0 +1,45 @@
+import { toChangeEntry, topic } from "../../runtime/topic.js";
+import type { Reading } from "../../storage/store.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { retain } from "../tables/retention.js";
+import type { ConfigPullRequestRow } from "./config-pull-request.js";
+import { configPullRequestRef } from "./config-pull-request.messages.js";
+import { type CandidatePullRequest, candidatePullRequest } from "./config-pull-request.view.js";
+
+/** What the stream of a search publishes of the pull requests of its candidates. */
+const searchTopic = topic<{
+  readonly type: "config-pull-request";
+  readonly candidateId: string;
+  readonly pullRequest: CandidatePullRequest;
+}>("search");
+
+/** `[pull request]`; ids rise with time. */
+export const configPullRequests = indexedTable<ConfigPullRequestRow>("config-pull-request", {
+  order: ["id"],
+  indexes: { "candidate-pull-request": ["candidateId"], "team-config-pull-request": ["teamId"] },
+  changes: (row) => {
+    const { searchId, candidateId } = row;
+    const data = { type: "config-pull-request", candidateId, pullRequest: candidatePullRequest(row) } as const;
+    return [toChangeEntry(searchTopic(searchId), data)];
+  },
+});
+
+/** Its search may be stored longer; a candidate without one can be picked again. */
+export const configPullRequestRetention = retain(configPullRequests, {
+  period: "work",
+  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  endedAtMs: ({ state, updatedAt }) => (state === "opening" ? null : Date.parse(updatedAt)),
+  remove: (turn, { candidateId }) => {
+    turn.send(configPullRequestRef(turn.self.partition, candidateId), { type: "pull-request.forget" });
+    return true;
+  },
+});
+
+/** The config pull request of a candidate; undefined until it is picked. */
+export function findPullRequestOf(
+  reading: Reading,
+  workspaceId: string,
+  candidateId: string,
+): ConfigPullRequestRow | undefined {
+  return configPullRequests.all(reading, workspaceId, { candidateId }, { limit: 1 }).at(0);
+}

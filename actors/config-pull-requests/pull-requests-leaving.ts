@@ -1,0 +1,23 @@
+import type { Subscriber } from "../../runtime/actor-type.js";
+import type { ResourceChanged } from "../resources/resource.messages.js";
+import { findResource } from "../resources/resource.table.js";
+import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
+import { configPullRequestRef } from "./config-pull-request.messages.js";
+import { configPullRequests } from "./config-pull-request.table.js";
+
+/** Forgets the config pull requests of a team that was deleted, and of a workspace that was closed. */
+export const pullRequestsLeavingSubscriber: Subscriber<ResourceChanged<"team"> | WorkspaceClosed> = {
+  name: "config pull requests go with their team and their workspace",
+  facts: ["team.changed", "workspace.closed"],
+  handle: (fact, turn) => {
+    const { partition } = turn.self;
+    const isClosed = fact.name === "workspace.closed";
+    if (!isClosed && findResource(turn, partition, "team", fact.id) !== undefined) return;
+    const gone = isClosed
+      ? [...configPullRequests.rows(turn, partition)]
+      : configPullRequests.all(turn, partition, { teamId: fact.id });
+    for (const { candidateId } of gone) {
+      turn.send(configPullRequestRef(partition, candidateId), { type: "pull-request.forget" });
+    }
+  },
+};

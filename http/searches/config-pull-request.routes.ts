@@ -1,0 +1,29 @@
+import { findConfigPullRequest } from "../../actors/config-pull-requests/config-pull-request.queries.js";
+import {
+  configPullRequestSchema,
+  configPullRequestView,
+} from "../../actors/config-pull-requests/config-pull-request.view.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+
+/** Reads of config pull requests, for those who may read the team's replays. */
+export function configPullRequestRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {
+  return [
+    subjectRoute(
+      {
+        find: ({ caller, params: { teamId = "", pullRequestId = "" } }) =>
+          findConfigPullRequest(reading, caller, { teamId, pullRequestId }),
+      },
+      {
+        method: "GET",
+        path: "/api/teams/{teamId}/config-pull-requests/{pullRequestId}",
+        summary: "Read a config pull request",
+        description: "Of a candidate of a search that a person picked.",
+        access: "any",
+        answers: { 200: configPullRequestSchema },
+        handle: (_request, row) => ({ status: 200, body: configPullRequestView(row) }),
+      },
+    ),
+  ];
+}
