@@ -16,11 +16,34 @@ export interface CopyParts {
   readonly pairingSpent: Money | null;
 }
 
-/**
- * The copy with outputs, reasons and claims, as they were given. Written out, as a replay has 250: objects made of others'
- * members cost several times as much.
- */
+/** What is shown of a copy with its texts, or without. */
+interface Looks<Check, Judge, Pair> {
+  readonly check: Check;
+  readonly judge: Judge;
+  readonly secondJudge: Judge | null;
+  readonly recheck: Check;
+  readonly pair: Pair;
+}
+
+/** The copy with outputs, reasons and claims, as they were given. */
 export function copyView(parts: CopyParts): CopyView {
+  return toView(parts, parts);
+}
+
+/** The copy in lists of replays and on the stream: without outputs, reasons and claims. */
+export function listedCopyView(parts: CopyParts): ListedCopyView {
+  const { check, judge, secondJudge, recheck, pair } = parts;
+  return toView(parts, {
+    check: listedCheck(check),
+    judge: listedJudge(judge),
+    secondJudge: secondJudge === null ? null : listedJudge(secondJudge),
+    recheck: listedCheck(recheck),
+    pair: pair === null ? null : { ...pair, readings: pair.readings?.map(listedReading) ?? null },
+  });
+}
+
+/** Written out, as a replay has 250: objects made of others' members cost several times as much. */
+function toView<Check, Judge, Pair>(parts: CopyParts, looks: Looks<Check, Judge, Pair>) {
   const { copy } = parts;
   return {
     runId: copy.runId,
@@ -32,40 +55,12 @@ export function copyView(parts: CopyParts): CopyView {
     result: copy.result,
     why: copy.why,
     outcome: copy.outcome,
-    check: parts.check,
-    judge: parts.judge,
-    secondJudge: parts.secondJudge,
+    check: looks.check,
+    judge: looks.judge,
+    secondJudge: looks.secondJudge,
     rejudgingSpent: parts.rejudgingSpent,
-    recheck: parts.recheck,
-    pair: parts.pair,
-    pairingSpent: parts.pairingSpent,
-    spent: boundMoney(copy.spent),
-    priced: copy.priced,
-    steps: copy.steps,
-    ms: copy.ms,
-    toolMisses: copy.toolMisses,
-  };
-}
-
-/** The copy in lists of replays and on the stream: without outputs, reasons and claims. */
-export function listedCopyView(parts: CopyParts): ListedCopyView {
-  const { copy, pair, secondJudge } = parts;
-  return {
-    runId: copy.runId,
-    originalRunId: copy.originalRunId,
-    taskId: copy.taskId,
-    title: parts.title,
-    repeat: copy.repeat,
-    state: copy.state,
-    result: copy.result,
-    why: copy.why,
-    outcome: copy.outcome,
-    check: listedCheck(parts.check),
-    judge: listedJudge(parts.judge),
-    secondJudge: secondJudge === null ? null : listedJudge(secondJudge),
-    rejudgingSpent: parts.rejudgingSpent,
-    recheck: listedCheck(parts.recheck),
-    pair: pair === null ? null : { ...pair, readings: pair.readings?.map(listedReading) ?? null },
+    recheck: looks.recheck,
+    pair: looks.pair,
     pairingSpent: parts.pairingSpent,
     spent: boundMoney(copy.spent),
     priced: copy.priced,
