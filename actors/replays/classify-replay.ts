@@ -49,6 +49,10 @@ export function classifyReplay(message: ReplayIncoming, { context }: ReplayState
       return row === undefined ? { type: "replay.other" } : toStep(turn, row, message);
     case "replay.stop":
       return row === undefined ? { type: "stop.refused", refusal: gone(turn) } : toStop(turn, row, message);
+    case "replay.end":
+      return row === undefined ? { type: "replay.other" } : toEnd(row);
+    case "purse.moved":
+      return row === undefined ? { type: "replay.other" } : toSettled(turn, row);
     case "run.began":
     case "run.asking":
     case "note":
@@ -66,9 +70,19 @@ function toWoken(
 ): ReplayEvent {
   if (name === JUDGING_WAKE) return { type: "judging.on" };
   if (name !== wakeUps.settle) return toMaking(context, row);
+  return toSettled(turn, row);
+}
+
+/** Looks at it again, though none of its copies changed in this turn. */
+function toSettled(turn: TurnReading, row: ReplayRow): ReplayEvent {
   if (!isUnderWay(row)) return { type: "replay.other" };
   const step = stepReplay(turn, row, null);
   return { type: `step.${step.leads}`, step };
+}
+
+function toEnd(row: ReplayRow): ReplayEvent {
+  if (isUnderWay(row)) return { type: "replay.stop", caller: null, client: null };
+  return { type: row.judged ? "replay.other" : "judging.end" };
 }
 
 function toMaking({ made }: ReplayContext, row: ReplayRow): ReplayEvent {

@@ -7,7 +7,10 @@ import type { ReplayRow } from "./replay.js";
 /** A candidate that nobody proposed: the service made it with a replay of it. */
 interface MadeCandidateRow {
   readonly candidateId: string;
-  readonly replayId: string;
+  /** Null for one of a search, which is there before its replay is. */
+  readonly replayId: string | null;
+  /** The team of a search's candidate; absent for others. */
+  readonly teamId?: string;
 }
 
 /** How the directory names these candidates: they are no resources. */
@@ -30,6 +33,19 @@ export function recordMade(turn: Turn, { id: replayId, candidate }: ReplayRow): 
   const { partition } = turn.self;
   madeCandidates.put(turn, partition, candidate.id, { candidateId: candidate.id, replayId });
   turn.direct(entryOf(partition, candidate.id));
+}
+
+/** Records a candidate that a search admitted, as long as the search has it. */
+export function recordSearched(turn: Turn, { candidateId, teamId }: { candidateId: string; teamId: string }): void {
+  const { partition } = turn.self;
+  madeCandidates.put(turn, partition, candidateId, { candidateId, replayId: null, teamId });
+  turn.direct(entryOf(partition, candidateId));
+}
+
+export function removeSearched(turn: Turn, candidateId: string): void {
+  const { partition } = turn.self;
+  madeCandidates.remove(turn, partition, candidateId);
+  turn.undirect(entryOf(partition, candidateId));
 }
 
 /** Removes the candidate of a replay that is removed, unless a later replay of it is stored. */

@@ -20,8 +20,9 @@ export function findMadeCandidate(reading: Reading, id: string): MadeResource | 
   const location = findLocation(reading, id);
   if (location?.kind !== MADE_CANDIDATE) return undefined;
   const { workspaceId } = location;
-  const replayId = madeCandidates.get(reading, workspaceId, id)?.replayId ?? "";
-  const replay = replays.get(reading, workspaceId, replayId);
+  const made = madeCandidates.get(reading, workspaceId, id);
+  if (made?.teamId !== undefined) return { workspaceId, teamId: made.teamId, row: null, use: uses.searched };
+  const replay = replays.get(reading, workspaceId, made?.replayId ?? "");
   if (replay === undefined || replay.candidate.kind === "proposed") return undefined;
   const { kind } = replay.candidate;
   const row = kind === "live" ? toResource(reading, workspaceId, replay) : null;

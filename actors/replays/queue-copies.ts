@@ -9,6 +9,7 @@ import { isAtCeiling, mayStart } from "./replay-ceiling.js";
 import { replayCopies } from "./replay-copy.table.js";
 import type { CopyName, ReplayContext } from "./replay-events.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
+import { findPurseLeft } from "./replay-purse.js";
 import type { CopyChange } from "./replay-step.js";
 
 /** Copies of a replay that wait for a runner at once: enough for a pool to find the next one without asking. */
@@ -39,14 +40,15 @@ export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing
     changes.push({ before, after: { ...before, state: "queued", runId: queueCopy(turn, row, input, before) } });
   };
   let { next } = context;
-  for (; next < context.made && hasPlace() && !isAtCeiling(row); next++) {
+  const purse = findPurseLeft(turn, row);
+  for (; next < context.made && hasPlace() && !isAtCeiling(row, purse); next++) {
     const copy = find(nameOf(next));
     if (copy?.state === "waiting") queue(copy);
   }
   if (context.made < row.runs * row.repeats) return { next, back: context.back, changes };
   const back = context.back.filter((name) => {
     const copy = hasPlace() ? find(name) : undefined;
-    if (!hasPlace() || (copy?.state === "waiting" && !mayStart(row, copy))) return true;
+    if (!hasPlace() || (copy?.state === "waiting" && !mayStart(row, copy, purse))) return true;
     if (copy?.state === "waiting") queue(copy);
     return false;
   });
@@ -61,7 +63,7 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
   const { config, block } = input;
   const start: StartRun = {
     type: "run.start",
-    ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(id) },
+    ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(row) },
     ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
     beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId), input, copy),
     needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),

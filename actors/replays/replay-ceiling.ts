@@ -12,18 +12,32 @@ export function countSpent(replay: ReplayRow): Fraction {
   return add(add(fromText(spent), fromText(besides)), multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** Whether no more copies are started that have not run. */
-export function isAtCeiling(replay: ReplayRow): boolean {
-  return !mayStart(replay, { priced: true });
+/** The ceiling of a search for all it does, and what counts against it beside one of its replays. */
+export interface PurseLeft {
+  readonly ceiling: Money;
+  readonly others: Fraction;
+}
+
+/** Whether no more copies are started that have not run. `purse` is null for a replay of no search. */
+export function isAtCeiling(replay: ReplayRow, purse: PurseLeft | null): boolean {
+  return !mayStart(replay, { priced: true }, purse);
 }
 
 /**
  * Whether an attempt of a copy may start: what the rest counts is below the ceiling. A copy whose runner was lost, and
  * which counts its share of the ceiling since, counts no second one: its own share does not keep it from starting again.
+ * A replay of a search has room while its own ceiling and that of the search have.
  */
-export function mayStart(replay: ReplayRow, { priced }: Pick<ReplayCopyRow, "priced">): boolean {
+export function mayStart(
+  replay: ReplayRow,
+  { priced }: Pick<ReplayCopyRow, "priced">,
+  purse: PurseLeft | null,
+): boolean {
   const own = priced ? ZERO : unpricedRun(replay);
-  return !reachesCeiling(subtract(countSpent(replay), own), replay.ceiling);
+  const rest = subtract(countSpent(replay), own);
+  return (
+    !reachesCeiling(rest, replay.ceiling) && (purse === null || !reachesCeiling(add(rest, purse.others), purse.ceiling))
+  );
 }
 
 /** The spending of a replay after a copy changed. */

@@ -65,6 +65,10 @@ interface JudgingAnswered extends Message {
 interface JudgingOn extends Message {
   readonly type: "judging.on";
 }
+/** Its search was stopped, and it is still judged. */
+interface EndJudging extends Message {
+  readonly type: "judging.end";
+}
 /** The run of a second check is over. */
 interface RecheckOver extends Message {
   readonly type: "recheck.over";
@@ -101,6 +105,7 @@ export type ReplayEvent =
   | StepOverBudget
   | JudgingAnswered
   | JudgingOn
+  | EndJudging
   | RecheckOver
   | CounterpartEnded
   | StopReplay

@@ -54,7 +54,7 @@ export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
   storeSkills(turn, { workspaceId: partition, teamKey: getTeamKey(turn, partition, row.teamId) }, block.skills);
   replays.insert(turn, partition, row);
   replayInputs.insert(turn, partition, toInput(turn, row.id, plan));
-  if (row.candidate.kind !== "proposed") recordMade(turn, row);
+  if (row.candidate.kind !== "proposed" && row.candidate.kind !== "searched") recordMade(turn, row);
   for (const pinned of listPinned(row, entries)) pin(turn, partition, { ...pinned, by: row.id });
   for (const { runId } of entries) holdCommits(turn, { runId, holder: row.id });
   turn.send(replayRef(partition, row.id), { type: "replay.begin" });

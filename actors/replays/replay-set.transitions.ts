@@ -5,6 +5,7 @@ import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "../resources/change-record.table.js";
 import { findRequestBefore, type Keyed, recordRequest } from "../resources/repeated-request.js";
 import { runs } from "../runs/run.table.js";
+import { isPinned } from "../tables/pins.js";
 import { tasks } from "../tasks/task.table.js";
 import { listUnderWay } from "./replay.table.js";
 import type {
@@ -66,6 +67,7 @@ export function renameSet(event: Delivered<RenameSet>): Result {
 export function deleteSet(event: Delivered<DeleteSet>): Result {
   return changeSet(event, (set) => {
     if (isReplayed(event.turn, set)) return replayUnderWay;
+    if (isSearched(event.turn, set)) return searchUnderWay;
     if (set.guardsChanges) recordGuard(event, { ...set, guardsChanges: false });
     removeSet(event.turn, set);
     forgetReplays(event.turn, set.id);
@@ -77,6 +79,16 @@ const replayUnderWay: Refusal = {
   refused: "conflict",
   detail: "A replay of the set is under way. Stop it first, or wait until it has ended.",
 };
+
+const searchUnderWay: Refusal = {
+  refused: "conflict",
+  detail: "A search of the set is under way. Stop it first, or wait until it has ended.",
+};
+
+/** Whether a search of the set is under way, which pins it. */
+function isSearched(turn: Turn, { id }: ReplaySetRow): boolean {
+  return isPinned(turn, { of: replaySets.name, id });
+}
 
 /** Whether a replay of the set is under way; one with the answer only shows what there is to gain, and goes with it. */
 function isReplayed(turn: Turn, { id: setId, teamId }: ReplaySetRow): boolean {
@@ -92,6 +104,7 @@ export function addEntry(event: Delivered<AddEntry>): Result {
     const taskId = run?.taskId ?? null;
     if (run === undefined || run.teamId !== set.teamId || taskId === null) return runNotFound(runId);
     if (tasks.get(turn, partition, taskId) === undefined) return runNotFound(runId);
+    if (isSearched(turn, set)) return searchUnderWay;
     const station = findStationNow(turn, partition, set);
     if (station.station === undefined) return stationLeft;
     const refusal = refuseRun(turn, partition, run, station);
@@ -112,6 +125,7 @@ export function removeRun(event: Delivered<RemoveEntry>): Result {
   return changeSet(event, (set) => {
     const entry = findEntry(turn, set, runId);
     if (entry === undefined) return { refused: "not-found" };
+    if (isSearched(turn, set)) return searchUnderWay;
     removeEntry(turn, set, entry);
     return null;
   });

@@ -4,9 +4,10 @@ import { MAX_ATTEMPTS, toCopyResult } from "./copy-result.js";
 import { lastBytes, OUTPUT_BYTES } from "./figures/excerpt.js";
 import type { ReplayCopyRow, ReplayCounts, ReplayRow } from "./replay.js";
 import { isUnderWay } from "./replay.table.js";
-import { addReported, addSpending, isAtCeiling, mayStart } from "./replay-ceiling.js";
+import { addReported, addSpending, isAtCeiling, mayStart, type PurseLeft } from "./replay-ceiling.js";
 import { listCopies } from "./replay-copy.table.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
+import { findPurseLeft } from "./replay-purse.js";
 
 /**
  * What the change of a copy does to its replay, as plain data: computed when a message is classified, written when the
@@ -32,7 +33,8 @@ export interface ReplayStep {
 }
 
 /**
- * The step of a replay in which a copy changes, or that was judged in an earlier turn (null). At the ceiling its queued
+ * The step of a replay in which a copy changes, or null: that was judged in an earlier turn, or whose search has another
+ * room. `before` is as it is stored. At the ceiling its queued
  * copies go back, but for those that may start again; it is over budget when none runs, none may, and all that settled
  * have results. A replay that has ended stays in its state.
  */
@@ -41,13 +43,15 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   const row = countChanges(before, changes);
   if (!isUnderWay(row)) return { row, changes, withdrawn: [], leads: "on" };
   if (isComplete(row)) return { row, changes, withdrawn: [], leads: "finished" };
-  if (!isAtCeiling(row)) return { row, changes, withdrawn: [], leads: "on" };
+  const purse = findPurseLeft(turn, before);
+  if (!isAtCeiling(row, purse)) return { row, changes, withdrawn: [], leads: "on" };
   const copies = listCopies(turn, turn.self.partition, row.id).map((copy) =>
     change !== null && isSameCopy(copy, change.after) ? change.after : copy,
   );
-  const back = takeBack(copies.filter((copy) => !mayStart(row, copy)));
+  const back = takeBack(copies.filter((copy) => !mayStart(row, copy, purse)));
   const left = countChanges(row, back.changes);
-  const isOver = left.counts.running === 0 && left.counts.settled === countResults(left) && !canGoOn(left, copies);
+  const isOver =
+    left.counts.running === 0 && left.counts.settled === countResults(left) && !canGoOn(left, copies, purse);
   return {
     ...{ row: left, changes: [...changes, ...back.changes], withdrawn: back.withdrawn },
     leads: isOver ? "over-budget" : "on",
@@ -55,8 +59,8 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
 }
 
 /** Whether a copy waits that may start, though the replay is at its ceiling: its runner was lost. */
-function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[]): boolean {
-  return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy));
+function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[], purse: PurseLeft | null): boolean {
+  return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy, purse));
 }
 
 function isSameCopy(one: ReplayCopyRow, { place, repeat }: ReplayCopyRow): boolean {

@@ -9,8 +9,8 @@
  * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue         |
  * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated         |
  * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                          |
- * | queued,running | step.on (run.over, woken `settle`) | same        | a copy settles, and is judged if there   |
- * |                |                                    |             | is a judge, or goes back for another     |
+ * | queued,running | step.on (run.over, purse.moved,    | same        | a copy settles, and is judged if there   |
+ * |                | woken `settle`)                    |             | is a judge, or goes back for another     |
  * |                |                                    |             | attempt; fills its queue. At the ceiling |
  * |                |                                    |             | the queued runs are withdrawn, but those |
  * |                |                                    |             | of copies that may start again           |
@@ -22,9 +22,10 @@
  * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling; the last that ran        |
  * |                |                                    |             | settles, others never started, and no    |
  * |                |                                    |             | lost one may start again                 |
- * | queued,running | replay.stop                        | stopped     | its runs are withdrawn, its judging ends |
+ * | queued,running | replay.stop, also replay.end       | stopped     | its runs are withdrawn, its judging ends |
  * |                |                                    |             | a change record                          |
  * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs    |
+ * | finished       | judging.end (replay.end)           | same        | its judging ends                         |
  * | finished       | recheck.over (run.over)            | same        | a second check                           |
  * | finished       | counterpart.ended                  | same        | pairs begin                              |
  * | finished,      | step.on (run.over)                 | same        | a copy settles that ran at the stop      |
@@ -62,6 +63,7 @@ import { replayRef } from "./replay.messages.js";
 import {
   applyStep,
   beginReplay,
+  endJudging,
   endReplay,
   judgeOn,
   makeCopies,
@@ -103,6 +105,7 @@ const ended = {
   "step.on": { actions: "applyStep" },
   "judging.answered": { actions: ["takeAnswer", "release"] },
   "judging.on": { actions: ["judgeOn", "release"] },
+  "judging.end": { actions: "endJudging" },
   "recheck.over": { actions: ["takeRecheck", "release"] },
   "counterpart.ended": { actions: ["pairUp", "release"] },
 } as const;
@@ -131,6 +134,7 @@ const createMachine = (terms: ModelTerms | null) =>
         const scene = toScene(event.turn, terms);
         telling(event.turn, () => judgeOn(scene, () => goOnJudging(scene)));
       },
+      endJudging: ({ event }) => endJudging(toScene(event.turn, terms)),
       takeRecheck: ({ event }) => {
         assertEvent(event, "recheck.over");
         const { turn, run } = event;

@@ -4,6 +4,7 @@ import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
+import type { ReplayRow } from "./replay.js";
 
 /** From the team's sets, in the turn that wrote the replay's rows: it makes and queues its copies. */
 export interface BeginReplay extends Message {
@@ -45,12 +46,35 @@ export interface ReplayMoved extends Message {
   readonly what: "settled" | "ended" | "judged" | "removed";
 }
 
-export type ReplayMessage = BeginReplay | StopReplay | ForgetReplay | CounterpartEnded | OwnerMessage | RunClaimed;
+/** From its search, which was stopped: ends it if it is under way, and its judging. */
+export interface EndReplay extends Message {
+  readonly type: "replay.end";
+}
+
+/** From another replay of its search, or from the search: the ceiling of all has no room any more, or room again. */
+export interface PurseMoved extends Message {
+  readonly type: "purse.moved";
+}
+
+export type ReplayMessage =
+  | BeginReplay
+  | StopReplay
+  | EndReplay
+  | ForgetReplay
+  | CounterpartEnded
+  | PurseMoved
+  | OwnerMessage
+  | RunClaimed;
 
 /** A replay of a workspace. */
 export const replayRef = reference<ReplayMessage>("replay");
 
-/** The lane in which its runs wait for a runner. */
-export function laneOfReplay(replayId: string): string {
-  return `replay:${replayId}`;
+/** The lane in which its runs wait for a runner. The replays of a search share one. */
+export function laneOfReplay({ id, search }: Pick<ReplayRow, "id" | "search">): string {
+  return search === null ? `replay:${id}` : laneOfSearch(search.searchId);
+}
+
+/** The lane of the replays of a search, which the search limits. */
+export function laneOfSearch(searchId: string): string {
+  return `search:${searchId}`;
 }

@@ -7,17 +7,24 @@ import { replayChanges } from "./replay-changes.js";
 interface ListedReplay extends ReplayRow {
   /** The set that it checks; null when it checks none. */
   readonly checksSet: string | null;
+  /** Null when no search started it. */
+  readonly searchId: string | null;
 }
 
 /** `[replay]`; ids rise with time. */
 export const replays = listedTable<ReplayRow, ListedReplay>("replay", {
   order: ["id"],
-  listed: (replay) => ({ ...replay, checksSet: replay.probe ? replay.setId : null }),
+  listed: (replay) => ({
+    ...replay,
+    checksSet: replay.probe ? replay.setId : null,
+    searchId: replay.search?.searchId ?? null,
+  }),
   changes: (replay, _reading, write) => replayChanges(replay, write),
   indexes: {
     "set-replay": ["setId"],
     "set-replay-by-config": ["setId", "runningFingerprint", "scoringFingerprint"],
     "set-replay-checking": { by: ["checksSet"], has: ["checksSet"] },
+    "search-replay": { by: ["searchId"], has: ["searchId"] },
     "team-replay": ["teamId"],
     "paired-replay": { by: ["pairedWith"], has: ["pairedWith"] },
     "replay-under-way": { by: ["teamId", "state"], only: { state: ["queued", "running"] } },

@@ -17,6 +17,7 @@ import { listCopies, replayCopies } from "./replay-copy.table.js";
 import type { CopyName, ReplayContext } from "./replay-events.js";
 import { getReplayInput, type ReplayEntry, type ReplayInputRow } from "./replay-input.table.js";
 import { listPinned } from "./replay-pins.js";
+import { putReplay } from "./replay-purse.js";
 import { replaySetsRef } from "./replay-set.messages.js";
 import { type CopyChange, countChanges, type ReplayStep, stepReplay, withdrawQueued } from "./replay-step.js";
 import { runRefusals } from "./run-refusal.js";
@@ -43,7 +44,7 @@ export function freeLane(turn: Turn): void {
 }
 
 function limitLane(turn: Turn, maxClaims: number | null): void {
-  const limit: LimitLane = { type: "lane.limit", lane: laneOfReplay(turn.self.id), maxClaims };
+  const limit: LimitLane = { type: "lane.limit", lane: laneOfReplay(getReplayRow(turn)), maxClaims };
   turn.send(dispatcherRef(turn.self.partition), limit);
 }
 
@@ -121,7 +122,7 @@ export function judgeOn({ turn }: JudgingScene, work: () => void): void {
 function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): void {
   const { partition } = turn.self;
   for (const { before, after } of changes) replayCopies.put(turn, partition, before, after);
-  replays.put(turn, partition, getReplayRow(turn), row);
+  putReplay(turn, getReplayRow(turn), row);
 }
 
 /** Queues the next copies, as many as may wait, and counts them. */
@@ -184,6 +185,12 @@ export function stopReplay(event: Delivered<StopReplay>, terms: ModelTerms | nul
   }
   recordRequest(turn, event, id);
   turn.reply({ replayed: false });
+}
+
+/** Its search was stopped: what is still judged of a replay that has ended is judged no more. */
+export function endJudging(scene: JudgingScene): void {
+  stopJudging(scene);
+  releaseWhenJudged(scene.turn);
 }
 
 /** Withdraws all runs of copies; those that no runner had go back and are forgotten. */

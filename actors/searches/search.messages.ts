@@ -73,10 +73,7 @@ export type SearchMessage = StartSearch | StopSearch | StationLeft | CandidatesA
 /** A search of a workspace. */
 export const searchRef = reference<SearchMessage>("search");
 
-/** The lane in which the runs of its replays wait for a runner, and that of its agent's runs. */
-export function laneOfSearch(searchId: string): string {
-  return `search:${searchId}`;
-}
+/** The lane in which the runs of its agent wait for a runner. */
 export function laneOfSearchAgent(searchId: string): string {
   return `search-agent:${searchId}`;
 }

@@ -8,6 +8,7 @@ import type { ReplayCopyRow, ReplayRow } from "../replay.js";
 import { replays } from "../replay.table.js";
 import { replayCopies } from "../replay-copy.table.js";
 import { getReplayInput } from "../replay-input.table.js";
+import { putReplay } from "../replay-purse.js";
 import type { ModelTerms } from "./model-terms.js";
 import type { AskedReading, AskedVerdict, Look } from "./replay-judging.table.js";
 
@@ -49,7 +50,7 @@ export function getReplay({ turn, replayId }: JudgingScene): ReplayRow {
 
 export function changeReplay(scene: JudgingScene, change: (replay: ReplayRow) => ReplayRow): void {
   const before = getReplay(scene);
-  replays.put(scene.turn, scene.turn.self.partition, before, change(before));
+  putReplay(scene.turn, before, change(before));
 }
 
 /** The judge of the replay's config, with the model of the replay's start; null for none. */

@@ -15,6 +15,7 @@ import { addMoney, type Money } from "../../money.js";
 import { modelLane } from "../../outbound/lanes.js";
 import { askModel, type ModelOutcome } from "../../outbound/model.effects.js";
 import type { ModelAsking } from "../../outbound/model-asking.js";
+import { findPurseLeft } from "../replay-purse.js";
 import { changeReplay, getReplay, type JudgingScene, type PreparedQuestion } from "./judging-scene.js";
 import { estimateCost } from "./model-terms.js";
 import { preparePair, refusePair, takeReading } from "./pairs.js";
@@ -177,7 +178,12 @@ function ask(scene: JudgingScene, look: Look, { prepared, mark, asking }: Asking
 
 function hasRoomFor(scene: JudgingScene, prepared: PreparedQuestion): boolean {
   const { needs } = prepared;
-  return hasRoom(getReplay(scene), needs === "estimates" ? estimateOf(scene, prepared) : needs);
+  const replay = getReplay(scene);
+  return hasRoom(
+    replay,
+    needs === "estimates" ? estimateOf(scene, prepared) : needs,
+    findPurseLeft(scene.turn, replay),
+  );
 }
 
 function estimateOf({ terms }: JudgingScene, { messages, model, estimates }: PreparedQuestion): Money | null {

@@ -1,13 +1,16 @@
-import { add, compare, decimal, fromText, subtract, toText, ZERO } from "../../fraction.js";
+import { add, compare, decimal, type Fraction, fromText, subtract, toText, ZERO } from "../../fraction.js";
 import { amountIn, type Money } from "../../money.js";
 import { addModelSpent, type ModelSpent } from "../../outbound/model-cost.js";
 import type { ReplayRow } from "../replay.js";
-import { countSpent } from "../replay-ceiling.js";
+import { countSpent, type PurseLeft } from "../replay-ceiling.js";
 
-/** Whether the replay's ceiling has room for a cost. What counts nothing always has. */
-export function hasRoom(replay: ReplayRow, cost: Money | null): boolean {
+/** Whether the replay's ceiling, and that of its search, have room for a cost. What counts nothing always has. */
+export function hasRoom(replay: ReplayRow, cost: Money | null, purse: PurseLeft | null): boolean {
   const count = amountIn(cost, replay.ceiling.currency);
-  return compare(count, ZERO) === 0 || compare(add(countSpent(replay), count), decimal(replay.ceiling.amount)) <= 0;
+  if (compare(count, ZERO) === 0) return true;
+  const counted = add(countSpent(replay), count);
+  const fits = (all: Fraction, ceiling: Money) => compare(all, decimal(ceiling.amount)) <= 0;
+  return fits(counted, replay.ceiling) && (purse === null || fits(add(counted, purse.others), purse.ceiling));
 }
 
 /**

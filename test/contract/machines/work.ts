@@ -23,6 +23,7 @@ const replayEnded = {
   "step.on": "same",
   "judging.answered": "same",
   "judging.on": "same",
+  "judging.end": "same",
   "recheck.over": "same",
   "counterpart.ended": "same",
 };
