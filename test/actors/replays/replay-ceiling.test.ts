@@ -141,6 +141,20 @@ t.test("at the ceiling a lost copy starts again, and none that has not run", asy
   t.same(world.complaints(), []);
 });
 
+t.test("what starts again at the ceiling counts what it costs, and nothing starts after it", async (t) => {
+  const world = await ReplayWorld.open({ runs: 4 });
+  const { replayId } = await world.start({ ceiling: { amount: 4, currency: "EUR" } });
+  await world.begin(world.job());
+  await world.connect();
+  await world.work(world.job(), 2.9);
+  await world.work(world.job(), 0.09);
+  t.match(world.replay(replayId), { state: "running", spending: { spent: "299/100", unpriced: 1 } }, "3.99 of 4");
+  await world.work(world.job(), 0.01);
+  t.equal(await world.workAll(5), 1, "the lost one: what is reported is below the ceiling still");
+  t.match(world.replay(replayId), { state: "finished", spending: { spent: "8/1", unpriced: 1 } });
+  t.same(world.complaints(), []);
+});
+
 t.test("a copy that never began its agent counts nothing", async (t) => {
   const world = await ReplayWorld.open({ runs: 2 });
   const { replayId } = await world.start();

@@ -1,4 +1,5 @@
 import t from "tap";
+import { countedSpend, reachesCeiling } from "../../../actors/statistics/spending.js";
 import { type Chance, createChance } from "../../simulation/chance.js";
 import { complaintsAtRest } from "../../support/replay-rest.js";
 import { type GivenJob, ReplayWorld } from "../../support/replay-world.js";
@@ -8,6 +9,8 @@ const amounts = [1, 3, 100];
 
 /** A history of replays drawn by chance: what people, a runner and kills do, in any order. */
 class History {
+  /** Starts that a ceiling should have kept from happening. */
+  readonly overruns: string[] = [];
   readonly #held: (GivenJob & { begun: boolean })[] = [];
 
   constructor(
@@ -20,7 +23,9 @@ class History {
   }
 
   async step(): Promise<void> {
-    this.#held.push(...this.world.jobs().map((job) => ({ ...job, begun: false })));
+    const given = this.world.jobs();
+    for (const { runId } of given) this.#noteOverrun(runId);
+    this.#held.push(...given.map((job) => ({ ...job, begun: false })));
     const acts = [
       this.#end,
       this.#end,
@@ -33,6 +38,20 @@ class History {
       this.#edit,
     ];
     await acts[this.#pick(acts.length)]?.call(this);
+  }
+
+  /**
+   * What the rest of its replay counts is below the ceiling whenever a copy starts. So what is counted in the end is less
+   * than the ceiling with what those copies count that ran after the last start.
+   */
+  #noteOverrun(runId: string): void {
+    for (const replay of this.world.allReplays()) {
+      const copies = this.world.copies(replay.id);
+      const isStarted = (copy: (typeof copies)[number]) => copy.runId === runId;
+      const rest = copies.map((copy) => (isStarted(copy) ? { ...copy, priced: true } : copy));
+      if (!copies.some(isStarted) || !reachesCeiling(countedSpend(rest, replay), replay.ceiling)) continue;
+      this.overruns.push(`${runId} of ${replay.id} started at the ceiling`);
+    }
   }
 
   async #begin(): Promise<void> {
@@ -108,7 +127,7 @@ t.test(
         await history.lose();
         await history.world.workAll();
       }
-      t.same(complaintsAtRest(history.world), [], `seed ${seed}`);
+      t.same([...history.overruns, ...complaintsAtRest(history.world)], [], `seed ${seed}`);
     }
   },
 );
