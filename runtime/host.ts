@@ -349,6 +349,7 @@ class Host implements Runtime {
   #finishStop(): void {
     if (!this.#draining) return;
     this.#dead = true;
+    this.#answers.giveAll();
     this.#write([stoppedMark]).then(this.#stopped, this.#stopped);
   }
 

@@ -23,8 +23,13 @@ export class ReleasedAnswers {
     if (!this.#isPlanned) this.#give();
   }
 
-  #give(): void {
-    for (let count = 0; count < AT_ONCE; count++) {
+  /** Gives all that are left: nobody is served any more whom they could hold up. */
+  giveAll(): void {
+    this.#give(Number.POSITIVE_INFINITY);
+  }
+
+  #give(most = AT_ONCE): void {
+    for (let count = 0; count < most; count++) {
       const next = this.#left.take();
       if (next === undefined) break;
       if (next.error === null) next.asker.resolve(next.answer);

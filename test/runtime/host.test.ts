@@ -1,8 +1,12 @@
 import t from "tap";
 import { address } from "../../runtime/address.js";
+import { createRuntime } from "../../runtime/host.js";
 import { Stopping } from "../../runtime/runtime.js";
 import { actorSpace, deadLetterSpace, undeliveredSpace } from "../../storage/keys.js";
+import { createMemoryStore } from "../../storage/memory-store.js";
+import { DrivenScheduler } from "../support/driven-scheduler.js";
 import { Harness, partition, settled } from "../support/harness.js";
+import { ManualClock } from "../support/manual-clock.js";
 import { plainEffect } from "../support/plain-effect.js";
 import { probe } from "../support/probe.js";
 
@@ -160,6 +164,28 @@ t.test("stop finishes what was asked, refuses what comes, and leaves the rest fo
   await harness.start();
   void settled(harness.runtime.stop());
   await harness.advance();
+});
+
+t.test("a runtime has stopped only when everyone who was to be answered is", async (t) => {
+  const scheduler = new DrivenScheduler();
+  const runtime = await createRuntime({
+    store: createMemoryStore(),
+    catalogue: { actors: [counter], subscribers: [], gates: [], effects: [] },
+    clock: new ManualClock(),
+    scheduler,
+    randomBytes: (count) => new Uint8Array(count),
+    log: { warn: () => undefined, error: () => undefined },
+  });
+  let answered = 0;
+  const asks = Array.from({ length: 100 }, (_, n) =>
+    runtime.ask(address(partition, "counter", `${n}`), { type: "add" }).then(() => {
+      answered += 1;
+    }),
+  );
+  const answeredAtStop = runtime.stop().then(() => answered);
+  while (!scheduler.isIdle) await scheduler.turn();
+  t.equal(await answeredAtStop, 100);
+  await Promise.all(asks);
 });
 
 /** Has a dead letter on disk, as an earlier process left it. */

@@ -2,19 +2,23 @@ import t from "tap";
 import { ReleasedAnswers } from "../../runtime/released-answers.js";
 import { DrivenScheduler } from "../support/driven-scheduler.js";
 
+/** Answers that note themselves as given. */
+function batchOf(given: string[], name: string, count: number) {
+  return Array.from({ length: count }, (_, n) => ({
+    asker: {
+      resolve: (answer: unknown) => void given.push(String(answer)),
+      reject: (error: Error) => void given.push(error.message),
+    },
+    answer: `${name}${n}`,
+    error: n === 1 ? new Error(`${name}1 failed`) : null,
+  }));
+}
+
 t.test("answers are given in their order, a few in each round of the loop", async (t) => {
   const scheduler = new DrivenScheduler();
   const answers = new ReleasedAnswers(scheduler);
   const given: string[] = [];
-  const batch = (name: string, count: number) =>
-    Array.from({ length: count }, (_, n) => ({
-      asker: {
-        resolve: (answer: unknown) => void given.push(String(answer)),
-        reject: (error: Error) => void given.push(error.message),
-      },
-      answer: `${name}${n}`,
-      error: n === 1 ? new Error(`${name}1 failed`) : null,
-    }));
+  const batch = (name: string, count: number) => batchOf(given, name, count);
   answers.release(batch("a", 3));
   t.same(given, ["a0", "a1 failed", "a2"], "few at once");
   answers.release(batch("b", 20));
@@ -29,4 +33,17 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   t.same(given, wanted);
   answers.release([]);
   t.ok(scheduler.isIdle);
+});
+
+t.test("at the end all that are left are given at once, each once", async (t) => {
+  const scheduler = new DrivenScheduler();
+  const answers = new ReleasedAnswers(scheduler);
+  const given: string[] = [];
+  answers.release(batchOf(given, "a", 30));
+  t.equal(given.length, 8);
+  answers.giveAll();
+  t.equal(given.length, 30);
+  await scheduler.turn();
+  t.ok(scheduler.isIdle);
+  t.same([given.length, given.at(-1)], [30, "a29"]);
 });
