@@ -129,10 +129,7 @@ class Host implements Runtime {
     this.#turns = new Turns({
       ...{ clock, overlays: this.#overlays, pictures: this.#pictures, freezes: options.freezes === true },
       recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),
-      router: this.#router,
-      undelivered: this.#undelivered,
-      timers: this.#timers,
-      effects: this.#effects,
+      ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
       ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
     this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
