@@ -12,7 +12,8 @@ import type {
 } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
-import { type Checkout, createCheckout, type RestoreCommit } from "./checkout/checkout.js";
+import type { Checkout } from "./checkout/checkout.js";
+import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
 import { Handovers } from "./harness/handovers.js";
@@ -23,15 +24,20 @@ import { type PermissionAnswer, Permissions, type PermissionWish } from "./harne
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
+import { isKeptIn } from "./process/kept-in.js";
 import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
 import { collect, toSummary } from "./run-report.js";
+import type { SearchClient } from "./search/search-client.js";
+import { beginSearch, type SearchRun } from "./search/search-run.js";
 
 export interface JobOptions {
   readonly workFolder: string;
   readonly mirrors: Mirrors;
   /** Commits that the service stores. */
   readonly archives: ArchiveCache;
+  /** What the service says and hears of searches. */
+  readonly searches: SearchClient;
   /** By name. */
   readonly harnesses: ReadonlyMap<string, Harness>;
   /** Names of variables of the runner's environment that are passed to programs. */
@@ -47,7 +53,7 @@ export interface JobOptions {
   readonly log: (line: string) => void;
 }
 
-/** Why a run ends before it is done; `question`: a replay ends with its agent's question, which nobody answers. */
+/** Why a run ends before it is done; `question`: a replay, or a run of a search, ends with its agent's question. */
 export type EndCause = "stop" | "drop" | "timeout" | "question";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
@@ -66,7 +72,7 @@ interface ShellCommand {
   readonly secrets: boolean;
 }
 
-const NO_LEAVE = "Nobody gives leave in a replay.";
+const NO_LEAVE = "Nobody gives leave in a replay or a search.";
 
 /**
  * The work on one claim, from the checkouts to the report.
@@ -201,29 +207,17 @@ export class JobRun {
     return ending;
   }
 
-  async #checkOut({ folder, checkouts }: Place): Promise<void> {
+  #checkOut(place: Place): Promise<void> {
+    const { mirrors, archives } = this.#options;
     const signal = this.#halt.stopping;
-    for (const wanted of this.job.checkouts) {
-      const { repository, image, setup } = wanted;
-      if (image !== null) {
-        const message = `${repository} wants the image ${image}, and this runner starts no containers`;
-        throw new JobFailed("no-image", message);
-      }
-      const restore: RestoreCommit = (record, stored) =>
-        this.#options.archives.restoreInto(record, { ...stored, claim: this.claim }, signal);
-      const site = { folder: folder.checkout(repository), record: folder.record(repository), signal, restore };
-      const checkout = await createCheckout(this.#options.mirrors, wanted, site).catch((error: unknown) => {
-        throw new JobFailed("checkout-failed", `${repository} could not be checked out`, errorMessage(error));
-      });
-      checkouts.push(checkout);
-      if (setup === null) continue;
-      const secrets = this.job.replay?.secretsFor.setup.includes(repository) ?? true;
-      const ran = { command: setup, cwd: checkout.folder, secrets };
-      const { exitCode, output } = await this.#shell({ folder, checkouts }, ran);
-      if (exitCode !== 0) {
-        throw new JobFailed("setup-failed", `the setup of ${repository} ended with ${exitCode ?? "a signal"}`, output);
-      }
-    }
+    return layOutCheckouts(this.job, {
+      ...{ ...place, mirrors, signal },
+      restore: (record, stored) => archives.restoreInto(record, { ...stored, claim: this.claim }, signal),
+      setUp: ({ repository, folder }, command) => {
+        const secrets = this.job.replay?.secretsFor.setup.includes(repository) ?? true;
+        return this.#shell(place, { command, cwd: folder, secrets });
+      },
+    });
   }
 
   async #agent(place: Place): Promise<AgentResult> {
@@ -232,7 +226,9 @@ export class JobRun {
     const found = this.#options.harnesses.get(harness.name);
     if (found === undefined) throw new JobFailed("harness-not-found", `there is no harness ${harness.name} here`);
     await folder.writeSkills(skills);
-    await writeFile(join(folder.context, "prompt.md"), station.prompt);
+    const search = await this.#beginSearch(folder);
+    const prompt = search === null ? station.prompt : `${search.prompt}${station.prompt}`;
+    await writeFile(join(folder.context, "prompt.md"), prompt);
     await writeFile(join(folder.context, "context.json"), JSON.stringify({ task, line, station }, null, 2));
     return found
       .run(this.job, {
@@ -252,11 +248,20 @@ export class JobRun {
         handover: (to, note) => this.#handOver(place, to, note),
         ask: (question) => this.#takeQuestion(question),
         permission: (wish, answered) => this.#askPermission(wish, answered),
+        say: search === null ? null : (type, value) => search.say(type, value),
         listen: (give) => this.#messages.listen(give),
       })
       .catch((error: unknown) => {
         throw error instanceof HarnessNotFound ? new JobFailed("harness-not-found", error.message) : error;
-      });
+      })
+      .finally(() => search?.finish());
+  }
+
+  /** Null in runs of no search. */
+  #beginSearch(folder: RunFolder): Promise<SearchRun | null> {
+    const { clock, searches: client } = this.#options;
+    const options = { claim: this.claim, folder, client, clock, signal: this.#halt.stopping, mask: this.#mask };
+    return beginSearch(this.job, { ...options, step: (step) => this.#step(step) });
   }
 
   /** Checks what the checkouts begin from. */
@@ -293,7 +298,7 @@ export class JobRun {
 
   #takeQuestion(question: string): void {
     this.#question = question;
-    if (this.job.replay !== undefined && this.#handovers.given === null) this.end("question");
+    if (isKeptIn(this.job) && this.#handovers.given === null) this.end("question");
   }
 
   #asked(): RunEnding {
@@ -311,7 +316,7 @@ export class JobRun {
 
   async #askPermission(wish: PermissionWish, answered: (answer: PermissionAnswer) => void): Promise<void> {
     await this.#options.room(this.#halt.stopping);
-    if (this.job.replay !== undefined) return answered({ dismissed: NO_LEAVE });
+    if (isKeptIn(this.job)) return answered({ dismissed: NO_LEAVE });
     if (!this.#options.knows("permissions")) {
       return answered({ dismissed: "The service is of a release that gives no leave for calls." });
     }
@@ -390,10 +395,4 @@ export class JobRun {
     });
     this.#reported = true;
   }
-}
-
-/** The agent's working folder: the only checkout, or with several the folder around them. */
-function cwdOf({ folder, checkouts }: Place): string {
-  const [only, ...others] = checkouts;
-  return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;
 }

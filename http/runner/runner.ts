@@ -8,6 +8,7 @@ import { createRequests } from "./connection/network-requests.js";
 import { ServiceConnection } from "./connection/service-connection.js";
 import { commandHarness } from "./harness/command-harness.js";
 import { Jobs } from "./jobs.js";
+import { SearchClient } from "./search/search-client.js";
 
 export interface RunnerOptions {
   readonly url: string;
@@ -59,8 +60,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const harness = commandHarness(options.command);
   const harnesses = new Map([[harness.name, harness]]);
   const commits = createCommits({ ...options, mirrors, connection: () => connection });
+  const searches = new SearchClient({ ...options, runnerId: () => connection.runnerId });
   const jobs: Jobs = new Jobs({
-    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses, archives: commits.archives },
+    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses, archives: commits.archives, searches },
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),

@@ -2,17 +2,12 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { ArchiveFinding } from "../../../actors/archives/archive.messages.js";
 import type { Pack } from "../../../actors/archives/pack.js";
-import type { Clock } from "../../../runtime/clock.js";
-import type { Credential } from "../connection/credential.js";
-
-export interface ArchiveClientOptions {
-  /** The service's base URL. */
-  readonly url: string;
-  readonly credential: Credential;
-  /** The id that the service gave this runner; null before the first welcome. */
-  readonly runnerId: () => string | null;
-  readonly clock: Clock;
-}
+import {
+  reasonOf,
+  type ServiceRequest,
+  ServiceRequests,
+  type ServiceRequestsOptions,
+} from "../connection/service-requests.js";
 
 /** A claim under which a pack is fetched. */
 export interface Claim {
@@ -25,17 +20,14 @@ export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 
-const ONE_REQUEST_MS = 60_000;
-/** Waits before each further try, in milliseconds. */
-const WAITS_MS = [500, 2_000, 8_000, 30_000];
 const receivedSchema = z.object({ received: z.int().min(0) });
 
 /** What a runner asks of the service about archives. Every request is tried again when the service cannot be reached. */
 export class ArchiveClient {
-  readonly #options: ArchiveClientOptions;
+  readonly #requests: ServiceRequests;
 
-  constructor(options: ArchiveClientOptions) {
-    this.#options = options;
+  constructor(options: ServiceRequestsOptions) {
+    this.#requests = new ServiceRequests(options);
   }
 
   /** Takes a commit; rejects with {@link ArchiveRefused} when another runner has it. */
@@ -56,7 +48,7 @@ export class ArchiveClient {
   async put(archiveId: string, n: number, chunk: Buffer, signal: AbortSignal): Promise<number> {
     const sha256 = createHash("sha256").update(chunk).digest("hex");
     const headers = { "content-type": "application/octet-stream", "service-sha256": sha256 };
-    const wish = { method: "PUT", headers, body: new Uint8Array(chunk) };
+    const wish = { method: "PUT" as const, headers, body: new Uint8Array(chunk) };
     return readReceived(await this.#ask(`${archiveId}/chunks/${n}`, wish, signal));
   }
 
@@ -72,42 +64,10 @@ export class ArchiveClient {
     return readReceived(await this.#ask(archiveId, { method: "POST", headers, body: JSON.stringify(step) }, signal));
   }
 
-  async #ask(path: string, wish: RequestInit, signal: AbortSignal): Promise<Response> {
-    for (let tried = 0; ; tried++) {
-      const answer = await this.#once(path, wish, signal).catch(() => null);
-      if (answer?.ok === true) return answer;
-      const mayPass = answer === null || answer.status === 408 || answer.status === 429 || answer.status >= 500;
-      const waitMs = WAITS_MS[tried];
-      if (!mayPass || waitMs === undefined || signal.aborted) throw new ArchiveRefused(await reasonOf(answer));
-      await this.#rest(waitMs, signal);
-    }
-  }
-
-  async #once(path: string, { headers, ...wish }: RequestInit, signal: AbortSignal): Promise<Response> {
-    const { url, credential, runnerId } = this.#options;
-    const token = await credential.token();
-    const answer = await fetch(`${url.replace(/\/$/, "")}/api/runner/archives/${path}`, {
-      ...wish,
-      headers: { ...headers, authorization: `Bearer ${token}`, "service-runner": runnerId() ?? "" },
-      // No redirects: the token must not be sent to another host.
-      redirect: "error",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(ONE_REQUEST_MS)]),
-    });
-    if (answer.status === 401) credential.refused();
+  async #ask(path: string, wish: Omit<ServiceRequest, "path">, signal: AbortSignal): Promise<Response> {
+    const answer = await this.#requests.ask({ ...wish, path: `/api/runner/archives/${path}` }, signal);
+    if (answer?.ok !== true) throw new ArchiveRefused(await reasonOf(answer));
     return answer;
-  }
-
-  #rest(ms: number, signal: AbortSignal): Promise<void> {
-    const { clock } = this.#options;
-    return new Promise((resolve) => {
-      const cancel = clock.at(clock.now() + ms, done);
-      signal.addEventListener("abort", done, { once: true });
-      function done(): void {
-        cancel();
-        signal.removeEventListener("abort", done);
-        resolve();
-      }
-    });
   }
 }
 
@@ -115,10 +75,4 @@ async function readReceived(answer: Response): Promise<number> {
   const parsed = receivedSchema.safeParse(await answer.json().catch(() => null));
   if (!parsed.success) throw new ArchiveRefused("the service's answer is of another form; is it of another release?");
   return parsed.data.received;
-}
-
-async function reasonOf(answer: Response | null): Promise<string> {
-  if (answer === null) return "the service does not answer";
-  const problem = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => null));
-  return problem.success ? problem.data.detail : `the service answered ${answer.status}`;
 }

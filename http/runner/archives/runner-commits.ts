@@ -1,12 +1,13 @@
 import type { Clock } from "../../../runtime/clock.js";
 import type { Mirrors } from "../checkout/mirrors.js";
 import type { ServiceConnection } from "../connection/service-connection.js";
+import type { ServiceRequestsOptions } from "../connection/service-requests.js";
 import { ArchiveCache } from "./archive-cache.js";
-import { ArchiveClient, type ArchiveClientOptions } from "./archive-client.js";
+import { ArchiveClient } from "./archive-client.js";
 import { KeptReport } from "./kept-report.js";
 import { WantedCommits } from "./wanted-commits.js";
 
-export interface RunnerCommitsOptions extends Pick<ArchiveClientOptions, "url" | "credential"> {
+export interface RunnerCommitsOptions extends Pick<ServiceRequestsOptions, "url" | "credential"> {
   readonly workFolder: string;
   readonly mirrors: Mirrors;
   readonly clock: Clock;

@@ -3,6 +3,7 @@ import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import type { Job } from "../../../actors/runners/job.js";
+import { isKeptIn } from "../process/kept-in.js";
 import type { ProcessGroup } from "../process/process-group.js";
 import { noteOf } from "../process/process-marks.js";
 
@@ -25,13 +26,13 @@ export class RunFolder {
     this.path = path;
   }
 
-  static async create(workFolder: string, job: Pick<Job, "runId" | "fence" | "replay">): Promise<RunFolder> {
+  static async create(workFolder: string, job: Pick<Job, "runId" | "fence" | "replay" | "search">): Promise<RunFolder> {
     const folder = new RunFolder(join(workFolder, "runs", `${job.runId.replace(/[^A-Za-z0-9_]/g, "")}-${job.fence}`));
     await rm(folder.path, { recursive: true, force: true });
     for (const path of [folder.home, folder.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     await mkdir(folder.context, { recursive: true });
     await mkdir(folder.checkouts, { recursive: true });
-    const gitConfig = job.replay === undefined ? GIT_CONFIG : `${GIT_CONFIG}${NO_CREDENTIALS}`;
+    const gitConfig = isKeptIn(job) ? `${GIT_CONFIG}${NO_CREDENTIALS}` : GIT_CONFIG;
     await writeFile(join(folder.home, ".gitconfig"), gitConfig);
     return folder;
   }
@@ -55,6 +56,20 @@ export class RunFolder {
   /** The folder of the run's skills, each in a folder of its own. */
   get skills(): string {
     return join(this.context, "skills");
+  }
+
+  /** What the agent of a search is shown. */
+  get search(): string {
+    return join(this.context, "search");
+  }
+
+  /** Where such an agent puts what it says, and where it is answered. */
+  get proposals(): string {
+    return join(this.search, "proposals");
+  }
+
+  get answers(): string {
+    return join(this.search, "answers");
   }
 
   /** Writes the files of the run's skills. Throws for a path that leads out of the skill's folder. */

@@ -47,6 +47,8 @@ const agentLineSchema = z.discriminatedUnion("type", [
     inputs: inputsSchema.default({}),
     reason: z.string().max(MAX_REASON_CHARACTERS).default(""),
   }),
+  /** To the service, in a run of a search: what else it holds is sent as it is. */
+  z.looseObject({ type: z.enum(["candidates", "cause"]) }),
 ]);
 
 const wantedSchema = z.object({
@@ -77,6 +79,8 @@ export type InputLine =
       readonly edited: boolean;
     }
   | { readonly type: "permission.dismissed"; readonly id: string; readonly reason: string | null }
+  /** Answers a `candidates` or `cause` line: the status of HTTP (0 for no answer), and the body or problem. */
+  | { readonly type: "candidates.answered" | "cause.answered"; readonly status: number; readonly body: unknown }
   /** A message from a person; `from` is `person <id>`. */
   | { readonly type: "message"; readonly from: string; readonly text: string };
 

@@ -51,7 +51,7 @@ interface Agent {
 async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail): Promise<void> {
   for await (const text of linesOf(group.stdout)) {
     const line = parseAgentLine(text);
-    if (line === null) {
+    if (line === null || (isSaid(line) && run.say === null)) {
       tail.add(`${text}\n`);
       await run.step({ kind: "output", text, tool: null });
       continue;
@@ -85,9 +85,20 @@ async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) 
         ),
       );
     }
+    case "candidates":
+    case "cause": {
+      const { type, ...said } = line;
+      const given = await run.say?.(type, said);
+      return given === undefined ? undefined : answer({ type: `${type}.answered`, ...given });
+    }
     case "wrong":
       return takeWrong(line, run, answer);
   }
+}
+
+/** Whether it is for the service, in runs of searches; elsewhere it is output. */
+function isSaid({ type }: AgentLine): boolean {
+  return type === "candidates" || type === "cause";
 }
 
 /** Reports an invalid line as a step, and as the answer that the agent waits for. */

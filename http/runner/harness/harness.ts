@@ -2,6 +2,7 @@ import type { Job } from "../../../actors/runners/job.js";
 import type { RunStep, Spent } from "../../../actors/runners/protocol.js";
 import type { Halt } from "../process/halt.js";
 import type { ProcessGroup } from "../process/process-group.js";
+import type { SaidType, ServiceAnswer } from "../search/search-client.js";
 import type { Give } from "./messages.js";
 import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 
@@ -24,6 +25,8 @@ export interface HarnessRun {
   readonly ask: (question: string) => void;
   /** Resolves when the agent's next line may be read. `answered` is called later with the answer, or never. */
   readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
+  /** What the agent of a search says to the service; resolves with the answer. Null in other runs. */
+  readonly say: ((type: SaidType, value: object) => Promise<ServiceAnswer>) | null;
   /** From now on, `give` gets the messages of people to the agent, in order. */
   readonly listen: (give: Give) => void;
 }

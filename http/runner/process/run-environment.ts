@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Job } from "../../../actors/runners/job.js";
 import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
+import { isKeptIn } from "./kept-in.js";
 
 /** Variables of the runner's environment that are always passed to programs. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];
@@ -20,11 +21,11 @@ export interface EnvironmentOptions {
 
 /**
  * The environment of a run's programs: the run's own variables, and of the runner's environment only {@link ALWAYS} and
- * the names in `passed`; in a replay without those of {@link CREDENTIAL}.
+ * the names in `passed`; in a replay or search without those of {@link CREDENTIAL}.
  */
 export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOptions): Record<string, string> {
   const folders = more.checkouts.map((checkout) => [checkout.repository, checkout.folder] as const);
-  const passed = job.replay === undefined ? more.passed : more.passed.filter((name) => !CREDENTIAL.test(name));
+  const passed = isKeptIn(job) ? more.passed.filter((name) => !CREDENTIAL.test(name)) : more.passed;
   return {
     PATH: "/usr/local/bin:/usr/bin:/bin",
     LANG: "C.UTF-8",
@@ -39,6 +40,7 @@ export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOpti
     SIGNALBOX_PROMPT_FILE: join(folder.context, "prompt.md"),
     SIGNALBOX_CONTEXT_FILE: join(folder.context, "context.json"),
     SIGNALBOX_SKILLS: folder.skills,
+    ...(job.search === undefined ? {} : { SIGNALBOX_SEARCH: folder.search }),
     SIGNALBOX_CHECKOUTS: JSON.stringify(Object.fromEntries(folders)),
   };
 }

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import type { Test } from "tap";
 import { type WebSocket, WebSocketServer } from "ws";
 import {
@@ -18,6 +19,13 @@ export interface Arrived {
   readonly frame: RunnerFrame;
 }
 
+/** A request over HTTP. */
+export interface Requested {
+  readonly line: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
 /**
  * The service's end of the runner protocol on a real socket, moved by hand: it takes only frames of the schema, and
  * sends only such. A frame that is none fails whoever waits for one.
@@ -29,6 +37,10 @@ export class ProtocolService {
   /** The bearer token it takes. */
   token = "pool-token";
   refusals = 0;
+  /** What was asked over HTTP. */
+  readonly requested: Requested[] = [];
+  /** What it answers over HTTP: a text, or a value as JSON. Undefined breaks the connection off. */
+  answers: (request: Requested) => { readonly status: number; readonly body: unknown } | undefined = () => undefined;
   /** Whether it acknowledges each message at once. */
   acknowledges = false;
   readonly #server: Server;
@@ -41,6 +53,16 @@ export class ProtocolService {
 
   private constructor(server: Server) {
     this.#server = server;
+    server.on("request", (request, response) => {
+      void text(request).then((body) => {
+        const asked = { line: `${request.method} ${request.url}`, headers: request.headers, body };
+        this.requested.push(asked);
+        const answer = this.answers(asked);
+        if (answer === undefined) return response.destroy();
+        response.statusCode = answer.status;
+        return response.end(typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body));
+      });
+    });
     server.on("upgrade", (request, socket, head) => {
       if (request.url !== "/api/runner" || request.headers.authorization !== `Bearer ${this.token}`) {
         this.refusals += 1;

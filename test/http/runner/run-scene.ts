@@ -22,8 +22,9 @@ export interface JobWish {
   readonly harness?: Partial<Job["harness"]>;
   readonly timeoutMinutes?: number;
   readonly checkouts?: readonly Partial<Job["checkouts"][number]>[];
-  /** What it says of a replay; nothing unless wished. */
+  /** What it says of a replay, or of a search; nothing unless wished. */
   readonly replay?: Job["replay"];
+  readonly search?: Job["search"];
 }
 
 export interface SceneWish {
@@ -126,6 +127,7 @@ export function jobOf(wish: JobWish): Job {
   return {
     ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
     ...(wish.replay === undefined ? {} : { replay: wish.replay }),
+    ...(wish.search === undefined ? {} : { search: wish.search }),
     task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
     line: { key: "dev", name: "Dev" },
     station: {

@@ -1,0 +1,48 @@
+import type { Job } from "../../../actors/runners/job.js";
+import { errorMessage, JobFailed } from "../job-failed.js";
+import type { CommandResult } from "../process/command.js";
+import { type Checkout, createCheckout, type RestoreCommit } from "./checkout.js";
+import type { Mirrors } from "./mirrors.js";
+import type { RunFolder } from "./run-folder.js";
+
+export interface LayOutOptions {
+  readonly folder: RunFolder;
+  readonly mirrors: Mirrors;
+  readonly restore: RestoreCommit;
+  readonly signal: AbortSignal;
+  /** Those laid out so far. */
+  readonly checkouts: Checkout[];
+  /** Runs the setup of a checkout. */
+  readonly setUp: (checkout: Checkout, command: string) => Promise<CommandResult>;
+}
+
+/**
+ * Lays out a job's checkouts, each with its setup, and adds them to `checkouts`. Rejects with a {@link JobFailed}:
+ * `no-image`, `checkout-failed` or `setup-failed`.
+ */
+export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayOutOptions): Promise<void> {
+  const { folder, mirrors, restore, signal, checkouts, setUp } = options;
+  for (const wanted of job.checkouts) {
+    const { repository, image, setup } = wanted;
+    if (image !== null) {
+      const message = `${repository} wants the image ${image}, and this runner starts no containers`;
+      throw new JobFailed("no-image", message);
+    }
+    const site = { folder: folder.checkout(repository), record: folder.record(repository), signal, restore };
+    const checkout = await createCheckout(mirrors, wanted, site).catch((error: unknown) => {
+      throw new JobFailed("checkout-failed", `${repository} could not be checked out`, errorMessage(error));
+    });
+    checkouts.push(checkout);
+    if (setup === null) continue;
+    const { exitCode, output } = await setUp(checkout, setup);
+    if (exitCode !== 0) {
+      throw new JobFailed("setup-failed", `the setup of ${repository} ended with ${exitCode ?? "a signal"}`, output);
+    }
+  }
+}
+
+/** The agent's working folder: the only checkout, or with several the folder around them. */
+export function cwdOf({ folder, checkouts }: Pick<LayOutOptions, "folder" | "checkouts">): string {
+  const [only, ...others] = checkouts;
+  return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;
+}

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import type { Clock } from "../../../runtime/clock.js";
+import type { Credential } from "./credential.js";
+
+export interface ServiceRequestsOptions {
+  /** The service's base URL. */
+  readonly url: string;
+  readonly credential: Credential;
+  /** The id that the service gave this runner; null before the first welcome. */
+  readonly runnerId: () => string | null;
+  readonly clock: Clock;
+}
+
+/** A request: the path under the service's address, with its slash. */
+export interface ServiceRequest extends Pick<RequestInit, "body"> {
+  readonly path: string;
+  readonly method: "GET" | "POST" | "PUT";
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const ONE_REQUEST_MS = 60_000;
+/** Waits before each further try, in milliseconds. */
+const WAITS_MS = [500, 2_000, 8_000, 30_000];
+
+/**
+ * The runner's requests to the service over HTTP, with its credential and its name. Each is tried again while the service
+ * cannot be reached or says that it may pass.
+ */
+export class ServiceRequests {
+  readonly #options: ServiceRequestsOptions;
+
+  constructor(options: ServiceRequestsOptions) {
+    this.#options = options;
+  }
+
+  /** The last answer, good or not; null when there was none. Does not reject. */
+  async ask(request: ServiceRequest, signal: AbortSignal): Promise<Response | null> {
+    for (let tried = 0; ; tried++) {
+      const answer = await this.#once(request, signal).catch(() => null);
+      const mayPass = answer === null || answer.status === 408 || answer.status === 429 || answer.status >= 500;
+      const waitMs = WAITS_MS[tried];
+      if (!mayPass || waitMs === undefined || signal.aborted) return answer;
+      await this.#rest(waitMs, signal);
+    }
+  }
+
+  async #once({ path, method, headers, body }: ServiceRequest, signal: AbortSignal): Promise<Response> {
+    const { url, credential, runnerId } = this.#options;
+    const token = await credential.token();
+    const answer = await fetch(`${url.replace(/\/$/, "")}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body }),
+      headers: { ...headers, authorization: `Bearer ${token}`, "service-runner": runnerId() ?? "" },
+      // No redirects: the token must not be sent to another host.
+      redirect: "error",
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ONE_REQUEST_MS)]),
+    });
+    if (answer.status === 401) credential.refused();
+    return answer;
+  }
+
+  #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const cancel = clock.at(clock.now() + ms, done);
+      signal.addEventListener("abort", done, { once: true });
+      function done(): void {
+        cancel();
+        signal.removeEventListener("abort", done);
+        resolve();
+      }
+    });
+  }
+}
+
+/** Why an answer is none that was hoped for, for the log. */
+export async function reasonOf(answer: Response | null): Promise<string> {
+  if (answer === null) return "the service does not answer";
+  const problem = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => null));
+  return problem.success ? problem.data.detail : `the service answered ${answer.status}`;
+}

@@ -1,0 +1,52 @@
+import { maskedWithin } from "../harness/mask.js";
+import type { SaidType, SearchClient, ServiceAnswer } from "./search-client.js";
+
+export interface SaidOptions {
+  readonly client: Pick<SearchClient, "say">;
+  readonly claim: { readonly runId: string; readonly fence: number };
+  /** Takes secrets out. */
+  readonly mask: (text: string) => string;
+  readonly signal: AbortSignal;
+  /** Shows in the run's steps what was said and answered. */
+  readonly show: (type: SaidType, answer: ServiceAnswer) => Promise<void>;
+}
+
+const NOT_SENT = { title: "Not sent", detail: "It is nested too deeply to be sent." };
+
+/** What the agent of one run of a search says to the service, one thing after the other, each once. */
+export class Said {
+  readonly #options: SaidOptions;
+  #last: Promise<unknown> = Promise.resolve();
+  #count = 0;
+
+  constructor(options: SaidOptions) {
+    this.#options = options;
+  }
+
+  /** Sends it when what was said before is answered. Does not reject. */
+  say(type: SaidType, value: object): Promise<ServiceAnswer> {
+    const answered = this.#last.then(() => this.#send(type, value));
+    this.#last = answered;
+    return answered;
+  }
+
+  async #send(type: SaidType, value: object): Promise<ServiceAnswer> {
+    const { client, claim, signal, show } = this.#options;
+    this.#count += 1;
+    const key = `${claim.runId}-${claim.fence}-${this.#count}`;
+    const body = this.#toBody(value);
+    const answer =
+      body === null ? { status: 400, body: NOT_SENT } : await client.say(claim, { type, body, key }, signal);
+    await show(type, answer);
+    return answer;
+  }
+
+  #toBody(value: object): string | null {
+    try {
+      return JSON.stringify(maskedWithin(value, this.#options.mask));
+    } catch (error) {
+      if (error instanceof RangeError) return null;
+      throw error;
+    }
+  }
+}

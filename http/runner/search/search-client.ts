@@ -1,0 +1,89 @@
+import { z } from "zod";
+import { MAX_FILES } from "../../../actors/searches/agent/bounds.js";
+import {
+  reasonOf,
+  type ServiceRequest,
+  ServiceRequests,
+  type ServiceRequestsOptions,
+} from "../connection/service-requests.js";
+
+/** The claim that a request is about. */
+interface Claim {
+  readonly runId: string;
+  readonly fence: number;
+}
+
+/** What an agent of a search tells the service. */
+export type SaidType = "candidates" | "cause";
+
+/** What the service answered: the body of its answer, or the problem. */
+export interface ServiceAnswer {
+  /** Of HTTP; 0 where it did not answer. */
+  readonly status: number;
+  readonly body: unknown;
+}
+
+const listed = z.object({
+  n: z.int().min(0),
+  path: z.string().max(1_000),
+  bytes: z.int().min(0),
+  digest: z.string(),
+});
+const listSchema = z.object({ files: z.array(listed).max(MAX_FILES) });
+/** A file that the agent of a search is shown: its path, its number, and its SHA-256. */
+export type ListedFile = z.output<typeof listed>;
+
+const paths: Readonly<Record<SaidType, string>> = { candidates: "search-candidates", cause: "search-causes" };
+const NO_ANSWER = { title: "No answer", detail: "The service did not answer." };
+
+/** The service has not what is fetched, or its answer is of another form. */
+export class SearchRefused extends Error {
+  override readonly name = "SearchRefused";
+}
+
+/** What a runner asks of the service about the runs of searches that it holds. */
+export class SearchClient {
+  readonly #requests: ServiceRequests;
+
+  constructor(options: ServiceRequestsOptions) {
+    this.#requests = new ServiceRequests(options);
+  }
+
+  /** The files that the agent is to find. Rejects with {@link SearchRefused}. */
+  async list(claim: Claim, signal: AbortSignal): Promise<readonly ListedFile[]> {
+    const answer = await this.#get(claim, "search-files", signal);
+    const parsed = listSchema.safeParse(await answer.json().catch(() => null));
+    if (!parsed.success) throw new SearchRefused("the list of files is of another form; is it of another release?");
+    return parsed.data.files;
+  }
+
+  /** Rejects with {@link SearchRefused}. */
+  async file(claim: Claim, n: number, signal: AbortSignal): Promise<Buffer> {
+    const answer = await this.#get(claim, `search-files/${n}`, signal);
+    return Buffer.from(await answer.arrayBuffer());
+  }
+
+  /** Tells what the agent says; the service takes it once under a key. Does not reject. */
+  async say(
+    claim: Claim,
+    said: { readonly type: SaidType; readonly body: string; readonly key: string },
+    signal: AbortSignal,
+  ) {
+    const headers = { "content-type": "application/json", "idempotency-key": said.key };
+    const request = { method: "POST", body: said.body, headers } as const;
+    const answer = await this.#ask(claim, paths[said.type], request, signal);
+    if (answer === null) return { status: 0, body: NO_ANSWER };
+    return { status: answer.status, body: await answer.json().catch((): unknown => NO_ANSWER) };
+  }
+
+  async #get(claim: Claim, path: string, signal: AbortSignal): Promise<Response> {
+    const answer = await this.#ask(claim, path, { method: "GET" }, signal);
+    if (answer?.ok !== true) throw new SearchRefused(await reasonOf(answer));
+    return answer;
+  }
+
+  #ask({ runId, fence }: Claim, path: string, { headers, ...wish }: Omit<ServiceRequest, "path">, signal: AbortSignal) {
+    const held = { ...headers, "service-run-fence": String(fence) };
+    return this.#requests.ask({ ...wish, path: `/api/runs/${runId}/${path}`, headers: held }, signal);
+  }
+}

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
+import { MAX_BYTES, MAX_FILE_BYTES } from "../../../actors/searches/agent/bounds.js";
+import type { RunFolder } from "../checkout/run-folder.js";
+import { PROPOSE_SCRIPT } from "./propose-script.js";
+import { type SearchClient, SearchRefused } from "./search-client.js";
+import { SEARCH_SKILL } from "./skill.js";
+
+/** How often files are listed anew that changed between the list and the file. */
+const MOST_LISTS = 3;
+
+export interface LayOut {
+  readonly folder: RunFolder;
+  readonly client: Pick<SearchClient, "list" | "file">;
+  readonly claim: { readonly runId: string; readonly fence: number };
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes what the agent of a search is shown: the files of the service, the skill that says what they are, and the program
+ * by which any agent proposes. Rejects with {@link SearchRefused} for a path that leads out of the folder too.
+ */
+export async function laySearchFiles({ folder, client, claim, signal }: LayOut): Promise<void> {
+  const { search } = folder;
+  const written = new Map<string, string>();
+  let isWhole = false;
+  for (let lists = 0; lists < MOST_LISTS && !isWhole; lists++) {
+    isWhole = true;
+    const files = await client.list(claim, signal);
+    if (files.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_BYTES) throw new SearchRefused("the files are too long");
+    for (const { n, path, digest } of files) {
+      if (written.get(path) === digest) continue;
+      const content = await client.file(claim, n, signal);
+      if (content.length > MAX_FILE_BYTES) throw new SearchRefused(`the file ${path} is too long`);
+      const found = createHash("sha256").update(content).digest("hex");
+      await writeInto(search, path, content);
+      written.set(path, found);
+      // What a replay's judge says may come while files are fetched.
+      isWhole &&= found === digest;
+    }
+  }
+  for (const made of [folder.proposals, folder.answers]) await mkdir(made, { recursive: true });
+  const propose = join(search, "propose");
+  await writeFile(propose, PROPOSE_SCRIPT);
+  await chmod(propose, 0o755);
+  await folder.writeSkills([SEARCH_SKILL]);
+}
+
+async function writeInto(folder: string, path: string, content: Uint8Array): Promise<void> {
+  const target = join(folder, path);
+  if (!target.startsWith(`${folder}${sep}`)) throw new SearchRefused(`the path ${path} leads out of its folder`);
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, content);
+}

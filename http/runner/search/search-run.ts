@@ -1,0 +1,74 @@
+import type { Job, JobSearch } from "../../../actors/runners/job.js";
+import type { RunStep } from "../../../actors/runners/protocol.js";
+import type { Clock } from "../../../runtime/clock.js";
+import type { RunFolder } from "../checkout/run-folder.js";
+import { JobFailed } from "../job-failed.js";
+import { ProposalFiles } from "./proposal-files.js";
+import { Said } from "./said.js";
+import { type SaidType, type SearchClient, SearchRefused, type ServiceAnswer } from "./search-client.js";
+import { laySearchFiles } from "./search-files.js";
+import { promptOf } from "./skill.js";
+
+export interface SearchRunOptions {
+  readonly search: JobSearch;
+  readonly claim: { readonly runId: string; readonly fence: number };
+  readonly folder: RunFolder;
+  readonly client: SearchClient;
+  readonly clock: Clock;
+  /** Aborted when the agent must end. */
+  readonly signal: AbortSignal;
+  readonly mask: (text: string) => string;
+  readonly step: (step: Pick<RunStep, "kind" | "text" | "tool">) => Promise<void>;
+}
+
+/** The part of a run that is a search's: what its agent is shown, and what it says to the service. */
+export class SearchRun {
+  readonly #options: SearchRunOptions;
+  readonly #said: Said;
+  #files: ProposalFiles | null = null;
+
+  constructor(options: SearchRunOptions) {
+    this.#options = options;
+    this.#said = new Said({ ...options, show: (type, answer) => this.#show(type, answer) });
+  }
+
+  /** What the agent is told to do, before what its station's prompt says. */
+  get prompt(): string {
+    return promptOf(this.#options.search.kind);
+  }
+
+  /** Lays out what the agent is shown, and begins to look for what it says in files. */
+  async begin(): Promise<void> {
+    await laySearchFiles(this.#options);
+    this.#files = new ProposalFiles({ ...this.#options, said: this.#said });
+  }
+
+  /** What the agent says in a line; resolves with the answer to it. */
+  say(type: SaidType, value: object): Promise<ServiceAnswer> {
+    return this.#said.say(type, value);
+  }
+
+  /** The agent has ended: what it left in files is sent. */
+  async finish(): Promise<void> {
+    await this.#files?.finish();
+  }
+
+  #show(type: SaidType, { status, body }: ServiceAnswer): Promise<void> {
+    const kind = status === 201 ? "tool" : "error";
+    return this.#options.step({ kind, text: `${type}: ${status} ${JSON.stringify(body)}`, tool: type });
+  }
+}
+
+/** Begins a job's part in its search: null for a job of none. Rejects with a {@link JobFailed}. */
+export async function beginSearch(
+  { search }: Pick<Job, "search">,
+  options: Omit<SearchRunOptions, "search">,
+): Promise<SearchRun | null> {
+  if (search === undefined) return null;
+  const run = new SearchRun({ ...options, search });
+  await run.begin().catch((error: unknown) => {
+    if (!(error instanceof SearchRefused)) throw error;
+    throw new JobFailed("runner-error", "what the search shows its agent could not be fetched", error.message);
+  });
+  return run;
+}
