@@ -26,7 +26,8 @@ import { until } from "./until.js";
  * line of two stations over a real git repository, two hooks, and tasks that agents work on. Then one of their runs is
  * repeated under a better prompt.
  *
- * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder.
+ * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
+ * leaves its folder.
  */
 
 const taskTexts = [
@@ -161,14 +162,14 @@ function lookAround(baseUrl: string, { teamId, readToken }: Configured, setId: s
 
 function startRunner(url: string, token: string, folder: string): ChildProcess {
   const args = [
-    join(here, "../runner/main.js"),
+    join(here, "runner.js"),
     ...["--url", url, "--name", "demo", "--slots", "2", "--work-folder", join(folder, "runner")],
     ...["--git-url", join(folder, "repositories", "{name}")],
     ...["--command", process.execPath, join(here, "agent.js")],
   ];
   const env = { ...process.env, SIGNALBOX_POOL_TOKEN: token };
-  // In its own process group: Ctrl+C reaches it only through this process.
-  return spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "inherit"], detached: true });
+  // In its own process group: Ctrl+C reaches it only through this process. The pipe tells it that this process is gone.
+  return spawn(process.execPath, args, { env, stdio: ["pipe", "ignore", "inherit"], detached: true });
 }
 
 /** Stops the runner and what it runs. */

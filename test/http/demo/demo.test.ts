@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
+import { until } from "../../support/until.js";
 
 const demo = fileURLToPath(new URL("../../../http/demo/main.js", import.meta.url));
 
@@ -167,6 +168,13 @@ t.test("ended in the middle of the work it leaves no process and no folder", asy
   t.equal(await demo.endAt(": running at work", "SIGINT"), 130);
   t.same(readdirSync(demo.temporary), []);
   t.same(demo.leftRunning(), []);
+});
+
+t.test("killed in the middle of the work it leaves no process", async (t) => {
+  const demo = new Demo(t);
+  t.equal(await demo.endAt(": running at work", "SIGKILL"), null);
+  await until("its runner and agents to end", () => demo.leftRunning().length === 0);
+  t.pass("they ended");
 });
 
 t.test("asked for help it says what it does and takes, and nothing is begun", async (t) => {
