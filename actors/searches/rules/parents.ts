@@ -1,0 +1,84 @@
+import { compare, type Fraction, fromText } from "../../fraction.js";
+import { compareText } from "../../statistics/copy.js";
+import type { Objective } from "./objective.js";
+import { type Contender, rank } from "./standing.js";
+
+/** The configs that are best at a searched task. */
+export interface TaskFrontier {
+  readonly taskId: string;
+  readonly candidateIds: readonly string[];
+}
+
+/** A config that a proposer may start from, with how many searched tasks none is better at. */
+export interface Parent {
+  readonly candidateId: string;
+  readonly tasks: number;
+}
+
+/** From what a proposer starts. */
+export interface Parents {
+  /** Tasks that any config scored, in the order of their ids. */
+  readonly tasks: readonly TaskFrontier[];
+  /** Those best at most tasks first, then in the order given. */
+  readonly parents: readonly Parent[];
+}
+
+/**
+ * The per-task frontier: for each searched task the configs, the seed among them, that succeeded at it most often; by
+ * the objective `cost` those of them that cost least on it. A config is left out when another does as well on every task
+ * and better on one. So a config that alone solves one hard task is built on, though another scores higher.
+ */
+export function findParents(contenders: readonly Contender[], objective: Objective): Parents {
+  const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: tasksOf(figures.tasks, objective) }));
+  const kept = configs.filter((config) => !configs.some((other) => other !== config && dominates(other, config)));
+  const taskIds = [...new Set(kept.flatMap(({ tasks }) => [...tasks.keys()]))].sort(compareText);
+  const tasks = taskIds.map((taskId) => ({ taskId, candidateIds: bestAt(taskId, kept) }));
+  const parents = kept.map(({ id }) => ({
+    candidateId: id,
+    tasks: tasks.filter(({ candidateIds }) => candidateIds.includes(id)).length,
+  }));
+  return { tasks, parents: parents.filter((parent) => parent.tasks > 0).sort((a, b) => b.tasks - a.tasks) };
+}
+
+interface Place {
+  readonly share: Fraction;
+  /** Null with the objective `success`, and when it is unknown, which is dearer than any. */
+  readonly cost: Fraction | null;
+}
+
+interface Config {
+  readonly id: string;
+  readonly tasks: ReadonlyMap<string, Place>;
+}
+
+type TaskTexts = readonly { readonly taskId: string; readonly share: string | null; readonly cost: string | null }[];
+
+function tasksOf(tasks: TaskTexts, objective: Objective): ReadonlyMap<string, Place> {
+  return new Map(
+    tasks.flatMap(({ taskId, share, cost }) => {
+      if (share === null) return [];
+      const place = { share: fromText(share), cost: objective === "cost" && cost !== null ? fromText(cost) : null };
+      return [[taskId, place] as const];
+    }),
+  );
+}
+
+/** Above 0 when `a` is the better place; one that is not scored is the worst. */
+function comparePlaces(a: Place | undefined, b: Place | undefined): number {
+  if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined);
+  const better = compare(a.share, b.share);
+  if (better !== 0) return better;
+  if (a.cost === null || b.cost === null) return Number(b.cost === null) - Number(a.cost === null);
+  return compare(b.cost, a.cost);
+}
+
+function dominates(config: Config, other: Config): boolean {
+  const taskIds = [...new Set([...config.tasks.keys(), ...other.tasks.keys()])];
+  const places = taskIds.map((taskId) => comparePlaces(config.tasks.get(taskId), other.tasks.get(taskId)));
+  return places.every((place) => place >= 0) && places.some((place) => place > 0);
+}
+
+function bestAt(taskId: string, configs: readonly Config[]): readonly string[] {
+  const best = configs.map(({ tasks }) => tasks.get(taskId)).reduce((a, b) => (comparePlaces(b, a) > 0 ? b : a));
+  return configs.filter(({ tasks }) => comparePlaces(tasks.get(taskId), best) === 0).map(({ id }) => id);
+}

@@ -1,0 +1,80 @@
+import { compare, fraction } from "../../fraction.js";
+import { type Copy, compareText, groupByTask, successShare } from "../../statistics/copy.js";
+import { inRunOrder } from "../../statistics/regression.js";
+import type { SearchEnding } from "./ending.js";
+
+/** Why a task failed, as a reflecting agent finds (document 2, "Cause recording body"). */
+export const failureCauses = ["config", "task", "judge", "check", "infra"] as const;
+export type FailureCause = (typeof failureCauses)[number];
+
+/** What came of a reflection (document 2, "Reflection": `outcome`). */
+export const reflectionOutcomes = [
+  "went-on",
+  "no-config-cause",
+  "no-failures",
+  "did-not-run",
+  "out-of-budget",
+] as const;
+export type ReflectionOutcome = (typeof reflectionOutcomes)[number];
+
+/** A task that a config failed, with the copy that is looked into. */
+export interface FailedTask {
+  readonly taskId: string;
+  readonly originalRunId: string;
+  readonly replayRunId: string;
+}
+
+/** A copy and its run; null when it has none. */
+export interface RunCopy extends Copy {
+  readonly runId: string | null;
+}
+
+/** The most tasks that a reflection looks into. */
+const MAX_FAILED_TASKS = 10;
+
+/**
+ * The tasks that a config failed at least once, of its copies of searched runs: those with the smallest share of success
+ * first, then by their ids, ten at most. Of each, the first copy that failed, by the order of `runs`, then by copy.
+ */
+export function findFailedTasks(copies: readonly RunCopy[], runs: readonly string[]): readonly FailedTask[] {
+  const failed = [...groupByTask(inRunOrder(copies, runs))].flatMap(([taskId, ofTask]) => {
+    const copy = ofTask.find(({ result, runId }) => result === "failed" && runId !== null);
+    if (copy === undefined || copy.runId === null) return [];
+    const share = successShare(ofTask) ?? fraction(0);
+    return [{ share, task: { taskId, originalRunId: copy.originalRunId, replayRunId: copy.runId } }];
+  });
+  failed.sort((a, b) => compare(a.share, b.share) || compareText(a.task.taskId, b.task.taskId));
+  return failed.slice(0, MAX_FAILED_TASKS).map(({ task }) => task);
+}
+
+/** A reflection that ended. */
+export interface Reflected {
+  /** How many tasks it was given. */
+  readonly tasks: number;
+  /** Whether its agent's run ended, rather than failed. */
+  readonly ran: boolean;
+  /** The last cause of each task. */
+  readonly causes: readonly { readonly cause: FailureCause; readonly suggestion: string | null }[];
+  /** Whether an iteration is left, and money for a proposer and a replay (`canPropose`). */
+  readonly canGoOn: boolean;
+}
+
+/** Causes that a run recorded count, though it failed later. */
+export function reflectionOutcome({ tasks, ran, causes, canGoOn }: Reflected): ReflectionOutcome {
+  if (tasks === 0) return "no-failures";
+  if (!ran && causes.length === 0) return "did-not-run";
+  if (!causes.some(({ cause, suggestion }) => cause === "config" && suggestion !== null)) return "no-config-cause";
+  return canGoOn ? "went-on" : "out-of-budget";
+}
+
+/** The ending of a search that a reflection ended; null when it went on. `iterationsLeft`: whether any is. */
+export function endingOfReflection(outcome: ReflectionOutcome, iterationsLeft: boolean): SearchEnding | null {
+  const endings: Readonly<Record<ReflectionOutcome, SearchEnding | null>> = {
+    "went-on": null,
+    "no-config-cause": "no-config-cause",
+    "no-failures": "no-improvement",
+    "did-not-run": "agent-failed",
+    "out-of-budget": iterationsLeft ? "ceiling" : "iterations-used",
+  };
+  return endings[outcome];
+}

@@ -1,0 +1,105 @@
+import { createHash } from "node:crypto";
+import { type TaskOutcome, taskOutcomes } from "../../run-facts/run-outcome.table.js";
+import { compareText } from "../../statistics/copy.js";
+
+/** A run of a set, as far as a split is concerned. */
+export interface SplitEntry {
+  readonly runId: string;
+  readonly taskId: string;
+  /** How the run turned out in its task. */
+  readonly outcome: TaskOutcome;
+}
+
+/** The runs that candidates are tuned on and those that confirm them (document 2, "Search detail": `split`). */
+export interface Split<Entry> {
+  /** Counts of tasks. */
+  readonly searchedTasks: number;
+  readonly heldOutTasks: number;
+  /** In the order of the set. */
+  readonly searched: readonly Entry[];
+  readonly heldOut: readonly Entry[];
+}
+
+/** The fewest tasks that are searched, and that are held out (document 2, "Limits": search set). */
+const MIN_SEARCHED = 3;
+const MIN_HELD_OUT = 2;
+
+/** How many of so many tasks are held out: two of five, rounded to the nearest. Null of too few to search. */
+export function countHeldOut(tasks: number): number | null {
+  if (tasks < MIN_SEARCHED + MIN_HELD_OUT) return null;
+  return Math.min(Math.max(MIN_HELD_OUT, Math.floor((4 * tasks + 5) / 10)), tasks - MIN_SEARCHED);
+}
+
+/**
+ * Splits a set by its tasks; null when they are too few to search. Each outcome has its part of the tasks held out,
+ * rounded up or down. Which tasks these are follows from the ids of the set and of the tasks alone: a second search of
+ * the set does not hold out what the first was tuned on, and a run added or removed moves at most one task of each
+ * outcome. The order of the entries does not count.
+ */
+export function splitTasks<Entry extends SplitEntry>(setId: string, entries: readonly Entry[]): Split<Entry> | null {
+  const tasks = new Set(entries.map(({ taskId }) => taskId));
+  const wanted = countHeldOut(tasks.size);
+  if (wanted === null) return null;
+  const strata = stratify(setId, entries);
+  const parts = apportion(strata, wanted);
+  const heldOut = new Set(strata.flatMap((stratum, n) => stratum.tasks.slice(0, parts[n])));
+  return splitBy(entries, heldOut);
+}
+
+/** The split that holds out these tasks. */
+export function splitBy<Entry extends Pick<SplitEntry, "taskId">>(
+  entries: readonly Entry[],
+  heldOutTasks: ReadonlySet<string>,
+): Split<Entry> {
+  const isHeldOut = ({ taskId }: Entry): boolean => heldOutTasks.has(taskId);
+  const tasks = new Set(entries.map(({ taskId }) => taskId)).size;
+  return {
+    searchedTasks: tasks - heldOutTasks.size,
+    heldOutTasks: heldOutTasks.size,
+    searched: entries.filter((entry) => !isHeldOut(entry)),
+    heldOut: entries.filter(isHeldOut),
+  };
+}
+
+/** The tasks of one outcome, in an order of chance that the set's id decides; so is `rank`, among the outcomes. */
+interface Stratum {
+  readonly rank: string;
+  readonly tasks: readonly string[];
+}
+
+function stratify(setId: string, entries: readonly SplitEntry[]): readonly Stratum[] {
+  const rankOf = (text: string): string =>
+    createHash("sha256")
+      .update(JSON.stringify([setId, text]))
+      .digest("hex");
+  const byTask = new Map<string, TaskOutcome[]>();
+  for (const { taskId, outcome } of entries) byTask.set(taskId, [...(byTask.get(taskId) ?? []), outcome]);
+  const tasks = [...byTask].map(([taskId, outcomes]) => ({
+    taskId,
+    outcome: commonest(outcomes),
+    rank: rankOf(taskId),
+  }));
+  tasks.sort((a, b) => compareText(a.rank, b.rank));
+  return taskOutcomes.map((outcome) => ({
+    rank: rankOf(outcome),
+    tasks: tasks.filter((task) => task.outcome === outcome).map(({ taskId }) => taskId),
+  }));
+}
+
+/** How most of a task's runs turned out; of as many, the first in the order of outcomes. */
+function commonest(outcomes: readonly TaskOutcome[]): TaskOutcome {
+  const count = (outcome: TaskOutcome): number => outcomes.filter((each) => each === outcome).length;
+  return taskOutcomes.reduce((most, outcome) => (count(outcome) > count(most) ? outcome : most));
+}
+
+/** How many tasks of each stratum are held out: its part rounded down, and one more where the most is left over. */
+function apportion(strata: readonly Stratum[], wanted: number): readonly number[] {
+  const all = strata.reduce((sum, { tasks }) => sum + tasks.length, 0);
+  const parts = strata.map(({ tasks, rank }, n) => {
+    const times = wanted * tasks.length;
+    return { n, rank, whole: Math.floor(times / all), left: times % all };
+  });
+  const missing = wanted - parts.reduce((sum, { whole }) => sum + whole, 0);
+  const most = [...parts].sort((a, b) => b.left - a.left || compareText(a.rank, b.rank)).slice(0, missing);
+  return parts.map((part) => part.whole + (most.includes(part) ? 1 : 0));
+}

@@ -1,0 +1,87 @@
+import { compare, decimal, fraction, multiply } from "../../fraction.js";
+import type { Money } from "../../money.js";
+import type { SetHealth } from "../../replays/figures/set-health.js";
+import { FEW } from "../../statistics/copy.js";
+import { allotBudget, type CostedEntry, expectCosts, roundDown, sumCosts } from "./allotments.js";
+import type { SearchBudget } from "./budget.js";
+import type { Split } from "./split.js";
+
+/** What makes a search hard to trust (document 2, "Warnings"), and our `thin-budget` and `too-few-to-confirm`. */
+export type SearchWarning =
+  | { readonly kind: "noise-unmeasured" }
+  | {
+      readonly kind: "noisy";
+      readonly spread: number;
+      readonly minGain: number;
+      readonly neededRepeats: number;
+      readonly suggestedRepeats: number;
+    }
+  | { readonly kind: "saturated"; readonly rate: number }
+  | { readonly kind: "judge-unstable"; readonly agreement: number; readonly compared: number }
+  | { readonly kind: "flaky-checks"; readonly flaky: number; readonly rechecked: number }
+  | {
+      readonly kind: "no-headroom";
+      readonly gain: number;
+      readonly low: number;
+      readonly high: number;
+      readonly answered: number;
+    }
+  /** The replay of the live config is allotted less than what its runs cost before. */
+  | { readonly kind: "thin-budget"; readonly allotted: Money; readonly expected: Money }
+  /** Fewer tasks are held out than a gain is confirmed on: `onlyOnSeenTasks` is `too-few-held-out` then. */
+  | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number };
+
+export interface WarningSources {
+  /** Of the set, under the live config as it is now. */
+  readonly health: SetHealth;
+  readonly minGain: number;
+  readonly budget: SearchBudget;
+  readonly split: Split<CostedEntry>;
+}
+
+/** In the order of the reference, then ours. */
+export function listWarnings(sources: WarningSources): readonly SearchWarning[] {
+  return [
+    ...warnOfNoise(sources),
+    ...warnOfHealth(sources.health),
+    ...warnOfBudget(sources),
+    ...warnOfHeldOut(sources.split.heldOutTasks),
+  ];
+}
+
+function warnOfNoise({ health: { noise }, minGain, budget }: WarningSources): readonly SearchWarning[] {
+  if (noise === null) return [{ kind: "noise-unmeasured" }];
+  const { spread, neededRepeats, suggestedRepeats } = noise;
+  if (neededRepeats <= budget.repeats) return [];
+  return [{ kind: "noisy", spread, minGain, neededRepeats, suggestedRepeats }];
+}
+
+function warnOfHealth({ saturation, judge, checks, oracle }: SetHealth): readonly SearchWarning[] {
+  const warnings: SearchWarning[] = [];
+  if (saturation?.saturated) warnings.push({ kind: "saturated", rate: saturation.rate });
+  if (judge?.unstable && judge.agreement !== null) {
+    warnings.push({ kind: "judge-unstable", agreement: judge.agreement, compared: judge.compared });
+  }
+  if (checks !== null && checks.flaky.length > 0) {
+    warnings.push({ kind: "flaky-checks", flaky: checks.flaky.length, rechecked: checks.rechecked });
+  }
+  if (oracle?.roomToImprove === false && oracle.gain !== null) {
+    const { gain, low, high } = oracle.gain;
+    warnings.push({ kind: "no-headroom", gain, low, high, answered: oracle.answered });
+  }
+  return warnings;
+}
+
+function warnOfBudget({ budget, split }: WarningSources): readonly SearchWarning[] {
+  const { currency } = budget.ceiling;
+  const entries = [...split.searched, ...split.heldOut];
+  const costs = expectCosts(entries, currency);
+  const expected = roundDown(multiply(fraction(budget.repeats), sumCosts(costs, entries)), currency);
+  const allotted = allotBudget(budget, split).seed;
+  if (!costs.isKnown || compare(decimal(allotted.amount), decimal(expected.amount)) >= 0) return [];
+  return [{ kind: "thin-budget", allotted, expected }];
+}
+
+function warnOfHeldOut(heldOutTasks: number): readonly SearchWarning[] {
+  return heldOutTasks < FEW ? [{ kind: "too-few-to-confirm", heldOutTasks, neededTasks: FEW }] : [];
+}

@@ -1,0 +1,113 @@
+import { decimal, toText, ZERO } from "../../../../actors/fraction.js";
+import type { Money } from "../../../../actors/money.js";
+import type { Allotments, CostedEntry } from "../../../../actors/searches/rules/allotments.js";
+import {
+  type HeldOutFigures,
+  measureHeldOut,
+  measureSearched,
+  type SearchedFigures,
+} from "../../../../actors/searches/rules/candidate-figures.js";
+import type {
+  PicturedCandidate,
+  PicturedIteration,
+  SearchPicture,
+} from "../../../../actors/searches/rules/decide-next.js";
+import { type Split, splitBy } from "../../../../actors/searches/rules/split.js";
+import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
+import type { Gain, Verdict } from "../../../../actors/statistics/gain.js";
+
+export const euro = (amount: number): Money => ({ amount, currency: "EUR" });
+
+/** A run of a task of the same name that cost so much. */
+export function costed(name: string, cost: number | null): CostedEntry {
+  return { runId: `run-${name}`, taskId: name, spent: cost === null ? null : euro(cost) };
+}
+
+export function splitOf<Entry extends CostedEntry>(
+  searched: readonly Entry[],
+  heldOut: readonly Entry[],
+): Split<Entry> {
+  return splitBy([...searched, ...heldOut], new Set(heldOut.map(({ taskId }) => taskId)));
+}
+
+const NOTHING: SearchedFigures = measureSearched([], { seed: null, minGain: 0.05, currency: "EUR" });
+const NOT_HELD_OUT: HeldOutFigures = measureHeldOut([], {
+  seed: null,
+  minGain: 0.05,
+  currency: "EUR",
+  bothFinished: false,
+});
+
+/** A gain with a verdict, on so many tasks. */
+export function gainOf(verdict: Verdict, tasks = 8): Gain {
+  const gain = { better: 0.2, worse: -0.2, "within-noise": 0 }[verdict];
+  return { gain, low: gain - 0.1, high: gain + 0.1, verdict, minGain: 0.05, tasks, few: tasks < 5 };
+}
+
+/** What is told of a contender: `null` for a score or cost that is unknown. */
+export interface Told {
+  readonly score?: number | null;
+  readonly cost?: number | null;
+  readonly searched?: Verdict | null;
+  /** The verdict on the held-out tasks; `undefined`: not held out. */
+  readonly heldOut?: Verdict | null;
+  readonly heldOutTasks?: number;
+  readonly state?: PicturedCandidate["replayState"];
+  readonly heldOutState?: PicturedCandidate["heldOutReplayState"];
+  readonly iteration?: number | null;
+  readonly tasks?: SearchedFigures["tasks"];
+}
+
+/** A candidate of a search as a picture has it, finished unless told otherwise. */
+export function contender(candidateId: string, told: Told = {}): PicturedCandidate {
+  const { score = 0.5, cost = 1, searched = "within-noise", heldOut, heldOutTasks, state = "finished" } = told;
+  const seed = candidateId === "seed";
+  const exact = (value: number | null) => (value === null ? null : toText(decimal(value)));
+  return {
+    ...{ candidateId, seed, replayState: state, iteration: told.iteration ?? (seed ? null : 1) },
+    heldOutReplayState: told.heldOutState ?? (heldOut === undefined ? null : "finished"),
+    searched:
+      state === "finished"
+        ? {
+            ...NOTHING,
+            searchedGain: seed || searched === null ? null : gainOf(searched),
+            ...{ score: exact(score), cost: exact(cost), tasks: told.tasks ?? [] },
+          }
+        : null,
+    heldOut:
+      heldOut === undefined
+        ? null
+        : { ...NOT_HELD_OUT, heldOutGain: heldOut === null ? null : gainOf(heldOut, heldOutTasks) },
+  };
+}
+
+export const allotments: Allotments = {
+  ...{ seed: euro(5), searchReplay: euro(3), heldOutReplay: euro(2), agentRun: euro(1) },
+};
+
+/** A search that searches, with a finished seed, of 4 iterations with 2 candidates each, and all its money. */
+export function pictureOf(parts: Partial<SearchPicture> = {}): SearchPicture {
+  return {
+    ...{ state: "searching", ending: null, objective: "success", live: "unchanged", allotments },
+    budget: { iterations: 4, perIteration: 2, repeats: 1, ceiling: euro(39) },
+    spending: { ceiling: euro(39), counted: toText(ZERO), underWay: [] },
+    ...{ candidates: [contender("seed")], iterations: [] },
+    ...parts,
+  };
+}
+
+/** The iterations of a search, each as `P` or `R` and how many candidates it admitted; a `!` after it: it failed. */
+export function iterationsOf(text: string): readonly PicturedIteration[] {
+  return text.split(" ").map((each, index) => ({
+    number: index + 1,
+    kind: each.startsWith("R") ? "reflect" : "propose",
+    state: each.endsWith("!") ? "failed" : each.endsWith("~") ? "running" : "ended",
+    admitted: Number(/\d+/.exec(each)?.[0] ?? 0),
+    outcome: each.startsWith("R") && !each.endsWith("~") ? "went-on" : null,
+  }));
+}
+
+/** Copies, each of which cost so much. */
+export function pricedCopies(copies: readonly MeasuredCopy[], cost: number): readonly MeasuredCopy[] {
+  return copies.map((copy) => ({ ...copy, spent: euro(cost) }));
+}

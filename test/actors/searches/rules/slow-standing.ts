@@ -1,0 +1,66 @@
+import { fromText, toNumber } from "../../../../actors/fraction.js";
+import type { PicturedCandidate } from "../../../../actors/searches/rules/decide-next.js";
+import type { Objective } from "../../../../actors/searches/rules/objective.js";
+
+/** The frontier, what is held out and the best, by reading the rules again: in doubles, by nested loops. */
+
+const value = (text: string | null | undefined, unknown: number): number =>
+  text === null || text === undefined ? unknown : toNumber(fromText(text));
+
+interface Point {
+  readonly id: string;
+  readonly seed: boolean;
+  readonly score: number;
+  readonly cost: number;
+  readonly verdict: string | null;
+  readonly heldOutVerdict: string | null;
+}
+
+function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
+  const points: Point[] = [];
+  for (const { candidateId, seed, replayState, searched, heldOut } of candidates) {
+    if (replayState !== "finished") continue;
+    points.push({
+      ...{ id: candidateId, seed, score: value(searched?.score, -1), cost: value(searched?.cost, 1e12) },
+      verdict: searched?.searchedGain?.verdict ?? null,
+      heldOutVerdict: heldOut?.heldOutGain?.verdict ?? null,
+    });
+  }
+  return points;
+}
+
+export function slowFrontier(candidates: readonly PicturedCandidate[], objective: Objective): ReadonlySet<string> {
+  const may = pointsOf(candidates).filter(
+    ({ seed, verdict }) => seed || objective === "success" || verdict === "better" || verdict === "within-noise",
+  );
+  const on = new Set<string>();
+  for (const point of may) {
+    let beaten = point.score < 0;
+    for (const other of may) {
+      if (other.score > point.score && other.cost <= point.cost) beaten = true;
+      if (other.score >= point.score && other.cost < point.cost) beaten = true;
+    }
+    if (point.seed || !beaten) on.add(point.id);
+  }
+  return on;
+}
+
+/** Whether `id` may be the best. Of several with the same score and cost any may, which is why it is not named. */
+export function isSlowBest(candidates: readonly PicturedCandidate[], objective: Objective, id: string): boolean {
+  const points = pointsOf(candidates);
+  const seed = points.find((point) => point.seed);
+  const confirmed = points.filter((point) => {
+    if (point.seed || (point.heldOutVerdict !== "better" && point.heldOutVerdict !== "within-noise")) return false;
+    if (objective === "success") return point.verdict === "better";
+    const isKnown = seed !== undefined && seed.cost < 1e12 && point.cost < 1e12;
+    return isKnown && point.cost < seed.cost && (point.verdict === "better" || point.verdict === "within-noise");
+  });
+  if (confirmed.length === 0) return seed?.id === id;
+  const found = confirmed.find((point) => point.id === id);
+  if (found === undefined) return false;
+  return confirmed.every((other) => {
+    const [scores, costs] = [found.score - other.score, other.cost - found.cost];
+    const [first, second] = objective === "success" ? [scores, costs] : [costs, scores];
+    return first > 0 || (first === 0 && second >= 0);
+  });
+}

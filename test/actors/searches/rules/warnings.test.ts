@@ -1,0 +1,115 @@
+import t from "tap";
+import type { SetHealth } from "../../../../actors/replays/figures/set-health.js";
+import { listWarnings, type WarningSources } from "../../../../actors/searches/rules/warnings.js";
+import { type Gain, roomToImprove } from "../../../../actors/statistics/gain.js";
+import { checkFlakiness, judgeAgreement, type TwoLooks } from "../../../../actors/statistics/second-looks.js";
+import { noiseOf, unmeasured } from "./health.js";
+import { costed, euro, gainOf, splitOf } from "./pictures.js";
+
+const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
+  Array.from({ length: to - from }, (_, n) => costed(`t${from + n}`, cost));
+
+/** A set of which all was measured, and nothing is amiss. */
+const healthy: SetHealth = { ...unmeasured, noise: noiseOf(20, 0, 0.05) };
+
+const sources: WarningSources = {
+  ...{ health: healthy, minGain: 0.05 },
+  budget: { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1_000) },
+  split: splitOf(tasksFrom(0, 12), tasksFrom(12, 20)),
+};
+
+const warnOf = (health: Partial<SetHealth>, repeats = 1) =>
+  listWarnings({ ...sources, health: { ...healthy, ...health }, budget: { ...sources.budget, repeats } });
+
+t.test("nothing is amiss with a set that does not move, has room, and money enough", async (t) => {
+  t.same(listWarnings(sources), []);
+});
+
+t.test("noise that nobody measured", async (t) => {
+  t.same(warnOf({ noise: null }), [{ kind: "noise-unmeasured" }]);
+});
+
+t.test("20 tasks at 1.00 and 0.95 need one copy for a gain of 0.05, where doubles say two", async (t) => {
+  t.equal(Math.ceil(((1 - 0.95) / 0.05) ** 2), 2, "in doubles");
+  t.same(warnOf({ noise: noiseOf(20, 1, 0.05) }), []);
+  const noisy = (neededRepeats: number, suggestedRepeats: number, spread: number) => [
+    { kind: "noisy", spread, minGain: 0.05, neededRepeats, suggestedRepeats },
+  ];
+  t.same(warnOf({ noise: noiseOf(20, 2, 0.05) }, 3), noisy(4, 4, 0.1));
+  t.same(warnOf({ noise: noiseOf(20, 2, 0.05) }, 4), []);
+  t.same(warnOf({ noise: noiseOf(20, 3, 0.05) }, 5), noisy(9, 5, 0.15), "no search can tell such a gain");
+});
+
+t.test("over a smallest gain of 0 any spread is noisy", async (t) => {
+  const warned = (failed: number) =>
+    listWarnings({ ...sources, minGain: 0, health: { ...healthy, noise: noiseOf(20, failed, 0) } });
+  t.same(warned(0), []);
+  t.same(warned(1), [{ kind: "noisy", spread: 0.05, minGain: 0, neededRepeats: 6, suggestedRepeats: 5 }]);
+});
+
+t.test("a live config that hardly ever fails", async (t) => {
+  const saturation = { replayId: "r", rate: 0.96, interval: { rate: 0.96, low: 0.9, high: 1 }, saturated: true };
+  const health = { saturation: { ...saturation, measuredAt: null, tasks: 20, few: false } };
+  t.same(warnOf(health), [{ kind: "saturated", rate: 0.96 }]);
+  t.same(warnOf({ saturation: { ...health.saturation, saturated: false } }), []);
+});
+
+const looks = (count: number, agreed: number): readonly TwoLooks[] =>
+  Array.from({ length: count }, (_, n) => ({ first: "passed", second: n < agreed ? "passed" : "failed" }));
+
+t.test("a judge that agrees with itself less than 80 % of the time, and a check that flips", async (t) => {
+  t.same(warnOf({ judge: { replayId: "r", ...judgeAgreement(looks(5, 4)) } }), []);
+  t.same(warnOf({ judge: { replayId: "r", ...judgeAgreement(looks(4, 3)) } }), [
+    { kind: "judge-unstable", agreement: 0.75, compared: 4 },
+  ]);
+  const checks = (agreed: number) => {
+    const checked = looks(4, agreed).map((each, n) => ({ ...each, taskId: `t${n}`, originalRunId: "o", runId: "r" }));
+    return { checks: { replayId: "r", ...checkFlakiness(checked) } };
+  };
+  t.same(warnOf(checks(4)), []);
+  t.same(warnOf(checks(3)), [{ kind: "flaky-checks", flaky: 1, rechecked: 4 }]);
+});
+
+t.test("a set on which the answer itself does not do clearly better", async (t) => {
+  const oracle = (gain: Gain | null): Pick<SetHealth, "oracle"> => ({
+    oracle: {
+      ...{ replayId: "o", candidateId: "c", repeats: 1, state: "finished", againstReplayId: "r" },
+      ...{ againstState: "finished", answered: 9, live: 0.5, withAnswer: 0.5, gain },
+      roomToImprove: roomToImprove(gain),
+    },
+  });
+  t.same(warnOf(oracle(gainOf("within-noise", 5))), [
+    { kind: "no-headroom", gain: 0, low: -0.1, high: 0.1, answered: 9 },
+  ]);
+  t.same(
+    warnOf(oracle(gainOf("worse", 5))).map(({ kind }) => kind),
+    ["no-headroom"],
+  );
+  for (const gain of [gainOf("better", 5), gainOf("within-noise", 4), null]) t.same(warnOf(oracle(gain)), []);
+});
+
+t.test("a budget that allots the live config less than its runs cost before", async (t) => {
+  // Seed 20, search replay 12, held out 8, agent 3.
+  const warned = (amount: number, cost: number | null = 1) =>
+    listWarnings({
+      ...sources,
+      budget: { ...sources.budget, ceiling: euro(amount) },
+      split: splitOf(tasksFrom(0, 12, cost), tasksFrom(12, 20, cost)),
+    });
+  t.same(warned(43), [], "exactly as much");
+  t.same(warned(42.99), [{ kind: "thin-budget", allotted: euro(19.995348837), expected: euro(20) }]);
+  t.same(warned(0.1, null), [], "nobody knows what they cost");
+  const thirds = splitOf(tasksFrom(0, 12), [...tasksFrom(12, 18), costed("x", 0.1), costed("y", null)]);
+  const wanted = listWarnings({ ...sources, split: thirds, budget: { ...sources.budget, ceiling: euro(1) } });
+  t.same(
+    wanted.map(({ kind }) => kind),
+    ["thin-budget"],
+  );
+});
+
+t.test("fewer than five held-out tasks confirm no gain: that is under twelve tasks", async (t) => {
+  const warned = (heldOut: number) =>
+    listWarnings({ ...sources, split: splitOf(tasksFrom(0, 7), tasksFrom(7, 7 + heldOut)) });
+  t.same(warned(4), [{ kind: "too-few-to-confirm", heldOutTasks: 4, neededTasks: 5 }]);
+  t.same(warned(5), []);
+});
