@@ -33,6 +33,7 @@ import { archiveRoutes } from "./runners/archive.routes.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import { configPullRequestRoutes } from "./searches/config-pull-request.routes.js";
+import { searchReadRoutes } from "./searches/search-reads.routes.js";
 import { streamSocket } from "./streams/stream-socket.js";
 import { runRoutes } from "./tasks/run.routes.js";
 import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
@@ -92,6 +93,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Replays", make: (parts) => replayReads(parts) },
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
+  { tag: "Searches", make: ({ runtime }) => searchReadRoutes({ runtime }) },
   { tag: "Searches", make: ({ runtime }) => configPullRequestRoutes({ runtime }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },

@@ -39,7 +39,9 @@ const schema = z.strictObject({
 export type ReplayCandidateFields = z.output<typeof schema>;
 
 const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
-const change = z.strictObject({
+
+/** One difference between two configs of a station. */
+export const configChangeSchema = z.strictObject({
   part: z.enum(changeParts),
   name: z.string().nullable(),
   kind: z.enum(["added", "removed", "changed"]),
@@ -95,7 +97,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
     changedFrom: z.strictObject({
       fingerprint,
       changes: z
-        .array(change)
+        .array(configChangeSchema)
         .describe(
           "What the block changed of the station as it was then. Leaves out `check`, `diffs`, `timeoutMinutes`, " +
             "`runners`, `name`, `passesTo` and `alerts`; `warnings` say where the first four differ from the station as " +

@@ -1,6 +1,7 @@
+import { topic } from "../../runtime/topic.js";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { add, compare, type Fraction, fromText, subtract, toText, ZERO } from "../fraction.js";
-import type { Money } from "../money.js";
+import { type Money, toAmount } from "../money.js";
 import { reachesCeiling } from "../statistics/spending.js";
 import type { ReplayRow } from "./replay.js";
 import { replayRef } from "./replay.messages.js";
@@ -56,11 +57,25 @@ export function countInPurse(turn: Turn, searchId: string, more: Counted): void 
   const counted = add(fromText(purse.counted), more.counted);
   const spent = add(fromText(purse.spent), more.spent);
   replayPurses.put(turn, partition, searchId, { ...purse, counted: toText(counted), spent: toText(spent) });
+  publishSpent(turn, purse, spent);
   if (isFull(fromText(purse.counted), purse.ceiling) === isFull(counted, purse.ceiling)) return;
   const others = replays
     .all(turn, partition, { searchId })
     .filter((replay) => isUnderWay(replay) && replay.id !== self);
   for (const { id } of others) turn.send(replayRef(partition, id), { type: "purse.moved" });
+}
+
+/** What the stream of a search publishes of its spending. */
+const searchTopic = topic<{ readonly type: "spent"; readonly spent: Money }>("search");
+
+function publishSpent(
+  turn: Turn,
+  { searchId, ceiling: { currency }, spent: before }: ReplayPurseRow,
+  spent: Fraction,
+): void {
+  const [was, now] = [toAmount(fromText(before)), toAmount(spent)];
+  if (was === now) return;
+  turn.publishChange(searchTopic(searchId), { type: "spent", spent: { amount: now, currency } });
 }
 
 function isFull(counted: Fraction, ceiling: Money): boolean {

@@ -9,10 +9,12 @@ const time = z.iso.datetime();
 const outcome = z.enum(["win", "loss", "tie"]);
 const few = z.boolean().describe("Whether it is of fewer than 5 tasks, which tell little.");
 
-const interval = z
-  .strictObject({ rate: z.number(), low: z.number(), high: z.number() })
-  .nullable()
-  .describe("Success with its 95 % interval, bootstrapped over tasks; null while no task is scored.");
+/** Success with its 95 % interval, bootstrapped over tasks; null while no task is scored. */
+export const intervalSchema = z.strictObject({ rate: z.number(), low: z.number(), high: z.number() }).nullable();
+
+const interval = intervalSchema.describe(
+  "Success with its 95 % interval, bootstrapped over tasks; null while no task is scored.",
+);
 
 /** Success gained over another replay. */
 export const gainSchema = z.strictObject({

@@ -1,10 +1,12 @@
 import type { Reading } from "../../storage/store.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { SearchCandidateInputRow, SearchCandidateRow } from "./search.js";
+import { candidateChange } from "./search-changes.js";
 
 /** `[search, candidate]`; ids rise with time, the seed's is the first. */
 export const searchCandidates = indexedTable<SearchCandidateRow>("search-candidate", {
   ...{ under: ["searchId"], order: ["candidateId"] },
+  changes: (candidate) => [candidateChange(candidate)],
   indexes: {
     "search-candidate-by-config": ["searchId", "runningFingerprint"],
     "search-candidate-by-name": ["searchId", "name"],

@@ -1,10 +1,12 @@
 import type { Reading } from "../../storage/store.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { isSearchUnderWay, type SearchInputRow, type SearchRow, searchStates } from "./search.js";
+import { searchChanges } from "./search-changes.js";
 
 /** `[search]`; ids rise with time. */
 export const searches = indexedTable<SearchRow>("search", {
   order: ["id"],
+  changes: (search, _reading, write) => searchChanges(search, write),
   indexes: {
     "team-search": ["teamId"],
     "station-search": ["lineId", "stationId"],

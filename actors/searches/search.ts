@@ -2,7 +2,9 @@ import type { RunConfig } from "../lines/fingerprint.js";
 import type { StationBody } from "../lines/station.js";
 import type { Money } from "../money.js";
 import type { ConfigChange } from "../replays/config-changes.js";
-import type { Gain } from "../statistics/gain.js";
+import type { Allotments } from "./rules/allotments.js";
+import type { HeldOutFigures, SearchedFigures } from "./rules/candidate-figures.js";
+import type { SearchWarning } from "./rules/warnings.js";
 
 /** The states of a search (replays, States and transitions). The last two are its ends. */
 export const searchStates = ["seeding", "searching", "holding-out", "finished", "stopped"] as const;
@@ -72,25 +74,11 @@ export interface SearchSplit {
   readonly heldOut: readonly SplitRun[];
 }
 
-/** What each part of the search may spend, as fractions in the ceiling's currency (`fraction.ts`, `toText`). */
-export interface SearchAllotments {
-  readonly seed: string;
-  readonly searchReplay: string;
-  readonly heldOutReplay: string;
-  readonly agentRun: string;
-}
-
 /** Success as it is shown, with its 95 % interval. */
 export interface ShownInterval {
   readonly rate: number;
   readonly low: number;
   readonly high: number;
-}
-
-export interface PairCounts {
-  readonly wins: number;
-  readonly losses: number;
-  readonly ties: number;
 }
 
 /** The candidate that a search would choose, as its lists show it. */
@@ -148,7 +136,9 @@ export interface SearchInputRow {
   readonly scoringFingerprint: string;
   readonly judgeModel: string | null;
   readonly split: SearchSplit;
-  readonly allotments: SearchAllotments;
+  readonly allotments: Allotments;
+  /** What its start warned of. */
+  readonly warnings: readonly SearchWarning[];
 }
 
 /** One run of the search's agent, repeated when its runner was lost. */
@@ -228,36 +218,11 @@ export interface SearchCandidateRow {
   /** How its replays ended; null while they have not. */
   readonly replayEnded: "finished" | "stopped" | "over-budget" | null;
   readonly heldOutEnded: "finished" | "stopped" | "over-budget" | null;
-  /** Null until its replay has ended. */
-  readonly figures: CandidateFigures | null;
+  /** How it did, stored once its replay ended and again once its pairs are judged: a replay may be removed before it. */
+  readonly searched: SearchedFigures | null;
+  /** The same of the held-out runs. */
+  readonly heldOut: HeldOutFigures | null;
   readonly admittedAt: string;
-}
-
-/**
- * What is shown of a candidate's replays, stored once they ended and again once their pairs are judged, since a replay may
- * be removed before the search.
- */
-export interface CandidateFigures {
-  readonly searchScore: number | null;
-  readonly searchInterval: ShownInterval | null;
-  /** Copies that are scored. */
-  readonly searchScored: number;
-  readonly searchedGain: Gain | null;
-  readonly heldOutScore: number | null;
-  readonly heldOutInterval: ShownInterval | null;
-  readonly heldOutGain: Gain | null;
-  readonly searchedPairs: PairCounts | null;
-  readonly heldOutPairs: PairCounts | null;
-  readonly costPerRun: Money | null;
-  readonly spent: Money;
-  /** By searched task: the share of its scored copies that succeeded, as a fraction. Tasks without one are left out. */
-  readonly taskShares: readonly TaskShare[];
-}
-
-export interface TaskShare {
-  readonly taskId: string;
-  /** `fraction.ts`, `toText` */
-  readonly share: string;
 }
 
 /** The station block of a proposed candidate, and its config as it was admitted. */

@@ -47,7 +47,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
     summary: "Changes of what the caller may see, as they happen",
     description:
       'Then send `{"subscribe": "<topic>"}`, with `after` to go on behind a number, or `{"unsubscribe": "<topic>"}`; a topic ' +
-      "is `workspace`, `team`, `task`, `run`, `hook-occurrence`, `replay-set` or `replay`, `/` and an id. What comes is " +
+      "is `workspace`, `team`, `task`, `run`, `hook-occurrence`, `replay-set`, `replay` or `search`, `/` and an id. What comes is " +
       "`{topic, seq, kind, data}`, `kind` one of `snapshot`, `change`, `reset` and `error`.",
     credentials: ["session", "token"],
     maxMessageBytes: 4_096,

@@ -7,6 +7,7 @@ import { replaySetTopicView } from "../../actors/replays/replay-set-topic.view.j
 import { replayTopicView } from "../../actors/replays/replay-topic.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { runTopicView } from "../../actors/runs/run-topic.view.js";
+import { searchTopicView } from "../../actors/searches/search-topic.view.js";
 import { taskTopicView, teamTopic } from "../../actors/tasks/task-topic.view.js";
 
 /** What topics are made of. */
@@ -26,5 +27,6 @@ export function createTopics({ kinds, judging }: TopicParts): ReadonlyMap<string
     ["hook-occurrence", hookOccurrenceTopicView],
     ["replay-set", replaySetTopicView({ judging, memory })],
     ["replay", replayTopicView(memory)],
+    ["search", searchTopicView],
   ]);
 }

@@ -135,6 +135,9 @@ const plansOutcomes: Row = (caller) => (outcomes(caller) === "passes" ? needs("p
 /** Seen by those who read outcomes, who find that the run is of no replay. */
 const noReplayRun: Row = (caller) => (outcomes(caller) === "passes" ? 404 : outcomes(caller));
 
+/** Seen by those who read outcomes, who find that the run is of no search. */
+const noSearchRun = noReplayRun;
+
 /** Every route's row, by method and path. A route without one fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
   ...Object.assign({}, ...kinds.map(rowsOf)),
@@ -216,6 +219,10 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/teams/{teamId}/replays/{replayId}": outcomes,
   "GET /api/teams/{teamId}/replayed-candidates": outcomes,
   "GET /api/teams/{teamId}/config-pull-requests/{pullRequestId}": outcomes,
+  "GET /api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches": outcomes,
+  "GET /api/teams/{teamId}/searches": outcomes,
+  "GET /api/teams/{teamId}/searches/{searchId}": outcomes,
+  "GET /api/teams/{teamId}/search-runs/{runId}": noSearchRun,
   "GET /api/teams/{teamId}/replay-runs/{runId}": noReplayRun,
   "GET /api/teams/{teamId}/replay-runs/{runId}/replay": noReplayRun,
   "GET /api/teams/{teamId}/runs/{runId}/config": noReplayRun,

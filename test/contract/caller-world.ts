@@ -13,6 +13,7 @@ import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
 import { storeReplay } from "../support/replay-rows.js";
 import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
+import { storeSearch } from "../support/search-rows.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
 import type { CallerKind } from "./caller-rows.js";
@@ -134,6 +135,7 @@ export async function openWorld(t: Test): Promise<World> {
     ...filled,
     installationId: await connectInstallation(codeHost, owner),
     replayId: await storeReplay(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
+    searchId: await storeSearch(store, { workspaceId, teamId }),
     pullRequestId: await storeConfigPullRequest(store, { workspaceId, teamId }),
   };
   examples ??= requestExamples(service);

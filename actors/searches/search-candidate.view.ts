@@ -1,0 +1,66 @@
+import type { Reading } from "../../storage/store.js";
+import { findPullRequestOf } from "../config-pull-requests/config-pull-request.table.js";
+import { candidatePullRequest } from "../config-pull-requests/config-pull-request.view.js";
+import type { ReplayState } from "../replays/replay.js";
+import { replays } from "../replays/replay.table.js";
+import { type HeldOutFigures, type SearchedFigures, sumSpent } from "./rules/candidate-figures.js";
+import { onlyOnSeenTasks } from "./rules/standing.js";
+import type { SearchCandidateRow } from "./search.js";
+import type { SearchCandidateView } from "./search-schemas.js";
+
+/** A candidate, or the seed, with its figures as far as they are known. */
+export interface CandidateFiguresNow {
+  readonly row: SearchCandidateRow;
+  /** Null before its replay on the searched runs was ordered. */
+  readonly searched: SearchedFigures | null;
+  /** Null before its replay on the held-out runs was ordered. */
+  readonly heldOut: HeldOutFigures | null;
+}
+
+export function searchCandidateView(
+  reading: Reading,
+  workspaceId: string,
+  { now, currency, onFrontier }: { now: CandidateFiguresNow; currency: string; onFrontier: boolean },
+): SearchCandidateView {
+  const { row, searched, heldOut } = now;
+  const { candidateId, name, seed, iteration, hypothesis, fingerprint, changes, replayId, heldOutReplayId } = row;
+  const stateOf = (id: string | null) => readReplayState(reading, workspaceId, id);
+  const picked = findPullRequestOf(reading, workspaceId, candidateId);
+  return {
+    ...{ candidateId, name, seed, iteration, hypothesis, fingerprint, changes },
+    ...{ replayId, replayState: stateOf(replayId), heldOutReplayId, heldOutReplayState: stateOf(heldOutReplayId) },
+    ...searchedView(searched),
+    ...heldOutView(heldOut),
+    costPerRun: searched?.costPerRun ?? null,
+    spent: searched === null ? { amount: 0, currency } : sumSpent(searched, heldOut),
+    ...{ onFrontier, onlyOnSeenTasks: seed ? null : onlyOnSeenTasks({ searched, heldOut }) },
+    pullRequest: picked === undefined ? null : candidatePullRequest(picked),
+  };
+}
+
+function searchedView(figures: SearchedFigures | null) {
+  return {
+    searchScore: figures?.searchScore ?? null,
+    searchInterval: figures?.searchInterval ?? null,
+    searchScored: figures?.searchScored ?? 0,
+    searchTasks: figures?.searchTasks ?? 0,
+    searchedGain: figures?.searchedGain ?? null,
+    searchedPairs: figures?.searchedPairs ?? null,
+  };
+}
+
+function heldOutView(figures: HeldOutFigures | null) {
+  return {
+    heldOutScore: figures?.heldOutScore ?? null,
+    heldOutInterval: figures?.heldOutInterval ?? null,
+    heldOutScored: figures?.heldOutScored ?? 0,
+    heldOutTasks: figures?.heldOutTasks ?? 0,
+    heldOutGain: figures?.heldOutGain ?? null,
+    heldOutPairs: figures?.heldOutPairs ?? null,
+  };
+}
+
+/** The state of a replay, `gone` once it was removed; null before it was ordered. */
+function readReplayState(reading: Reading, workspaceId: string, replayId: string | null): ReplayState | "gone" | null {
+  return replayId === null ? null : (replays.get(reading, workspaceId, replayId)?.state ?? "gone");
+}

@@ -1,0 +1,247 @@
+import { z } from "zod";
+import { candidatePullRequestSchema } from "../config-pull-requests/config-pull-request.view.js";
+import type { Shown } from "../replays/copy-schemas.js";
+import { replayStates } from "../replays/replay.js";
+import { configChangeSchema } from "../replays/replay-candidate.kind.js";
+import { gainSchema, intervalSchema } from "../replays/replay-schemas.js";
+import { spentSchema } from "../runners/protocol.js";
+import {
+  causes,
+  iterationKinds,
+  iterationStates,
+  objectives,
+  reflectionOutcomes,
+  searchEndings,
+  searchStates,
+} from "./search.js";
+
+const count = z.int();
+const share = z.number().nullable();
+const time = z.iso.datetime();
+
+const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
+
+const onlyOnSeenTasks = z
+  .enum(["marked", "too-few-held-out"])
+  .nullable()
+  .describe(
+    "Of a candidate that is `better` on the searched runs. `marked`: on the held-out runs it is not, so that its gain " +
+      "showed only on tasks that it was chosen by. `too-few-held-out`: fewer than 5 held-out tasks are scored on both " +
+      "sides, which tell neither way. Null otherwise, until `heldOutGain` is known, and for the seed.",
+  );
+
+const interval = intervalSchema.describe("The score with its 95 % interval; null while no task is scored.");
+
+const best = z
+  .strictObject({
+    ...{ candidateId: z.string(), name: z.string() },
+    seed: z.boolean().describe("Whether it is the live config: nothing better was confirmed."),
+    ...{ searchScore: share, searchInterval: interval, heldOutScore: share, heldOutInterval: interval },
+    costPerRun: spentSchema.nullable(),
+    onlyOnSeenTasks,
+  })
+  .nullable()
+  .describe(
+    "The candidate to choose, as far as is known. One that was never held out is never best, nor one that is `worse` " +
+      "there. Null until the live config was replayed.",
+  );
+
+const searchShape = {
+  ...{ id: z.string(), lineId: z.string(), stationId: z.string(), stationKey: z.string(), setId: z.string() },
+  state: z.enum(searchStates),
+  ending: z
+    .enum(searchEndings)
+    .nullable()
+    .describe(
+      "Why it stopped searching; null while it searches. `iterations-used`, `ceiling`; `no-proposals`: two iterations in " +
+        "a row admitted no candidate; `no-improvement`: two in a row brought nothing better, after a reflection or a " +
+        "gain; `nothing-to-improve`: the live config succeeded on every searched copy; `no-config-cause`: the reflection " +
+        "found no failure that the config caused; `agent-failed`: two of its runs in a row failed; `config-changed`: the " +
+        "station's config is another than the one it began with; `station-left`; `seed-failed`: the live config's replay " +
+        "did not finish; `stopped`.",
+    ),
+  agent: z.strictObject({
+    harness: z.string(),
+    model: z.string().nullable().describe("Null for the harness's default, as `effort`."),
+    effort: z.enum(efforts).nullable(),
+  }),
+  budget: z.strictObject({
+    iterations: count.describe("The most times that its agent runs."),
+    perIteration: count.describe("The most candidates that each of its runs may propose."),
+    ceiling: spentSchema,
+    concurrency: count,
+    repeats: count,
+  }),
+  objective: z.enum(objectives).describe("What orders its frontier and its best."),
+  spent: spentSchema.describe("What its replays and its agent's runs count so far against the ceiling."),
+  iterationsRun: count.describe("Times that its agent ran or is running."),
+  proposed: count.describe("Candidates that its agent proposed and that were admitted."),
+  best,
+  startedAt: time,
+  endedAt: time.nullable(),
+};
+
+/** A search in a list. */
+export const searchItemSchema = z.strictObject(searchShape).meta({ title: "search in a list" });
+
+const pairs = z
+  .strictObject({ wins: count, losses: count, ties: count })
+  .nullable()
+  .describe("Tasks that the judge found better, worse or as good, side by side with the seed's replay.");
+
+const replayState = z.enum([...replayStates, "gone"]).nullable();
+
+/** A config of a search. */
+export const searchCandidateSchema = z
+  .strictObject({
+    candidateId: z.string(),
+    name: z.string().describe("As its agent named it; `seed` for the live config."),
+    seed: z.boolean(),
+    iteration: count.nullable().describe("The one that proposed it; null for the seed."),
+    hypothesis: z.string().nullable(),
+    fingerprint: z.string().nullable(),
+    changes: z.array(configChangeSchema).describe("From the live config that the search began with."),
+    replayId: z.string().nullable().describe("Of the searched runs; the seed's is of the whole set."),
+    replayState,
+    heldOutReplayId: z.string().nullable().describe("Null for the seed: its replay has the held-out runs too."),
+    heldOutReplayState: replayState,
+    searchScore: share.describe("Success on the searched runs, from 0 to 1."),
+    searchInterval: interval,
+    searchScored: count.describe("Copies of searched runs that are scored."),
+    searchTasks: count.describe("Searched tasks that are scored: those that `searchScore` is of."),
+    searchedGain: gainSchema
+      .nullable()
+      .describe(
+        "Over the seed, on the searched runs: what the candidate was chosen by, so that the best of many useless ones is " +
+          "`better` here in every third search. Read it with `heldOutGain`. Null for the seed.",
+      ),
+    heldOutScore: share,
+    heldOutInterval: interval,
+    heldOutScored: count.describe("Copies of held-out runs that are scored."),
+    heldOutTasks: count.describe("Held-out tasks that are scored."),
+    heldOutGain: gainSchema
+      .nullable()
+      .describe("Over the seed, on runs that nothing was chosen by; null until it was held out, and for the seed."),
+    searchedPairs: pairs,
+    heldOutPairs: pairs,
+    costPerRun: spentSchema
+      .nullable()
+      .describe("Spent for each scored copy of the searched runs; null while any is unpriced or in another currency."),
+    spent: spentSchema.describe("By its replays."),
+    onFrontier: z.boolean(),
+    onlyOnSeenTasks,
+    pullRequest: candidatePullRequestSchema.nullable().describe("Null until a person picks it, and for the seed."),
+  })
+  .meta({ title: "search candidate" });
+
+const failedTask = { taskId: z.string(), originalRunId: z.string(), replayRunId: z.string() };
+
+const reflection = z
+  .strictObject({
+    standing: z
+      .string()
+      .nullable()
+      .describe("The candidate whose failures it looks into: the seed when nothing is better. Null until it looked."),
+    tasks: z
+      .array(z.strictObject(failedTask))
+      .describe("Searched tasks that it failed, 10 at most; never held-out ones."),
+    causes: z.array(
+      z.strictObject({
+        ...failedTask,
+        cause: z.enum(causes),
+        evidence: z.string(),
+        suggestion: z.string().nullable(),
+        recordedAt: time,
+      }),
+    ),
+    outcome: z.enum(reflectionOutcomes).nullable().describe("Null until it ended."),
+    endedSearch: z.boolean().describe("True for every outcome but `went-on`."),
+  })
+  .nullable()
+  .describe("Null where it proposes.");
+
+/** One run of a search's agent. */
+export const searchIterationSchema = z
+  .strictObject({
+    number: count,
+    kind: z.enum(iterationKinds),
+    runId: z.string().nullable().describe("Read at `search-runs`."),
+    state: z.enum(iterationStates),
+    attempts: count.describe("Times that the agent proposed, also those that were refused."),
+    proposed: z.array(z.string()).describe("The ids of the candidates that were admitted."),
+    agentSpent: spentSchema.nullable().describe("Null until it is known."),
+    reason: z.string().nullable().describe("Why it failed; null when it did not."),
+    reflection,
+    wantedAt: time,
+    startedAt: time.nullable().describe("When a runner took its run."),
+    endedAt: time.nullable(),
+  })
+  .meta({ title: "search iteration" });
+
+const splitRuns = z.array(z.strictObject({ runId: z.string(), taskId: z.string() }));
+
+/** What makes a search hard to trust. */
+export const searchWarningSchema = z
+  .discriminatedUnion("kind", [
+    z.strictObject({ kind: z.literal("noise-unmeasured") }),
+    z.strictObject({
+      ...{ kind: z.literal("noisy"), spread: z.number(), minGain: z.number() },
+      neededRepeats: count.describe("More than 5: no search can tell such a gain from noise."),
+      suggestedRepeats: count,
+    }),
+    z.strictObject({ kind: z.literal("saturated"), rate: z.number() }),
+    z.strictObject({ kind: z.literal("judge-unstable"), agreement: z.number(), compared: count }),
+    z.strictObject({ kind: z.literal("flaky-checks"), flaky: count, rechecked: count }),
+    z.strictObject({
+      kind: z.literal("no-headroom"),
+      ...{ gain: z.number(), low: z.number(), high: z.number(), answered: count },
+    }),
+    z
+      .strictObject({ kind: z.literal("thin-budget"), allotted: spentSchema, expected: spentSchema })
+      .describe("The replay of the live config may spend less than it is expected to cost."),
+    z
+      .strictObject({ kind: z.literal("too-few-to-confirm"), heldOutTasks: count, neededTasks: count })
+      .describe("Too few tasks are held out to confirm any gain."),
+  ])
+  .meta({ title: "search warning" });
+
+/** A search by itself. */
+export const searchSchema = z
+  .strictObject({
+    ...searchShape,
+    setVersion: count.describe("The version of the set that it was drawn from."),
+    waiting: z
+      .enum(["runner", "model"])
+      .nullable()
+      .describe(
+        "What it waits for; null while it goes on. `runner`: none that fits is connected or free for its agent's run or " +
+          "for its replays, and nothing of it runs. `model`: the model that judges does not answer for now.",
+      ),
+    split: z.strictObject({
+      searchedTasks: count,
+      heldOutTasks: count,
+      searched: splitRuns.describe("What candidates are proposed from and chosen by."),
+      heldOut: splitRuns.describe("What confirms them. Nothing of these is ever shown to its agent."),
+    }),
+    iterations: z.array(searchIterationSchema),
+    seed: searchCandidateSchema,
+    candidates: z.array(searchCandidateSchema).describe("Without the seed, in the order in which they were admitted."),
+    frontier: z
+      .array(z.string())
+      .describe(
+        "Candidates that none does better than for as little, cheapest first, with the seed. With objective `cost` only " +
+          "those whose `searchedGain` is `better` or `within-noise`.",
+      ),
+    onlyOnSeenTasks: count.describe("How many candidates of the frontier are `marked`."),
+    minGain: z.number(),
+    earlierSearches: z
+      .array(z.strictObject({ id: z.string(), state: z.enum(searchStates), startedAt: time, setVersion: count }))
+      .describe("The 20 before it over the same set, newest first: what they found was chosen by the same runs."),
+    warnings: z.array(searchWarningSchema).describe("Those of its budget and its split."),
+  })
+  .meta({ title: "search" });
+
+export type SearchItemView = Shown<typeof searchItemSchema>;
+export type SearchCandidateView = Shown<typeof searchCandidateSchema>;
+export type SearchIterationView = Shown<typeof searchIterationSchema>;
+export type SearchView = Shown<typeof searchSchema>;

@@ -1,0 +1,43 @@
+import type { Reading } from "../../storage/store.js";
+import { isUnderWay, replays } from "../replays/replay.table.js";
+import { listCopies } from "../replays/replay-copy.table.js";
+import { type WaitsFor, whatItWaitsFor } from "../replays/replay-waiting.js";
+import { whyWaiting } from "../runners/placement.queries.js";
+import { runs, toQueuedRun } from "../runs/run.table.js";
+import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./search.js";
+
+export type { WaitsFor } from "../replays/replay-waiting.js";
+
+/**
+ * What a search waits for at the time of a read: something, when all of it that is under way waits, its agent's run and its
+ * replays; null while any of it goes on. Follows from runners too, so it is in no row. `reading` keeps pictures, as for
+ * {@link whatItWaitsFor}.
+ */
+export function whatSearchWaitsFor(
+  reading: Reading,
+  workspaceId: string,
+  search: SearchRow,
+  iterations: readonly SearchIterationRow[],
+): WaitsFor | null {
+  if (!isSearchUnderWay(search)) return null;
+  const agents = iterations
+    .filter(({ state }) => state === "wanted" || state === "running")
+    .map(({ runId }) => whatRunWaitsFor(reading, workspaceId, runId));
+  const replayed = replays
+    .all(reading, workspaceId, { searchId: search.id })
+    .filter(isUnderWay)
+    .map((replay) => {
+      const mayWait = replay.counts.running === 0 && replay.counts.queued > 0;
+      const copies = mayWait ? listCopies(reading, workspaceId, replay.id) : [];
+      return whatItWaitsFor(reading, workspaceId, { replay, copies });
+    });
+  const parts = [...agents, ...replayed];
+  if (parts.includes(null)) return null;
+  return parts.find((part) => part === "runner") ?? parts[0] ?? null;
+}
+
+function whatRunWaitsFor(reading: Reading, workspaceId: string, runId: string | null): WaitsFor | null {
+  const run = runId === null ? undefined : runs.get(reading, workspaceId, runId);
+  if (run?.state !== "queued") return null;
+  return whyWaiting(reading, workspaceId, toQueuedRun(run)) === null ? null : "runner";
+}

@@ -1,0 +1,73 @@
+import type { SearchRow } from "../../actors/searches/search.js";
+import { readSearchRows, type SearchRows } from "../../actors/searches/search.queries.js";
+import { listFrontier, searchView } from "../../actors/searches/search.view.js";
+import { type CandidateFiguresNow, searchCandidateView } from "../../actors/searches/search-candidate.view.js";
+import { readSpent, searchItemView } from "../../actors/searches/search-item.view.js";
+import type { SearchMemory } from "../../actors/searches/search-memory.js";
+import type { SearchItemView, SearchView } from "../../actors/searches/search-schemas.js";
+import { whatSearchWaitsFor } from "../../actors/searches/search-waiting.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces } from "../page-reading.js";
+import { toJsonList } from "../replays/bounded-list.js";
+import type { RouteRequest } from "../route.js";
+
+/** Candidates that are put together before other work has its turn: each takes some rows. */
+const CANDIDATES_AT_ONCE = 5;
+
+/** What one answer is read from: rows as of one moment, with other work in between. */
+export interface SearchRead extends Pick<RouteRequest, "pause" | "signal"> {
+  readonly view: Runtime["reading"];
+  /** Rows as they are now, with pictures of them. */
+  readonly latest: Runtime["reading"];
+  readonly memory: SearchMemory;
+}
+
+/** A search in a list. */
+export function readSearchItem(reading: Runtime["reading"], workspaceId: string, row: SearchRow): SearchItemView {
+  return searchItemView(row, readSpent(reading, workspaceId, row));
+}
+
+/** A search by itself, and as JSON. */
+export async function readSearch(
+  read: SearchRead,
+  workspaceId: string,
+  search: SearchRow,
+): Promise<{ readonly body: SearchView; readonly json: string }> {
+  const { view, latest } = read;
+  const rows = readSearchRows(view, workspaceId, search.id);
+  const figures = await readFigures(read, workspaceId, search, rows);
+  const frontier = listFrontier(search, figures);
+  await read.pause();
+  const { currency } = search.budget.ceiling;
+  const toView = (now: CandidateFiguresNow) => {
+    const onFrontier = frontier.includes(now.row.candidateId);
+    return searchCandidateView(view, workspaceId, { now, currency, onFrontier });
+  };
+  const candidates = await inPieces(figures, read, toView, CANDIDATES_AT_ONCE);
+  const { input, iterations } = rows;
+  const waiting = whatSearchWaitsFor(latest, workspaceId, search, iterations);
+  const spent = readSpent(view, workspaceId, search);
+  await read.pause();
+  const body = searchView(view, workspaceId, { search, input, spent, waiting, iterations, candidates, frontier });
+  const { candidates: listed, ...rest } = body;
+  return { body, json: `${JSON.stringify(rest).slice(0, -1)},"candidates":${await toJsonList(listed, read)}}` };
+}
+
+/** The figures of all candidates; other work runs after each that may have to be measured. */
+async function readFigures(
+  { view, memory, pause, signal }: SearchRead,
+  workspaceId: string,
+  search: SearchRow,
+  { input: { split }, candidates }: SearchRows,
+): Promise<readonly CandidateFiguresNow[]> {
+  const seed = { replayId: search.seedReplayId };
+  const figures: CandidateFiguresNow[] = [];
+  for (const candidate of candidates) {
+    figures.push(memory.figuresOf(view, workspaceId, { search, split, seed, candidate }));
+    const areStored = candidate.searched !== null && (candidate.heldOut !== null || candidate.heldOutReplayId === null);
+    if (areStored) continue;
+    await pause();
+    signal.throwIfAborted();
+  }
+  return figures;
+}

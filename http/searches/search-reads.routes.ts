@@ -1,0 +1,133 @@
+import { z } from "zod";
+import type { SearchRow } from "../../actors/searches/search.js";
+import { findStoredSearch, searchesOfStation, searchesOfTeam } from "../../actors/searches/search.queries.js";
+import { SearchMemory } from "../../actors/searches/search-memory.js";
+import { searchRunSchema, searchRunView } from "../../actors/searches/search-run.view.js";
+import { searchItemSchema, searchSchema } from "../../actors/searches/search-schemas.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces, readPage } from "../page-reading.js";
+import { cursor, pageSize } from "../paging.js";
+import { stationSubject } from "../replays/replay-subjects.js";
+import type { Route, RouteRequest } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { teamRoute } from "../team-route.js";
+import { readSearch, readSearchItem, type SearchRead } from "./search-reading.js";
+import { searchRunSubject, searchSubject } from "./search-subjects.js";
+
+const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
+
+const page = z.strictObject({
+  before: cursor
+    .optional()
+    .describe("A search's id; older ones are answered, and none where the list does not hold that search."),
+  limit: pageSize().describe("The number of searches."),
+});
+
+const listed = z.strictObject({
+  items: z.array(searchItemSchema),
+  next: z.string().nullable().describe("What `before` is to be for those that follow; null at the end."),
+});
+
+interface SearchReads {
+  readonly runtime: Runtime;
+}
+
+/** Reads of searches. */
+export function searchReadRoutes({ runtime }: SearchReads): readonly Route[] {
+  return [...listRoutes(runtime), readRoute(runtime, new SearchMemory()), runRoute(runtime)];
+}
+
+function listRoutes(runtime: Runtime): readonly Route[] {
+  return [
+    subjectRoute(stationSubject(runtime, "read"), {
+      method: "GET",
+      path: `${STATION}/searches`,
+      summary: "A station's searches, newest first",
+      access: "any",
+      query: page,
+      answers: { 200: listed },
+      handle: async (request, station) => {
+        const { limit, before } = request.query;
+        const found = await readPage(runtime, request, searchesOfStation(station, { limit: limit + 1, before }));
+        return answerPage(runtime, request, { ...station, found, limit });
+      },
+    }),
+    teamRoute(runtime, "outcomes", {
+      method: "GET",
+      path: "/api/teams/{teamId}/searches",
+      summary: "A team's searches, newest first",
+      access: "any",
+      query: page,
+      answers: { 200: listed },
+      handle: async (request, team) => {
+        const { limit, before } = request.query;
+        const found = await readPage(runtime, request, searchesOfTeam(team, { limit: limit + 1, before }));
+        return answerPage(runtime, request, { ...team, found, limit });
+      },
+    }),
+  ];
+}
+
+interface Page {
+  readonly workspaceId: string;
+  /** One more than the limit, when there are more. */
+  readonly found: readonly SearchRow[];
+  readonly limit: number;
+}
+
+async function answerPage(
+  { reading }: Runtime,
+  request: Pick<RouteRequest, "pause">,
+  { workspaceId, found, limit }: Page,
+) {
+  const rows = found.slice(0, limit);
+  const items = await inPieces(rows, request, (row) => readSearchItem(reading, workspaceId, row));
+  const next = found.length > limit ? (rows.at(-1)?.id ?? null) : null;
+  return { status: 200, body: { items, next } };
+}
+
+function readRoute(runtime: Runtime, memory: SearchMemory): Route {
+  return subjectRoute(searchSubject(runtime, "read"), {
+    method: "GET",
+    path: "/api/teams/{teamId}/searches/{searchId}",
+    summary: "Read a search",
+    description:
+      "With its split, iterations, candidates and frontier. What a candidate gained on the searched runs it was chosen by: " +
+      "`heldOutGain` beside it tells whether the gain is real.",
+    access: "any",
+    answers: { 200: searchSchema },
+    handle: async (request, { workspaceId, search: { id } }) => {
+      const view = runtime.view();
+      try {
+        const search = findStoredSearch(view, workspaceId, id);
+        if (search === undefined) return { refused: "not-found" };
+        const { pause, signal } = request;
+        const read: SearchRead = { view, latest: runtime.reading, memory, pause, signal };
+        return { status: 200, ...(await readSearch(read, workspaceId, search)) };
+      } finally {
+        view.close();
+      }
+    },
+  });
+}
+
+function runRoute(runtime: Runtime): Route {
+  const { reading } = runtime;
+  return subjectRoute(searchRunSubject(runtime), {
+    method: "GET",
+    path: "/api/teams/{teamId}/search-runs/{runId}",
+    summary: "A run of a search's agent, with its search, its iteration and its steps",
+    access: "any",
+    query: z.strictObject({
+      after: z.coerce
+        .number("must be a number")
+        .int()
+        .min(-1)
+        .default(-1)
+        .describe("The index of the last step that is known; steps after it are answered, by default from the first."),
+      limit: pageSize(200).describe("The number of steps."),
+    }),
+    answers: { 200: searchRunSchema },
+    handle: ({ query }, found) => ({ status: 200, body: searchRunView(reading, found, query) }),
+  });
+}

@@ -1,0 +1,25 @@
+import type { Wish } from "../../actors/replays/replay-set.queries.js";
+import {
+  findSearch,
+  findSearchRun,
+  type VisibleSearch,
+  type VisibleSearchRun,
+} from "../../actors/searches/search.queries.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { Subject } from "../subject-route.js";
+
+/** The search in `{searchId}` of the path, for those who may read the team's replays, or plan them. */
+export function searchSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleSearch> {
+  return {
+    find: ({ caller, params: { teamId = "", searchId = "" } }) =>
+      findSearch(reading, caller, { wish, teamId, searchId }),
+    problems: wish === "plan" ? ["forbidden"] : [],
+  };
+}
+
+/** The run of a search's agent in `{runId}` of the path, for those who may read the team's replays. */
+export function searchRunSubject({ reading }: Pick<Runtime, "reading">): Subject<VisibleSearchRun> {
+  return {
+    find: ({ caller, params: { teamId = "", runId = "" } }) => findSearchRun(reading, caller, { teamId, runId }),
+  };
+}

@@ -1,0 +1,97 @@
+import type { ReplayRow } from "../../actors/replays/replay.js";
+import { replayPurses } from "../../actors/replays/replay-purse.table.js";
+import { measureHeldOutRuns, measureSearchedRuns } from "../../actors/searches/measure-candidate.js";
+import type { SearchCandidateRow, SearchRow } from "../../actors/searches/search.js";
+import { searches, searchInputs } from "../../actors/searches/search.table.js";
+import { searchCandidates } from "../../actors/searches/search-candidate.table.js";
+import { SearchMemory } from "../../actors/searches/search-memory.js";
+import { type SearchView, searchSchema } from "../../actors/searches/search-schemas.js";
+import { readSearch } from "../../http/searches/search-reading.js";
+import type { Reading } from "../../storage/store.js";
+import { type Pictured, picturedReplay, putReplay } from "./pictured-replays.js";
+import { candidateRow, searchInput, searchRow, seedRow } from "./search-rows.js";
+import { memoryRows } from "./turn.js";
+import { workspaceId } from "./work.js";
+
+/** A candidate with its replays as pictures (`pictured-replays.ts`); those it lacks were not ordered. */
+export interface PicturedCandidate {
+  readonly name: string;
+  readonly searched?: Pictured;
+  readonly heldOut?: Pictured;
+  /** What each of its copies cost, in EUR; 0.1 by default. */
+  readonly cost?: number;
+  /** Whether its replays ended: their figures are stored then. */
+  readonly ended?: boolean;
+  readonly row?: Partial<SearchCandidateRow>;
+}
+
+export interface PicturedSearch {
+  readonly search?: Partial<SearchRow>;
+  /** Of all tasks; of those, the ones that are held out. */
+  readonly seed: Pictured;
+  readonly heldOut: string;
+  readonly isSeedEnded?: boolean;
+  readonly candidates?: readonly PicturedCandidate[];
+}
+
+/** Rows of a search: candidates `cand_1` and so on, with the replays `rep_<n>` and `held_<n>`; the seed's is `rep_0`. */
+export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates = [], ...given }: PicturedSearch) {
+  const rows = memoryRows();
+  const search = searchRow({ proposed: candidates.length, ...given.search });
+  const runs = Object.keys(seed).map((taskId) => ({ runId: `run_${taskId}`, taskId }));
+  const isHeldOut = ({ taskId }: { readonly taskId: string }) => heldOut.includes(taskId);
+  const split = { searched: runs.filter((run) => !isHeldOut(run)), heldOut: runs.filter(isHeldOut) };
+  searches.insert(rows, workspaceId, search);
+  searchInputs.insert(rows, workspaceId, searchInput({}, { split }));
+  const ceiling = search.budget.ceiling;
+  replayPurses.put(rows, workspaceId, search.id, { searchId: search.id, ceiling, counted: "7/2", spent: "5/2" });
+  const replay = (
+    id: string,
+    pictured: Pictured | undefined,
+    { name, ended = true, cost = 0.1 }: PicturedCandidate,
+  ) => {
+    if (pictured === undefined) return null;
+    const end: Partial<ReplayRow> = ended ? { state: "finished", endedAt: search.startedAt, judged: true } : {};
+    const made = picturedReplay(pictured, { id, search: { searchId: search.id, candidateName: name }, ...end });
+    const copies = made.copies.map((copy) =>
+      copy.spent === null ? copy : { ...copy, spent: { ...copy.spent, amount: cost } },
+    );
+    putReplay(rows, { ...made, copies });
+    return id;
+  };
+  replay("rep_0", seed, { name: "seed", ended: isSeedEnded });
+  const store = (candidate: SearchCandidateRow, { isEnded }: { readonly isEnded: boolean }) => {
+    const of = { search, split, seed: { replayId: "rep_0" }, candidate };
+    const figures = isEnded
+      ? { searched: measureSearchedRuns(rows, workspaceId, of), heldOut: measureHeldOutRuns(rows, workspaceId, of) }
+      : {};
+    searchCandidates.insert(rows, workspaceId, { ...candidate, ...figures });
+  };
+  store(seedRow({ replayEnded: isSeedEnded ? "finished" : null }), { isEnded: isSeedEnded });
+  for (const [index, candidate] of candidates.entries()) {
+    const { name, ended = true, row } = candidate;
+    const n = index + 1;
+    const replayId = replay(`rep_${n}`, candidate.searched, candidate);
+    const heldOutReplayId = replay(`held_${n}`, candidate.heldOut, candidate);
+    const state = ended ? ("finished" as const) : null;
+    const ends = {
+      replayEnded: replayId === null ? null : state,
+      heldOutEnded: heldOutReplayId === null ? null : state,
+    };
+    const candidateId = `cand_${String(n).padStart(2, "0")}`;
+    store(candidateRow({ candidateId, name, replayId, heldOutReplayId, ...ends, ...row }), { isEnded: ended });
+  }
+  return { rows, search };
+}
+
+/** The search as it is read by itself, which has to be as its schema says. */
+export async function viewPictured(
+  { rows, search }: { readonly rows: Reading; readonly search: SearchRow },
+  memory = new SearchMemory(),
+): Promise<SearchView> {
+  const pause = async () => undefined;
+  const read = { view: rows, latest: rows, memory, pause, signal: new AbortController().signal };
+  const { body, json } = await readSearch(read, workspaceId, searches.get(rows, workspaceId, search.id) ?? search);
+  searchSchema.parse(JSON.parse(json));
+  return body;
+}
