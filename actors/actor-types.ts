@@ -28,6 +28,8 @@ import { dispatcherActor } from "./runners/dispatcher.machine.js";
 import { poolMinting } from "./runners/pool-exchange.js";
 import { runnerActor } from "./runners/runner.machine.js";
 import { runActor } from "./runs/run.machine.js";
+import { searchActor } from "./searches/search.machine.js";
+import { searchIterationActor } from "./searches/search-iteration.machine.js";
 import { blobSweeperActor } from "./tables/blob-sweeper.machine.js";
 import { defaultRetention, type RetentionPeriods } from "./tables/retention.js";
 import { retentionSweeperActor } from "./tables/retention-sweeper.machine.js";
@@ -73,6 +75,8 @@ export function createActorTypes(
     archiveActor(archives),
     replaySetsActor(judging),
     replayActor(judging.terms),
+    searchActor(judging),
+    searchIterationActor(judging),
     configPullRequestActor,
     hookOccurrenceActor,
     hookMatcherActor,

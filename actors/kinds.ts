@@ -12,6 +12,7 @@ import type { Kind } from "./resources/kind.js";
 import { runnerPoolKind } from "./runners/runner-pool.kind.js";
 import { runnerTrustKind } from "./runners/runner-trust.kind.js";
 import { workspaceRunnersKind } from "./runners/workspace-runners.kind.js";
+import { describeSearchesUnderWay } from "./searches/team-in-use.js";
 import { secretKind } from "./workspaces/secret.kind.js";
 import { teamKind } from "./workspaces/team.kind.js";
 import { workspaceKind } from "./workspaces/workspace.kind.js";
@@ -40,7 +41,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     runnerTrustKind(deployment),
     workspaceTokenKind,
     tokenTrustKind(deployment),
-    { ...teamKind, inUse: describeReplaysUnderWay },
+    { ...teamKind, inUse: describeTeamUse },
     skillKind,
     harnessProfileKind,
     integrationKind(deployment),
@@ -49,3 +50,7 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
     replayCandidateKind,
   ];
 }
+
+/** Why a team may not be deleted, or null: what spends is ended first. */
+const describeTeamUse: Kind["inUse"] = (team, reading) =>
+  describeSearchesUnderWay(team, reading) ?? describeReplaysUnderWay(team, reading);

@@ -9,6 +9,7 @@ import { changeRetention } from "./resources/change-record.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
 import { runOwned, runRetention } from "./runs/run.retention.js";
+import { searchRetention } from "./searches/search.retention.js";
 import { ownedBy } from "./tables/owned-rows.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import { taskOwned, taskRetention } from "./tasks/task.retention.js";
@@ -26,6 +27,7 @@ export const retainedTables: RetentionCatalogue = {
     taskRetention,
     runRetention,
     replayRetention,
+    searchRetention,
     configPullRequestRetention,
     factRetention,
     stayRetention,

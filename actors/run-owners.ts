@@ -1,6 +1,7 @@
 import { replayRunOwner } from "./replays/replay-run-owner.js";
 import type { RunOwner } from "./runs/run-owner.js";
+import { searchRunOwner } from "./searches/search-run-owner.js";
 import { taskRunOwner } from "./tasks/task-run-owner.js";
 
 /** All kinds of owners of runs; an area adds one line. */
-export const runOwners: readonly RunOwner[] = [taskRunOwner, replayRunOwner];
+export const runOwners: readonly RunOwner[] = [taskRunOwner, replayRunOwner, searchRunOwner];

@@ -6,6 +6,7 @@ import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hoo
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
 import { setsDissolvingSubscriber } from "./replays/sets-dissolving.js";
 import { poolChangesSubscriber } from "./runners/pool-changes.js";
+import { searchesLeavingSubscriber } from "./searches/searches-leaving.js";
 import { memberLeavingSubscriber } from "./tasks/member-leaving.js";
 import { taskWithdrawalSubscriber } from "./tasks/workspace-closing.js";
 import { retentionSubscriber } from "./workspaces/retention-subscriber.js";
@@ -21,6 +22,7 @@ export const subscribers: readonly Subscriber[] = [
   connectionSubscriber,
   retentionSubscriber,
   setsDissolvingSubscriber,
+  searchesLeavingSubscriber,
   pullRequestsLeavingSubscriber,
 ];
 

@@ -100,3 +100,9 @@ export function isHarnessOffered(reading: Reading, workspaceId: string, harness:
     harness === "command" || runners.list(reading, workspaceId).some(({ harnesses }) => harnesses.includes(harness))
   );
 }
+
+/** The harnesses that runners of the workspace can start, each once, by name; `command` is always among them. */
+export function listHarnesses(reading: Reading, workspaceId: string): readonly string[] {
+  const offered = runners.list(reading, workspaceId).flatMap(({ harnesses }) => harnesses);
+  return [...new Set(["command", ...offered])].sort();
+}

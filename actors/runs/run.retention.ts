@@ -9,13 +9,15 @@ import { runRef } from "./run.messages.js";
 import { runCheckouts, runEntry, runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
 
-/** Runs of other owners than tasks and replays; those of a task or a replay go with it. */
+/** Runs of other owners than tasks, replays and searches; those of these go with them. */
 export const runRetention = retain(runs, {
   period: "work",
   cost: 6,
   begunAtMs: ({ queuedAtMs }) => queuedAtMs,
   endedAtMs: ({ taskId, owner, endedAt }) =>
-    taskId !== null || owner.kind === "replay" || endedAt === null ? null : Date.parse(endedAt),
+    taskId !== null || owner.kind === "replay" || owner.kind === "search" || endedAt === null
+      ? null
+      : Date.parse(endedAt),
   isKept: (turn, { id }) => isPinned(turn, { of: runs.name, id }),
   remove: (turn, { id }) => {
     turn.send(runRef(turn.self.partition, id), { type: "run.forget" });

@@ -4,7 +4,7 @@ import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
 import type { Proposed } from "./agent/proposal.js";
-import type { Cause } from "./search.js";
+import type { FailureCause } from "./rules/reflection.js";
 
 /** The runner that says it holds the run, and the fence of its claim; checked again in the turn. */
 export interface HeldRun {
@@ -39,14 +39,14 @@ export interface CandidatesProposed {
 export interface RecordCause extends Answered<CauseRecorded | Refusal>, Keyed, HeldRun {
   readonly type: "cause.record";
   readonly taskId: string;
-  readonly cause: Cause;
+  readonly cause: FailureCause;
   readonly evidence: string;
   readonly suggestion: string | null;
 }
 
 export interface CauseRecorded {
   readonly taskId: string;
-  readonly cause: Cause;
+  readonly cause: FailureCause;
   readonly replayRunId: string;
   readonly replayed: boolean;
 }

@@ -5,15 +5,10 @@ import { replayStates } from "../replays/replay.js";
 import { configChangeSchema } from "../replays/replay-candidate.kind.js";
 import { gainSchema, intervalSchema } from "../replays/replay-schemas.js";
 import { spentSchema } from "../runners/protocol.js";
-import {
-  causes,
-  iterationKinds,
-  iterationStates,
-  objectives,
-  reflectionOutcomes,
-  searchEndings,
-  searchStates,
-} from "./search.js";
+import { searchEndings } from "./rules/ending.js";
+import { objectives } from "./rules/objective.js";
+import { failureCauses, reflectionOutcomes } from "./rules/reflection.js";
+import { iterationKinds, iterationStates, searchStates } from "./search.js";
 
 const count = z.int();
 const share = z.number().nullable();
@@ -148,7 +143,7 @@ const reflection = z
     causes: z.array(
       z.strictObject({
         ...failedTask,
-        cause: z.enum(causes),
+        cause: z.enum(failureCauses),
         evidence: z.string(),
         suggestion: z.string().nullable(),
         recordedAt: time,

@@ -2,16 +2,19 @@ import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
+import type { ReplayMoved } from "../replays/replay.messages.js";
 import type { Keyed } from "../resources/repeated-request.js";
-import type { Objective, SearchAgent, SearchBudget } from "./search.js";
+import type { Objective } from "./rules/objective.js";
+import type { SearchWarning } from "./rules/warnings.js";
+import type { SearchBudget } from "./search.js";
 
 /** What a person or token asks for, as it was sent: its form was looked at, its values are refused in the turn. */
 export interface SearchTerms {
   readonly setId: string;
   readonly budget: SearchBudget;
-  readonly agent: SearchAgent;
+  readonly agent: { readonly harness: string; readonly model: string | null; readonly effort: string | null };
   /** Null for the one that follows from the set's health. */
-  readonly objective: Objective | null;
+  readonly objective: string | null;
 }
 
 /** From the edge, to a search with a new id: starts it at a station of the team. */
@@ -30,6 +33,7 @@ export interface SearchStarted {
   readonly searchId: string;
   readonly seedReplayId: string;
   readonly objective: Objective;
+  readonly warnings: readonly SearchWarning[];
   /** Whether an earlier request under the same key started it. */
   readonly replayed: boolean;
 }
@@ -68,7 +72,14 @@ export interface ForgetSearch extends Message {
   readonly type: "search.forget";
 }
 
-export type SearchMessage = StartSearch | StopSearch | StationLeft | CandidatesAdmitted | IterationOver | ForgetSearch;
+export type SearchMessage =
+  | StartSearch
+  | StopSearch
+  | StationLeft
+  | CandidatesAdmitted
+  | IterationOver
+  | ForgetSearch
+  | ReplayMoved;
 
 /** A search of a workspace. */
 export const searchRef = reference<SearchMessage>("search");

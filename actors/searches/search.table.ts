@@ -1,17 +1,25 @@
 import type { Reading } from "../../storage/store.js";
-import { indexedTable } from "../tables/indexed-table.js";
-import { isSearchUnderWay, type SearchInputRow, type SearchRow, searchStates } from "./search.js";
+import { indexedTable, listedTable } from "../tables/indexed-table.js";
+import { isSearchUnderWay, type SearchInputRow, type SearchRow } from "./search.js";
 import { searchChanges } from "./search-changes.js";
 
+/** A search with the values of its indexes that are computed. */
+interface ListedSearch extends SearchRow {
+  /** Null once it has ended. */
+  readonly isUnderWay: "yes" | null;
+}
+
 /** `[search]`; ids rise with time. */
-export const searches = indexedTable<SearchRow>("search", {
+export const searches = listedTable<SearchRow, ListedSearch>("search", {
   order: ["id"],
+  listed: (search) => ({ ...search, isUnderWay: isSearchUnderWay(search) ? "yes" : null }),
   changes: (search, _reading, write) => searchChanges(search, write),
   indexes: {
     "team-search": ["teamId"],
     "station-search": ["lineId", "stationId"],
     "set-search": ["setId"],
-    "search-under-way": { by: ["teamId", "state"], only: { state: ["seeding", "searching", "holding-out"] } },
+    "search-under-way": { by: ["lineId", "stationId", "isUnderWay"], has: ["isUnderWay"] },
+    "search-under-way-of-team": { by: ["teamId", "isUnderWay"], has: ["isUnderWay"] },
   },
 });
 
@@ -30,8 +38,12 @@ export function getSearchInput(reading: Reading, workspaceId: string, searchId: 
 
 /** The searches of a team that have not ended. */
 export function listSearchesUnderWay(reading: Reading, workspaceId: string, teamId: string): readonly SearchRow[] {
-  const states = searchStates.filter((state) => isSearchUnderWay({ state }));
-  return states.flatMap((state) => searches.all(reading, workspaceId, { teamId, state }));
+  return searches.all(reading, workspaceId, { teamId, isUnderWay: "yes" });
+}
+
+/** The searches at a line's stations that have not ended. */
+export function listUnderWayOfLine(reading: Reading, workspaceId: string, lineId: string): readonly SearchRow[] {
+  return searches.all(reading, workspaceId, { lineId, isUnderWay: "yes" });
 }
 
 /** The search of a station that has not ended: none is started beside it. */
@@ -40,6 +52,5 @@ export function findSearchUnderWay(
   workspaceId: string,
   { lineId, stationId }: Pick<SearchRow, "lineId" | "stationId">,
 ): SearchRow | undefined {
-  const newest = searches.all(reading, workspaceId, { lineId, stationId }, { limit: 1 })[0];
-  return newest !== undefined && isSearchUnderWay(newest) ? newest : undefined;
+  return searches.all(reading, workspaceId, { lineId, stationId, isUnderWay: "yes" }, { limit: 1 })[0];
 }

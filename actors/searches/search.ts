@@ -2,24 +2,19 @@ import type { RunConfig } from "../lines/fingerprint.js";
 import type { StationBody } from "../lines/station.js";
 import type { Money } from "../money.js";
 import type { ConfigChange } from "../replays/config-changes.js";
+import type { ReplayState } from "../replays/replay.js";
+import type { Interval } from "../statistics/success.js";
 import type { Allotments } from "./rules/allotments.js";
 import type { HeldOutFigures, SearchedFigures } from "./rules/candidate-figures.js";
+import type { SearchEnding } from "./rules/ending.js";
+import type { Objective } from "./rules/objective.js";
+import type { FailedTask, FailureCause, ReflectionOutcome } from "./rules/reflection.js";
+import type { OnlyOnSeenTasks } from "./rules/standing.js";
 import type { SearchWarning } from "./rules/warnings.js";
 
 /** The states of a search (replays, States and transitions). The last two are its ends. */
 export const searchStates = ["seeding", "searching", "holding-out", "finished", "stopped"] as const;
 export type SearchState = (typeof searchStates)[number];
-
-/** Why a search stopped searching. */
-export const searchEndings = [
-  ...(["iterations-used", "ceiling", "no-proposals", "no-improvement", "nothing-to-improve"] as const),
-  ...(["no-config-cause", "agent-failed", "config-changed", "station-left", "seed-failed", "stopped"] as const),
-] as const;
-export type SearchEnding = (typeof searchEndings)[number];
-
-/** What orders its frontier and its best. */
-export const objectives = ["success", "cost"] as const;
-export type Objective = (typeof objectives)[number];
 
 export const iterationKinds = ["propose", "reflect"] as const;
 export type IterationKind = (typeof iterationKinds)[number];
@@ -27,20 +22,6 @@ export type IterationKind = (typeof iterationKinds)[number];
 /** The states of an iteration. The last two are its ends. */
 export const iterationStates = ["wanted", "running", "ended", "failed"] as const;
 export type IterationState = (typeof iterationStates)[number];
-
-/** What a reflection may find that a run failed by. */
-export const causes = ["config", "task", "judge", "check", "infra"] as const;
-export type Cause = (typeof causes)[number];
-
-/** How a reflection turned out; the search ends after each but `went-on`. */
-export const reflectionOutcomes = [
-  "went-on",
-  "no-config-cause",
-  "no-failures",
-  "did-not-run",
-  "out-of-budget",
-] as const;
-export type ReflectionOutcome = (typeof reflectionOutcomes)[number];
 
 /** How the agent that proposes is started. Null for the harness's default. */
 export interface SearchAgent {
@@ -74,13 +55,6 @@ export interface SearchSplit {
   readonly heldOut: readonly SplitRun[];
 }
 
-/** Success as it is shown, with its 95 % interval. */
-export interface ShownInterval {
-  readonly rate: number;
-  readonly low: number;
-  readonly high: number;
-}
-
 /** The candidate that a search would choose, as its lists show it. */
 export interface BestCandidate {
   readonly candidateId: string;
@@ -88,11 +62,11 @@ export interface BestCandidate {
   /** Whether it is the live config. */
   readonly seed: boolean;
   readonly searchScore: number | null;
-  readonly searchInterval: ShownInterval | null;
+  readonly searchInterval: Interval | null;
   readonly heldOutScore: number | null;
-  readonly heldOutInterval: ShownInterval | null;
+  readonly heldOutInterval: Interval | null;
   readonly costPerRun: Money | null;
-  readonly onlyOnSeenTasks: "marked" | "too-few-held-out" | null;
+  readonly onlyOnSeenTasks: OnlyOnSeenTasks | null;
 }
 
 /** A search at a station. What it froze at its start is its input. */
@@ -136,7 +110,10 @@ export interface SearchInputRow {
   readonly scoringFingerprint: string;
   readonly judgeModel: string | null;
   readonly split: SearchSplit;
+  /** What each part of the search may spend. */
   readonly allotments: Allotments;
+  /** The line, as jobs of the agent name it. */
+  readonly line: { readonly key: string; readonly name: string };
   /** What its start warned of. */
   readonly warnings: readonly SearchWarning[];
 }
@@ -158,8 +135,12 @@ export interface SearchIterationRow {
   readonly attempts: number;
   /** The candidates that were admitted, in order. */
   readonly proposed: readonly string[];
+  /** What its runs may spend. */
+  readonly allotted: Money;
   /** What its runs reported; null until one did. */
   readonly agentSpent: Money | null;
+  /** Whether one of them reported no cost in the ceiling's currency: what is allotted counts for it, once. */
+  readonly unpriced: boolean;
   /** Why it failed, in a sentence; null when it did not. */
   readonly reason: string | null;
   /** Null where it proposes. */
@@ -170,15 +151,8 @@ export interface SearchIterationRow {
   readonly endedAt: string | null;
 }
 
-/** A searched task that a config failed, with the copy that shows it. */
-export interface FailedTask {
-  readonly taskId: string;
-  readonly originalRunId: string;
-  readonly replayRunId: string;
-}
-
 export interface RecordedCause extends FailedTask {
-  readonly cause: Cause;
+  readonly cause: FailureCause;
   /** At most 4,000 characters. */
   readonly evidence: string;
   /** At most 4,000 characters. */
@@ -215,15 +189,20 @@ export interface SearchCandidateRow {
   readonly replayId: string | null;
   /** Null until it is ordered, and for the seed. */
   readonly heldOutReplayId: string | null;
-  /** How its replays ended; null while they have not. */
-  readonly replayEnded: "finished" | "stopped" | "over-budget" | null;
-  readonly heldOutEnded: "finished" | "stopped" | "over-budget" | null;
-  /** How it did, stored once its replay ended and again once its pairs are judged: a replay may be removed before it. */
+  /** How its replays ended; null while they have not. One that could not be ordered was stopped. */
+  readonly replayEnded: ReplayEnd | null;
+  readonly heldOutEnded: ReplayEnd | null;
+  /**
+   * Figures of its replays, stored once they ended and again once their pairs are judged, since a replay may be removed
+   * before the search. Null until then; the seed's are both of its one replay.
+   */
   readonly searched: SearchedFigures | null;
-  /** The same of the held-out runs. */
   readonly heldOut: HeldOutFigures | null;
   readonly admittedAt: string;
 }
+
+/** How a replay ended. */
+export type ReplayEnd = Extract<ReplayState, "finished" | "stopped" | "over-budget">;
 
 /** The station block of a proposed candidate, and its config as it was admitted. */
 export interface SearchCandidateInputRow {
@@ -237,4 +216,9 @@ export interface SearchCandidateInputRow {
 /** Whether it has not ended. */
 export function isSearchUnderWay({ state }: Pick<SearchRow, "state">): boolean {
   return state === "seeding" || state === "searching" || state === "holding-out";
+}
+
+/** The station block that a config was made of, with the rest of the block. */
+export function toBlock(config: RunConfig, block: SearchInputRow["block"]): StationBody {
+  return { ...config.station, ...block };
 }

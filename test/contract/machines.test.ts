@@ -10,6 +10,7 @@ import { compareWithTable, eventsOf, isInTable, type MachineTable } from "./mach
 import { accessMachines } from "./machines/access.js";
 import { connectionMachines } from "./machines/connections.js";
 import { hookMachines } from "./machines/hooks.js";
+import { searchMachines } from "./machines/searches.js";
 import { workMachines } from "./machines/work.js";
 import { workspaceMachines } from "./machines/workspaces.js";
 
@@ -18,6 +19,7 @@ const tables: Readonly<Record<string, MachineTable>> = {
   ...accessMachines,
   ...connectionMachines,
   ...workMachines,
+  ...searchMachines,
   ...hookMachines,
 };
 const types = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: true }));

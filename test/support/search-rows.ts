@@ -44,7 +44,7 @@ export function searchInput(
     ...{ fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s", judgeModel: null },
     split: { searched: runs.slice(0, searched), heldOut: runs.slice(searched) },
     allotments: { seed: EUR(10), searchReplay: EUR(5), heldOutReplay: EUR(4), agentRun: EUR(3) },
-    warnings: [{ kind: "noise-unmeasured" }],
+    ...{ line: { key: "dev", name: "Dev" }, warnings: [{ kind: "noise-unmeasured" }] },
     ...more,
   };
 }
@@ -72,7 +72,15 @@ export function candidateRow(more: Partial<SearchCandidateRow> = {}): SearchCand
 export function iterationRow(more: Partial<SearchIterationRow> = {}): SearchIterationRow {
   return {
     ...{ id: "sit_1", searchId: "srch_1", number: 1, kind: "propose", state: "wanted", runId: null, lostRunIds: [] },
-    ...{ attempts: 0, proposed: [], agentSpent: null, reason: null, reflection: null },
+    ...{
+      attempts: 0,
+      proposed: [],
+      allotted: EUR(3),
+      agentSpent: null,
+      unpriced: false,
+      reason: null,
+      reflection: null,
+    },
     ...{ wantedAt: time, startedAt: null, endedAt: null },
     ...more,
   };

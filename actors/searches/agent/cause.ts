@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { causes } from "../search.js";
+import { failureCauses } from "../rules/reflection.js";
 
 /** Longest evidence, and longest suggestion, in characters. */
 const MAX_TEXT_CHARACTERS = 4_000;
@@ -8,7 +8,7 @@ const tooLong = `must be at most ${MAX_TEXT_CHARACTERS} characters`;
 /** A cause as the agent of a reflection records it. */
 export const causeSchema = z.strictObject({
   taskId: z.string().min(1, "must not be empty").max(100, "must be at most 100 characters"),
-  cause: z.enum(causes, "must be config, task, judge, check or infra"),
+  cause: z.enum(failureCauses, "must be config, task, judge, check or infra"),
   evidence: z.string().regex(/\S/, "must not be empty").max(MAX_TEXT_CHARACTERS, tooLong),
   suggestion: z
     .string()

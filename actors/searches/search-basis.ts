@@ -1,0 +1,42 @@
+import type { Reading } from "../../storage/store.js";
+import { DEFAULT_MIN_GAIN } from "../lines/line.js";
+import { findLine } from "../lines/line.queries.js";
+import type { SetHealth } from "../replays/figures/set-health.js";
+import { type ReplaySetRow, replayEntries } from "../replays/replay-set.table.js";
+import { type HealthTerms, readHealth } from "../replays/set-health.queries.js";
+import { runOutcomes } from "../run-facts/run-outcome.table.js";
+import { runs } from "../runs/run.table.js";
+import type { EstimatedEntry } from "./rules/estimate.js";
+import type { SplitEntry } from "./rules/split.js";
+
+/** A run of the set, with what it cost, how long it took and how it turned out. */
+export interface BasisEntry extends EstimatedEntry, SplitEntry {}
+
+/** What a search of a set is estimated, split and warned about from. */
+export interface SearchBasis {
+  /** In the order of the set. */
+  readonly entries: readonly BasisEntry[];
+  readonly health: SetHealth;
+  /** The smallest gain that the line counts as real. */
+  readonly minGain: number;
+}
+
+/** The set as it is now. */
+export function readSearchBasis(
+  reading: Reading,
+  workspaceId: string,
+  set: ReplaySetRow,
+  terms: HealthTerms,
+): SearchBasis {
+  return {
+    entries: replayEntries.list(reading, workspaceId, [set.id]).map(({ runId, taskId }) => {
+      const run = runs.get(reading, workspaceId, runId);
+      const { startedAt = null, endedAt = null, spent = null } = run ?? {};
+      const ms = startedAt === null || endedAt === null ? null : Date.parse(endedAt) - Date.parse(startedAt);
+      const outcome = runOutcomes.get(reading, workspaceId, runId)?.outcome ?? "other";
+      return { runId, taskId, spent, ms, outcome };
+    }),
+    health: readHealth(reading, workspaceId, set, terms),
+    minGain: findLine(reading, workspaceId, set.lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+  };
+}

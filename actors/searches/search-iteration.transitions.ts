@@ -1,0 +1,176 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { compare, decimal, type Fraction, subtract } from "../fraction.js";
+import type { JudgingSetup } from "../lines/fingerprint.js";
+import { storeSkills } from "../lines/run-setup.js";
+import { amountIn } from "../money.js";
+import type { Refusal } from "../refusal.js";
+import { listConfigChanges } from "../replays/config-changes.js";
+import { recordSearched } from "../replays/made-candidate.table.js";
+import { countInPurse } from "../replays/replay-purse.js";
+import { toJudgeModel } from "../replays/station-config.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { type EndRun, runRef } from "../runs/run.messages.js";
+import type { AdmittedCandidate } from "./admit-candidates.js";
+import { queueAgent } from "./agent-run.js";
+import { answerProposal } from "./classify-iteration.js";
+import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
+import { searchRef } from "./search.messages.js";
+import { getSearchInput, searches } from "./search.table.js";
+import { searchCandidateInputs, searchCandidates } from "./search-candidate.table.js";
+import type { CauseRecorded, ForgetIteration, ProposeCandidates, RecordCause } from "./search-iteration.messages.js";
+import { findIteration, searchIterations } from "./search-iteration.table.js";
+
+/** What the transitions of an iteration do; `search-iteration.machine.ts` says when. */
+
+/** A run of the agent that no runner takes for so long fails the iteration. */
+export const UNCLAIMED_MS = 24 * 60 * 60 * 1_000;
+
+/** The name of its wake-up. */
+const UNCLAIMED = "unclaimed";
+
+function getRow(turn: Turn): SearchIterationRow {
+  const row = findIteration(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("an iteration without its row");
+  return row;
+}
+
+function getSearch(turn: Turn, { searchId }: SearchIterationRow): SearchRow {
+  const row = searches.get(turn, turn.self.partition, searchId);
+  if (row === undefined) throw new Error("an iteration without its search");
+  return row;
+}
+
+function putRow(turn: Turn, change: Partial<SearchIterationRow>): void {
+  const before = getRow(turn);
+  searchIterations.put(turn, turn.self.partition, before, { ...before, ...change });
+}
+
+/** Queues the agent's run, and looks after a day whether a runner took it. */
+export function wantAgent(turn: Turn): void {
+  const row = getRow(turn);
+  const search = getSearch(turn, row);
+  const input = getSearchInput(turn, turn.self.partition, search.id);
+  putRow(turn, { state: "wanted", runId: queueAgent(turn, { search, input }, row) });
+  turn.wake(UNCLAIMED, turn.now + UNCLAIMED_MS);
+}
+
+/** A runner took the run. */
+export function takeAgent(turn: Turn): void {
+  const { startedAt } = getRow(turn);
+  turn.cancelWake(UNCLAIMED);
+  putRow(turn, { state: "running", startedAt: startedAt ?? new Date(turn.now).toISOString() });
+}
+
+/** Writes what a run of it reported, and counts it in the search's purse. */
+export function countAgent(turn: Turn, after: SearchIterationRow): void {
+  const before = getRow(turn);
+  const { currency } = getSearch(turn, before).budget.ceiling;
+  const spent = subtract(amountIn(after.agentSpent, currency), amountIn(before.agentSpent, currency));
+  const counted = subtract(countOf(after, currency), countOf(before, currency));
+  putRow(turn, after);
+  countInPurse(turn, before.searchId, { counted, spent });
+}
+
+/** What an iteration counts: what its runs reported; at least what it is allotted where one did not say what it cost. */
+function countOf({ agentSpent, allotted, unpriced }: SearchIterationRow, currency: string): Fraction {
+  const reported = amountIn(agentSpent, currency);
+  const whole = decimal(allotted.amount);
+  return unpriced && compare(whole, reported) > 0 ? whole : reported;
+}
+
+/** It is over: its search goes on. */
+export function endIteration(turn: Turn, state: "ended" | "failed", reason?: string): void {
+  turn.cancelWake(UNCLAIMED);
+  putRow(turn, { state, endedAt: new Date(turn.now).toISOString(), ...(reason === undefined ? {} : { reason }) });
+  turn.send(searchRef(turn.self.partition, getRow(turn).searchId), { type: "iteration.over" });
+}
+
+/** Withdraws its run, and fails it. */
+export function withdrawAgent(turn: Turn, reason: string): void {
+  const { runId } = getRow(turn);
+  const end: EndRun = { type: "run.end", outcome: "withdrawn", reason };
+  if (runId !== null) turn.send(runRef(turn.self.partition, runId), end);
+  endIteration(turn, "failed", reason);
+}
+
+/** What is proposed is refused: an attempt all the same. */
+export function refuseProposal(turn: Turn<Refusal>, refusal: Refusal): void {
+  putRow(turn, { attempts: getRow(turn).attempts + 1 });
+  turn.reply(refusal);
+}
+
+/** Writes the candidates that were admitted, and has their search replay them. */
+export function admit(
+  event: Delivered<ProposeCandidates>,
+  admitted: readonly AdmittedCandidate[],
+  judging: JudgingSetup,
+): void {
+  const { turn } = event;
+  const { partition } = turn.self;
+  const row = getRow(turn);
+  const search = getSearch(turn, row);
+  const candidateIds = admitted.map((each) => insertCandidate(turn, { search, row, judging }, each));
+  const proposed = [...row.proposed, ...candidateIds];
+  putRow(turn, { attempts: row.attempts + 1, proposed });
+  searches.put(turn, partition, search, { ...search, proposed: search.proposed + admitted.length });
+  turn.send(searchRef(partition, search.id), { type: "candidates.admitted" });
+  recordRequest(turn, event, candidateIds.join(" "));
+  turn.reply(answerProposal(turn, { search, iteration: getRow(turn) }, candidateIds, false));
+}
+
+interface Admitting {
+  readonly search: SearchRow;
+  readonly row: SearchIterationRow;
+  readonly judging: JudgingSetup;
+}
+
+function insertCandidate(
+  turn: Turn,
+  { search, row, judging }: Admitting,
+  { proposal, config, fingerprints }: AdmittedCandidate,
+): string {
+  const { partition } = turn.self;
+  const { teamId, id: searchId } = search;
+  const { name, hypothesis, station } = proposal;
+  const { fingerprint, runningFingerprint, scoringFingerprint } = fingerprints;
+  const candidateId = turn.newId("cand");
+  const input = getSearchInput(turn, partition, searchId);
+  storeSkills(turn, { workspaceId: partition, teamKey: getTeamKey(turn, partition, teamId) }, station.skills);
+  const candidate: SearchCandidateRow = {
+    ...{ searchId, candidateId, name, seed: false, iteration: row.number, hypothesis },
+    ...{ fingerprint, runningFingerprint, scoringFingerprint },
+    changes: listConfigChanges(input.config, config),
+    ...{ replayId: null, heldOutReplayId: null, replayEnded: null, heldOutEnded: null, searched: null, heldOut: null },
+    admittedAt: new Date(turn.now).toISOString(),
+  };
+  searchCandidates.insert(turn, partition, candidate);
+  const { passesTo, alerts, runners } = station;
+  const block = { name: station.name, passesTo, alerts, runners };
+  const judgeModel = toJudgeModel(config, judging);
+  searchCandidateInputs.insert(turn, partition, { searchId, candidateId, config, block, judgeModel });
+  recordSearched(turn, { candidateId, teamId });
+  return candidateId;
+}
+
+/** Records a cause of a task; a second one replaces the first. */
+export function recordCause(event: Delivered<RecordCause>): void {
+  const { turn, taskId, cause, evidence, suggestion } = event;
+  const { reflection } = getRow(turn);
+  const task = reflection?.tasks.find((each) => each.taskId === taskId);
+  if (reflection === null || task === undefined) throw new Error("a cause of a task that is not looked into");
+  const recordedAt = new Date(turn.now).toISOString();
+  const others = reflection.causes.filter((each) => each.taskId !== taskId);
+  putRow(turn, {
+    reflection: { ...reflection, causes: [...others, { ...task, cause, evidence, suggestion, recordedAt }] },
+  });
+  recordRequest(turn, event, taskId);
+  const answer: CauseRecorded = { taskId, cause, replayRunId: task.replayRunId, replayed: false };
+  turn.reply(answer);
+}
+
+/** Its rows are gone: its runs go too. */
+export function forgetIteration({ turn, runIds }: Delivered<ForgetIteration>): void {
+  for (const runId of runIds) turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
+  turn.stop();
+}

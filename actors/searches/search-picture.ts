@@ -1,0 +1,87 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import { add, fromText, toText, ZERO } from "../fraction.js";
+import type { JudgingSetup } from "../lines/fingerprint.js";
+import { amountIn } from "../money.js";
+import type { ReplayState } from "../replays/replay.js";
+import { isUnderWay, replays } from "../replays/replay.table.js";
+import { countSpent } from "../replays/replay-ceiling.js";
+import { replayPurses } from "../replays/replay-purse.table.js";
+import { replaySets } from "../replays/replay-set.table.js";
+import { findLiveFingerprints } from "../replays/station-config.js";
+import type { PicturedCandidate, PicturedIteration, SearchPicture } from "./rules/decide-next.js";
+import type { SearchSpending, UnderWay } from "./rules/room.js";
+import type { SearchCandidateRow, SearchInputRow, SearchIterationRow, SearchRow } from "./search.js";
+import { isSearchUnderWay } from "./search.js";
+import { replaysOf } from "./search-replays.js";
+
+/** The rows of a search, as a turn finds them. */
+export interface SearchScene {
+  readonly search: SearchRow;
+  readonly input: SearchInputRow;
+  /** The seed first, then in the order in which they were admitted. */
+  readonly candidates: readonly SearchCandidateRow[];
+  readonly iterations: readonly SearchIterationRow[];
+}
+
+/** What decides what the search does next (`rules/decide-next.ts`). Of a search that is under way. */
+export function toPicture(turn: TurnReading, scene: SearchScene, judging: JudgingSetup): SearchPicture {
+  const { search, input, candidates, iterations } = scene;
+  const { state, ending, budget, objective } = search;
+  if (!isSearchUnderWay(search) || state === "finished" || state === "stopped") throw new Error("a search that ended");
+  return {
+    ...{ state, ending, budget, objective, allotments: input.allotments },
+    spending: toSpending(turn, scene),
+    live: findLive(turn, search, input, judging),
+    candidates: candidates.map((candidate) => toPictured(turn, candidate)),
+    iterations: iterations.map(toPicturedIteration),
+  };
+}
+
+function toPictured(turn: TurnReading, candidate: SearchCandidateRow): PicturedCandidate {
+  const { candidateId, seed, iteration, searched, heldOut } = candidate;
+  return {
+    ...{ candidateId, seed, iteration, searched, heldOut },
+    replayState: candidate.replayEnded ?? findState(turn, candidate.replayId),
+    heldOutReplayState: candidate.heldOutEnded ?? findState(turn, candidate.heldOutReplayId),
+  };
+}
+
+function findState(turn: TurnReading, replayId: string | null): ReplayState | null {
+  return replayId === null ? null : (replays.get(turn, turn.self.partition, replayId)?.state ?? "stopped");
+}
+
+function toPicturedIteration({ number, kind, state, proposed, reflection }: SearchIterationRow): PicturedIteration {
+  return { number, kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null };
+}
+
+/** Whether the station's runs go and are scored as when the search started. */
+function findLive(
+  turn: TurnReading,
+  search: SearchRow,
+  { runningFingerprint, scoringFingerprint }: SearchInputRow,
+  judging: JudgingSetup,
+): SearchPicture["live"] {
+  const { partition } = turn.self;
+  const live = findLiveFingerprints(turn, partition, search, judging);
+  if (live === undefined || replaySets.get(turn, partition, search.setId) === undefined) return "gone";
+  const isSame = live.runningFingerprint === runningFingerprint && live.scoringFingerprint === scoringFingerprint;
+  return isSame ? "unchanged" : "changed";
+}
+
+/** What the search has spent, with what is under way. */
+function toSpending(turn: TurnReading, { search, candidates, iterations }: SearchScene): SearchSpending {
+  const { partition } = turn.self;
+  const { ceiling } = search.budget;
+  const ofReplays = candidates.flatMap(replaysOf).flatMap((replayId): UnderWay[] => {
+    const replay = replays.get(turn, partition, replayId);
+    if (replay === undefined || !isUnderWay(replay)) return [];
+    return [{ allotted: replay.ceiling, counted: toText(countSpent(replay)) }];
+  });
+  const ofAgent = iterations.flatMap(({ state, allotted, agentSpent, unpriced }): UnderWay[] => {
+    if (state !== "wanted" && state !== "running") return [];
+    const counted = add(amountIn(agentSpent, ceiling.currency), unpriced ? amountIn(allotted, ceiling.currency) : ZERO);
+    return [{ allotted, counted: toText(counted) }];
+  });
+  const counted = replayPurses.get(turn, partition, search.id)?.counted ?? toText(ZERO);
+  return { ceiling, counted: toText(fromText(counted)), underWay: [...ofReplays, ...ofAgent] };
+}

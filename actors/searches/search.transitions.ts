@@ -1,0 +1,166 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import { findFailures, GO_ON, readScene } from "./classify-search.js";
+import type { NextStep } from "./rules/decide-next.js";
+import type { SearchEnding } from "./rules/ending.js";
+import { type Contender, findBest, onlyOnSeenTasks } from "./rules/standing.js";
+import type { BestCandidate, SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
+import type { StopSearch } from "./search.messages.js";
+import { searches } from "./search.table.js";
+import { searchCandidates } from "./search-candidate.table.js";
+import type { RowChange, SearchSteps } from "./search-events.js";
+import { searchIterationRef } from "./search-iteration.messages.js";
+import { searchIterations } from "./search-iteration.table.js";
+import type { SearchScene } from "./search-picture.js";
+import { endReplays, leaveReplay, limitSearchLane, orderCandidate, releaseReplays } from "./search-replays.js";
+import { recordSearch } from "./start-search.js";
+
+/** What the transitions of a search do; `search.machine.ts` says when. */
+
+/** The search's row, which exists from its start until it is removed. */
+export function getSearchRow(turn: Turn): SearchRow {
+  const row = searches.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a search without its row");
+  return row;
+}
+
+function putSearch(turn: Turn, change: Partial<SearchRow>): void {
+  const before = getSearchRow(turn);
+  searches.put(turn, turn.self.partition, before, { ...before, ...change });
+}
+
+/** Writes what changed, and takes the steps that follow. */
+export function takeSteps(turn: Turn, { candidates, iterations, steps }: SearchSteps): void {
+  for (const change of candidates) putCandidate(turn, change);
+  for (const { before, after } of iterations) searchIterations.put(turn, turn.self.partition, before, after);
+  if (candidates.length > 0) noteBest(turn);
+  for (const step of steps) takeStep(turn, step);
+}
+
+/** Writes a candidate of which something is known since: a replay that has ended is not looked at any more. */
+export function putCandidate(turn: Turn, { before, after }: RowChange<SearchCandidateRow>): void {
+  searchCandidates.put(turn, turn.self.partition, before, after);
+  if (before.replayEnded === null && after.replayEnded !== null && after.replayId !== null) {
+    leaveReplay(turn, after.replayId);
+  }
+  if (before.heldOutEnded === null && after.heldOutEnded !== null && after.heldOutReplayId !== null) {
+    leaveReplay(turn, after.heldOutReplayId);
+  }
+}
+
+function noteBest(turn: Turn): void {
+  const { candidates, search } = readScene(turn, getSearchRow(turn));
+  const best = findBest(candidates.map(toContender), search.objective);
+  const row = candidates.find(({ candidateId }) => candidateId === best?.candidateId);
+  putSearch(turn, { best: row === undefined ? null : toBest(row) });
+}
+
+/** A candidate, as far as its place among the others is concerned. */
+function toContender({ candidateId, seed, replayEnded, searched, heldOut }: SearchCandidateRow): Contender {
+  return { candidateId, seed, replayState: replayEnded, searched, heldOut };
+}
+
+function toBest(row: SearchCandidateRow): BestCandidate {
+  const { candidateId, name, seed, searched, heldOut } = row;
+  return {
+    ...{ candidateId, name, seed },
+    searchScore: searched?.searchScore ?? null,
+    searchInterval: searched?.searchInterval ?? null,
+    heldOutScore: heldOut?.heldOutScore ?? null,
+    heldOutInterval: heldOut?.heldOutInterval ?? null,
+    costPerRun: searched?.costPerRun ?? null,
+    onlyOnSeenTasks: onlyOnSeenTasks(row),
+  };
+}
+
+function takeStep(turn: Turn, step: NextStep): void {
+  const scene = readScene(turn, getSearchRow(turn));
+  switch (step.step) {
+    case "wait":
+      return;
+    case "replay":
+      putSearch(turn, { state: "searching" });
+      return replayCandidate(turn, scene, step, "searched");
+    case "hold-out":
+      putSearch(turn, { state: "holding-out", ending: step.ending });
+      return replayCandidate(turn, scene, step, "heldOut");
+    case "propose":
+    case "reflect":
+      putSearch(turn, { state: "searching" });
+      return beginIteration(turn, scene, step);
+    case "end":
+      return endSearch(turn, scene, step);
+  }
+}
+
+/** Orders a replay of a candidate. Where the set has no room for it, it is as one that was stopped. */
+function replayCandidate(
+  turn: Turn,
+  { search, input, candidates }: SearchScene,
+  { candidateId, ceiling }: Extract<NextStep, { readonly step: "replay" | "hold-out" }>,
+  of: "searched" | "heldOut",
+): void {
+  const candidate = candidates.find((each) => each.candidateId === candidateId);
+  if (candidate === undefined) throw new Error("a replay of no candidate");
+  const replay = orderCandidate(turn, search, input, { candidate, of, ceiling });
+  const put = (more: Partial<SearchCandidateRow>) =>
+    searchCandidates.put(turn, turn.self.partition, candidate, { ...candidate, ...more });
+  if (replay === null) {
+    put(of === "searched" ? { replayEnded: "stopped" } : { heldOutEnded: "stopped" });
+    turn.wake(GO_ON, turn.now);
+  } else put(of === "searched" ? { replayId: replay.id } : { heldOutReplayId: replay.id });
+}
+
+/** Starts an iteration. A reflection that has nothing to look into ends at once, and no agent runs. */
+function beginIteration(
+  turn: Turn,
+  scene: SearchScene,
+  step: Extract<NextStep, { readonly step: "propose" | "reflect" }>,
+): void {
+  const { search, iterations } = scene;
+  const standing = step.step === "reflect" ? step.standing : null;
+  const tasks = standing === null ? [] : findFailures(turn, scene, standing);
+  const isOver = standing !== null && tasks.length === 0;
+  const now = new Date(turn.now).toISOString();
+  const row: SearchIterationRow = {
+    ...{ id: turn.newId("siter"), searchId: search.id, number: iterations.length + 1, kind: step.step },
+    ...{ state: isOver ? "ended" : "wanted", runId: null, lostRunIds: [], attempts: 0, proposed: [] },
+    ...{ allotted: step.allotted, agentSpent: null, unpriced: false, reason: null },
+    reflection: standing === null ? null : { standing, tasks, causes: [], outcome: isOver ? "no-failures" : null },
+    ...{ wantedAt: now, startedAt: null, endedAt: isOver ? now : null },
+  };
+  searchIterations.insert(turn, turn.self.partition, row);
+  if (isOver) return;
+  putSearch(turn, { iterationsRun: search.iterationsRun + 1 });
+  turn.send(searchIterationRef(turn.self.partition, row.id), { type: "iteration.begin" });
+}
+
+/** Ends the search. What is stopped leaves nothing under way; else pairs of its replays are still judged. */
+export function endSearch(
+  turn: Turn,
+  { search, candidates, iterations }: SearchScene,
+  { state, ending }: { readonly state: "finished" | "stopped"; readonly ending: SearchEnding },
+): void {
+  const { partition } = turn.self;
+  if (state === "stopped") {
+    for (const { id, state: its } of iterations) {
+      if (its === "wanted" || its === "running")
+        turn.send(searchIterationRef(partition, id), { type: "iteration.stop" });
+    }
+    endReplays(turn, candidates);
+  }
+  releaseReplays(turn, search, candidates);
+  limitSearchLane(turn, search.id, null);
+  turn.cancelWake(GO_ON);
+  putSearch(turn, { state, ending, endedAt: new Date(turn.now).toISOString() });
+}
+
+/** Stops the search, whatever it does. */
+export function stopSearch(event: Delivered<StopSearch>): void {
+  const { turn, caller, client } = event;
+  const search = getSearchRow(turn);
+  endSearch(turn, readScene(turn, search), { state: "stopped", ending: "stopped" });
+  if (caller !== null) recordSearch(turn, search, { caller, client, action: "updated" });
+  recordRequest(turn, event, search.id);
+  turn.reply({ replayed: false });
+}

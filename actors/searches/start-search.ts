@@ -1,0 +1,217 @@
+import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import { isTokenOver } from "../access/workspace-token.queries.js";
+import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
+import type { ReplayJudging } from "../replays/judging/model-terms.js";
+import { planLive } from "../replays/live-replay.js";
+import type { ReplayRow } from "../replays/replay.js";
+import { listUnderWay } from "../replays/replay.table.js";
+import { ReplayMemory } from "../replays/replay-memory.js";
+import { MAX_UNDER_WAY, orderReplay } from "../replays/replay-plan.js";
+import { openPurse } from "../replays/replay-purse.js";
+import { makeRoom } from "../replays/replay-room.js";
+import { findStationOf, refusePlanning, setNotFound } from "../replays/replay-set.queries.js";
+import { type ReplaySetRow, replaySets } from "../replays/replay-set.table.js";
+import { stationLeft } from "../replays/replay-set.transitions.js";
+import { findStartingPoint, type StartingPoint } from "../replays/starting-point.js";
+import { toJudgeModel } from "../replays/station-config.js";
+import { recordChange } from "../resources/change-record.table.js";
+import { findRequestBefore, recordRequest } from "../resources/repeated-request.js";
+import { listHarnesses } from "../runners/runner.table.js";
+import { pin } from "../tables/pins.js";
+import { SEED } from "./agent/refuse-proposals.js";
+import { refuseBudget, refuseForSet, toObjective, toSearchAgent } from "./refuse-terms.js";
+import { type Allotments, allotBudget } from "./rules/allotments.js";
+import { defaultObjective, type Objective } from "./rules/objective.js";
+import { splitTasks } from "./rules/split.js";
+import { listWarnings, type SearchWarning } from "./rules/warnings.js";
+import type { SearchAgent, SearchCandidateRow, SearchInputRow, SearchRow, SearchSplit } from "./search.js";
+import type { SearchStarted, StartSearch } from "./search.messages.js";
+import { findSearchUnderWay, searches, searchInputs } from "./search.table.js";
+import { type BasisEntry, readSearchBasis } from "./search-basis.js";
+import { searchCandidates } from "./search-candidate.table.js";
+import { limitSearchLane, watchSearchReplay } from "./search-replays.js";
+
+/** What a search starts from, once nothing refuses it. */
+export interface SearchStart {
+  readonly point: StartingPoint;
+  readonly split: SearchSplit;
+  readonly allotments: Allotments;
+  readonly agent: SearchAgent;
+  readonly objective: Objective;
+  readonly minGain: number;
+  readonly warnings: readonly SearchWarning[];
+}
+
+/** What a start comes to: it starts, it was started before under the same key, or why it does not. */
+export type StartOutcome =
+  | { readonly outcome: "starts"; readonly start: SearchStart }
+  | { readonly outcome: "repeated"; readonly answer: SearchStarted | Refusal }
+  | { readonly outcome: "refused"; readonly refusal: Refusal };
+
+/** Finds out whether a search may start, in the order of the reference's refusals. Reads only. */
+export function prepareSearch(turn: TurnReading, message: StartSearch, judging: ReplayJudging): StartOutcome {
+  const refused = (refusal: Refusal): StartOutcome => ({ outcome: "refused", refusal });
+  const denied = refuseCaller(turn, message);
+  if (denied !== null) return refused(denied);
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return refused(before);
+  if (before !== null) return { outcome: "repeated", answer: answerAgain(turn, before) };
+  const set = findSet(turn, message);
+  if (isRefusal(set)) return refused(set);
+  const { partition } = turn.self;
+  if (findSearchUnderWay(turn, partition, message) !== undefined) return refused(beingSearched);
+  const point = findStartingPoint(turn, set, judging);
+  if (point === undefined) return refused(stationLeft);
+  if (listUnderWay(turn, partition, { teamId: message.teamId }).length >= MAX_UNDER_WAY) return refused(tooMany);
+  const start = checkTerms(turn, message, { point, judging });
+  return isRefusal(start) ? refused(start) : { outcome: "starts", start };
+}
+
+const beingSearched: Refusal = {
+  refused: "conflict",
+  detail: "A search of the station is under way. Stop that search first, or wait until it has ended.",
+};
+const tooMany: Refusal = {
+  refused: "conflict",
+  detail: `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`,
+};
+
+function refuseCaller(turn: TurnReading, { caller, teamId }: StartSearch): Refusal | null {
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
+}
+
+/** The set at the station; one whose station left its line is found too, and refused later. */
+function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusal {
+  const { teamId, lineId, stationId, terms } = message;
+  const { partition } = turn.self;
+  const found = replaySets.get(turn, partition, terms.setId);
+  const isOfStation = found?.teamId === teamId && found.lineId === lineId && found.stationId === stationId;
+  if (found !== undefined && isOfStation) return found;
+  const station = findStationOf(turn, { workspaceId: partition, teamId }, { lineId, stationId });
+  return isRefusal(station) ? station : setNotFound(terms.setId);
+}
+
+/** What a search is started with, or what is wrong with its terms. */
+function checkTerms(
+  turn: TurnReading,
+  { terms }: StartSearch,
+  { point, judging }: { readonly point: StartingPoint; readonly judging: ReplayJudging },
+): SearchStart | Refusal {
+  const { partition } = turn.self;
+  const agent = toSearchAgent(terms.agent, listHarnesses(turn, partition));
+  const objective = toObjective(terms.objective);
+  const faults: FieldError[] = [...refuseBudget(terms.budget)];
+  if ("faults" in agent) faults.push(...agent.faults);
+  if (objective === undefined) faults.push({ path: "objective", message: "must be success or cost" });
+  if ("faults" in agent || objective === undefined || faults.length > 0) return { refused: "invalid", errors: faults };
+  const basis = readSearchBasis(turn, partition, point.set, { judging, memory: new ReplayMemory() });
+  const errors = refuseForSet(basis.entries, terms.budget);
+  const split = splitTasks(point.set.id, basis.entries);
+  if (errors.length > 0 || split === null) return { refused: "invalid", errors };
+  return {
+    ...{ point, agent, minGain: basis.minGain },
+    split: { searched: split.searched.map(toSplitRun), heldOut: split.heldOut.map(toSplitRun) },
+    allotments: allotBudget(terms.budget, split),
+    warnings: listWarnings({ health: basis.health, minGain: basis.minGain, budget: terms.budget, split }),
+    objective: objective ?? defaultObjective(basis.health),
+  };
+}
+
+function toSplitRun({ runId, taskId }: BasisEntry) {
+  return { runId, taskId };
+}
+
+function answerAgain(turn: TurnReading, searchId: string): SearchStarted | Refusal {
+  const row = searches.get(turn, turn.self.partition, searchId);
+  const input = searchInputs.get(turn, turn.self.partition, searchId);
+  if (row !== undefined && input !== undefined) return toAnswer(row, input, true);
+  return { refused: "conflict", detail: "The search that this Idempotency-Key started was removed since." };
+}
+
+function toAnswer(
+  { id: searchId, seedReplayId, objective }: SearchRow,
+  { warnings }: SearchInputRow,
+  replayed: boolean,
+): SearchStarted {
+  return { searchId, seedReplayId, objective, warnings, replayed };
+}
+
+/**
+ * Starts the search of this turn: its rows with all that it froze, its purse and lane, and the replay of the live config,
+ * which becomes the set's baseline. Refused where the set has no room for another replay.
+ */
+export function startSearch(
+  event: Delivered<StartSearch>,
+  start: SearchStart,
+  judging: ReplayJudging,
+): SearchStarted | Refusal {
+  const { turn, terms } = event;
+  const { partition, id: searchId } = turn.self;
+  const { point, allotments } = start;
+  const full = makeRoom(turn, point.set, { count: 1, beside: null });
+  if (full !== null) return full;
+  openPurse(turn, { searchId, ceiling: terms.budget.ceiling });
+  limitSearchLane(turn, searchId, terms.budget.concurrency);
+  const search = { searchId, candidateName: SEED };
+  const plan = planLive(turn, point, judging, { repeats: terms.budget.repeats, ceiling: allotments.seed, search });
+  const seed = orderReplay(turn, plan);
+  pin(turn, partition, { of: replaySets.name, id: point.set.id, by: searchId });
+  watchSearchReplay(turn, seed.id);
+  const row = toRow(event, start, seed);
+  searches.insert(turn, partition, row);
+  const input = toInput(turn, start, judging);
+  searchInputs.insert(turn, partition, input);
+  searchCandidates.insert(turn, partition, toSeed(searchId, seed));
+  recordSearch(turn, row, { ...event, action: "created" });
+  recordRequest(turn, event, searchId);
+  return toAnswer(row, input, false);
+}
+
+function toRow({ turn, terms }: Delivered<StartSearch>, start: SearchStart, seed: ReplayRow): SearchRow {
+  const { agent, objective, minGain, point } = start;
+  const { teamId, lineId, stationId, stationKey, id: setId, version: setVersion } = point.set;
+  const { iterations, perIteration, ceiling, concurrency, repeats } = terms.budget;
+  return {
+    ...{ id: turn.self.id, teamId, lineId, stationId, stationKey, setId, setVersion, state: "seeding", ending: null },
+    ...{ agent, objective, minGain, seedCandidateId: seed.candidate.id, seedReplayId: seed.id },
+    budget: { iterations, perIteration, ceiling, concurrency, repeats },
+    ...{ iterationsRun: 0, proposed: 0, best: null, startedAt: new Date(turn.now).toISOString(), endedAt: null },
+  };
+}
+
+function toInput(
+  turn: Turn,
+  { point, split, allotments, warnings }: SearchStart,
+  judging: ReplayJudging,
+): SearchInputRow {
+  const { live: config, station, line, fingerprints } = point;
+  const { name, passesTo, alerts, runners } = station;
+  return {
+    ...{ searchId: turn.self.id, config, block: { name, passesTo, alerts, runners }, ...fingerprints },
+    ...{ judgeModel: toJudgeModel(config, judging), split, allotments, warnings },
+    line: { key: line.key, name: line.name },
+  };
+}
+
+function toSeed(searchId: string, { id, candidate, createdAt, ...seed }: ReplayRow): SearchCandidateRow {
+  const { fingerprint, runningFingerprint, scoringFingerprint } = seed;
+  return {
+    ...{ searchId, candidateId: candidate.id, name: SEED, seed: true, iteration: null, hypothesis: null, changes: [] },
+    ...{ fingerprint, runningFingerprint, scoringFingerprint, replayId: id, heldOutReplayId: null },
+    ...{ replayEnded: null, heldOutEnded: null, searched: null, heldOut: null, admittedAt: createdAt },
+  };
+}
+
+/** Starting a search and stopping it are in the change log. */
+export function recordSearch(
+  turn: Turn,
+  { id, setId, teamId, objective }: SearchRow,
+  { caller, client, action }: Pick<StartSearch, "caller" | "client"> & { readonly action: "created" | "updated" },
+): void {
+  const change = { resource: "replay-search", resourceId: id, key: id, action } as const;
+  const details = { setId, objective, state: action === "created" ? "seeding" : "stopped" };
+  recordChange(turn, { ...change, caller, client, details }, teamId);
+}
