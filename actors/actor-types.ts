@@ -7,6 +7,7 @@ import { trustActor } from "./access/trust.machine.js";
 import { refuseInTurn } from "./access/write-permission.js";
 import { archiveActor } from "./archives/archive.machine.js";
 import { type ArchiveLimits, defaultArchiveLimits } from "./archives/classify-archive.js";
+import { replayCheckActor } from "./checks/check.machine.js";
 import { codeHostConnectionActor } from "./code-host/connection.machine.js";
 import { installationClaimsActor } from "./code-host/installation-claims.machine.js";
 import { configPullRequestActor } from "./config-pull-requests/config-pull-request.machine.js";
@@ -77,6 +78,7 @@ export function createActorTypes(
     replayActor(judging.terms),
     searchActor(judging),
     searchIterationActor(judging),
+    replayCheckActor(judging),
     configPullRequestActor,
     hookOccurrenceActor,
     hookMatcherActor,

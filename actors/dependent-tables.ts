@@ -1,5 +1,7 @@
 import { invites } from "./access/invite.table.js";
 import { archives } from "./archives/archive.table.js";
+import { replayChecks } from "./checks/check.table.js";
+import { replayCheckResults } from "./checks/check-result.table.js";
 import { codeHostConnections } from "./code-host/connection.table.js";
 import { configPullRequests } from "./config-pull-requests/config-pull-request.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
@@ -53,6 +55,8 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     replayVerdicts,
     replayPairs,
     replayRechecks,
+    replayChecks,
+    replayCheckResults,
     searches,
     searchInputs,
     searchIterations,

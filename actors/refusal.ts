@@ -23,6 +23,8 @@ export type Refusal =
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
   | { readonly refused: "in-use"; readonly detail: string }
   | { readonly refused: "conflict"; readonly detail: string }
+  /** A check of a change that changes nothing about how runs go. */
+  | { readonly refused: "nothing-to-replay"; readonly detail: string }
   /** `hint` says what to do about it. */
   | { readonly refused: "invalid"; readonly errors: readonly FieldError[]; readonly hint?: string }
   | { readonly refused: "idempotency-key-reused"; readonly detail: string }
@@ -50,6 +52,7 @@ const fieldsBySlug: FieldsBySlug = {
   "moved-on": { detail: true, currentVersion: true },
   "in-use": { detail: true },
   conflict: { detail: true },
+  "nothing-to-replay": { detail: true },
   invalid: { errors: true, hint: true },
   "idempotency-key-reused": { detail: true },
   "precondition-required": { detail: true },

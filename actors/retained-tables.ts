@@ -1,4 +1,5 @@
 import { inviteRetention } from "./access/invite.table.js";
+import { replayCheckRetention } from "./checks/check.retention.js";
 import { configPullRequestRetention } from "./config-pull-requests/config-pull-request.table.js";
 import { decisions, standingRetention } from "./decisions/decision.table.js";
 import { eventRetention } from "./events/event-log.table.js";
@@ -28,6 +29,7 @@ export const retainedTables: RetentionCatalogue = {
     runRetention,
     replayRetention,
     searchRetention,
+    replayCheckRetention,
     configPullRequestRetention,
     factRetention,
     stayRetention,

@@ -1,6 +1,7 @@
 import { ReplayMemory } from "../actors/replays/replay-memory.js";
 import { sessionRoutes } from "./access/session.routes.js";
 import { workloadExchangeRoutes } from "./access/workload-exchange.routes.js";
+import { checkRoutes } from "./checks/check.routes.js";
 import { codeHostRoutes } from "./code-host/code-host.routes.js";
 import { codeHostDeliveryRoutes } from "./code-host/delivery.routes.js";
 import { callbackRoutes } from "./connections/callback.routes.js";
@@ -94,6 +95,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
   { tag: "Searches", make: ({ runtime }) => searchReadRoutes({ runtime }) },
+  { tag: "Replay checks", make: ({ runtime, sealer }) => checkRoutes({ runtime, sealer }) },
   { tag: "Searches", make: ({ runtime }) => configPullRequestRoutes({ runtime }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },

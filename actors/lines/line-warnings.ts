@@ -6,7 +6,7 @@ import type { StationBody } from "./station.js";
 
 /** Warnings for fields of a line that are accepted and have no effect yet. */
 export function lineWarnings(
-  { repositories, replayCheck, stations }: LineBody,
+  { repositories, stations }: LineBody,
   reading: Reading,
   { workspaceId, judges }: { readonly workspaceId: string; readonly judges: boolean },
 ): readonly Warning[] {
@@ -21,7 +21,6 @@ export function lineWarnings(
             ),
           ],
     ),
-    ...(replayCheck === null ? [] : [warning("replayCheck", "replay checks are not made yet")]),
     ...stations.flatMap((station, index) => [
       ...(station.judge === null || judges ? [] : [warning(`stations[${index}].judge`, NO_MODEL)]),
       ...unserved(station, `stations[${index}]`),

@@ -11,13 +11,16 @@ import { isHarnessOffered } from "../runners/runner.table.js";
 /** The line of a candidate, as it is at the time of the proposal. */
 export type LineRow = ResourceRow<LineFields>;
 
+interface CheckedAt {
+  readonly stationKey: string;
+  readonly scope: WriteScope<unknown>;
+  /** The path of the line's repositories, when they are proposed with the block; by default they are the live ones. */
+  readonly linePath?: string;
+}
+
 /** The errors of a block as the station of its line, each at its path under `station`. */
-export function checkBlock(
-  block: StationBody,
-  line: LineRow,
-  at: { readonly stationKey: string; readonly scope: WriteScope<unknown> },
-): readonly FieldError[] {
-  const { stationKey, scope } = at;
+export function checkBlock(block: StationBody, line: LineRow, at: CheckedAt): readonly FieldError[] {
+  const { stationKey, scope, linePath = null } = at;
   if (block.key !== stationKey) {
     return [{ path: "station.key", message: `keeps the station's key, \`${stationKey}\`` }];
   }
@@ -30,7 +33,7 @@ export function checkBlock(
   return [
     ...checkReplayable(block, scope),
     ...[...validateLine(planned, { ...scope, previous }), ...dangling.map(missingReference)].map(({ path, message }) =>
-      underStation(path, own, message),
+      placed({ path, message }, own, linePath),
     ),
   ];
 }
@@ -49,8 +52,9 @@ function replaced({ stations, ...line }: LineFields, place: number, block: Stati
   return { ...line, stations: stations.map((station, index) => (index === place ? block : station)) };
 }
 
-/** Reports an error that the line would have outside its station as an error of the whole block. */
-function underStation(path: string, own: string, message: string): FieldError {
+/** Reports an error that the line would have outside what is proposed as an error of the whole block. */
+function placed({ path, message }: FieldError, own: string, linePath: string | null): FieldError {
   if (path.startsWith(own)) return { path: `station${path.slice(own.length)}`, message };
+  if (linePath !== null && path.startsWith("repositories")) return { path: `${linePath}.${path}`, message };
   return { path: "station", message: `${path} ${message}` };
 }

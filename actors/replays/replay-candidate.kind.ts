@@ -29,11 +29,14 @@ function nameFault(text: string): string | null {
   return reserved === undefined ? null : `Candidate name cannot start with the reserved prefix \`${reserved}\`.`;
 }
 
+/** A station block as a line holds it, proposed by itself. */
+export const stationBlockSchema = z.strictObject(stationSchema.shape, {
+  error: ({ code }) => (code === "invalid_type" ? "is a station block, as a line holds it" : undefined),
+});
+
 const schema = z.strictObject({
   name,
-  station: z.strictObject(stationSchema.shape, {
-    error: ({ code }) => (code === "invalid_type" ? "is a station block, as a line holds it" : undefined),
-  }),
+  station: stationBlockSchema,
 });
 
 export type ReplayCandidateFields = z.output<typeof schema>;

@@ -1,6 +1,6 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { compare, fromText, ZERO } from "../fraction.js";
-import type { Refusal } from "../refusal.js";
+import { isRefusal, type Refusal } from "../refusal.js";
 import type { ReplayRow } from "./replay.js";
 import { replayRef } from "./replay.messages.js";
 import { isKeptReplay } from "./replay.retention.js";
@@ -24,11 +24,28 @@ interface Wanted {
  * that were stopped before any of their copies was scored or cost anything. Refused, with none told, where too few may
  * go. In a turn of the team's sets.
  */
-export function makeRoom(turn: Turn, set: ReplaySetRow, { count, beside }: Wanted): Refusal | null {
+export function makeRoom(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
+  const found = findRoom(turn, set, wanted);
+  if (isRefusal(found)) return found;
+  tellToGo(turn, found);
+  return null;
+}
+
+/** Tells replays to remove themselves. */
+export function tellToGo(turn: Turn, replayIds: readonly string[]): void {
+  for (const id of replayIds) turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
+}
+
+/** The ids of the replays that are to go so that there is room; refused where too few may. */
+export function findRoom(
+  turn: TurnReading,
+  set: Pick<ReplaySetRow, "id">,
+  { count, beside }: Wanted,
+): readonly string[] | Refusal {
   const { partition } = turn.self;
   const stored = replays.all(turn, partition, { setId: set.id });
   const wanted = Math.min(stored.length + count - MAX_REPLAYS, REMOVED_AT_ONCE);
-  if (wanted <= 0) return null;
+  if (wanted <= 0) return [];
   const named = new Set(stored.flatMap(({ pairedWith, answers }) => [pairedWith, answers, beside]));
   const removed: ReplayRow[] = [];
   for (const replay of inOrder(stored)) {
@@ -36,9 +53,7 @@ export function makeRoom(turn: Turn, set: ReplaySetRow, { count, beside }: Wante
     if (isUnderWay(replay) || !replay.judged || named.has(replay.id)) continue;
     if (!isKeptReplay(turn, replay)) removed.push(replay);
   }
-  if (removed.length < wanted) return full;
-  for (const { id } of removed) turn.send(replayRef(partition, id), { type: "replay.forget" });
-  return null;
+  return removed.length < wanted ? full : removed.map(({ id }) => id);
 }
 
 const full: Refusal = {

@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turn.js";
 import { toRunningFingerprint } from "../lines/fingerprint.js";
 import { isPinned } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
@@ -26,12 +26,12 @@ export const replayRetention = retain(replays, {
 });
 
 /** Whether an ended replay stays for now: another one under way is set beside it, or its set's figures are read from it. */
-export function isKeptReplay(turn: Turn, replay: ReplayRow): boolean {
+export function isKeptReplay(turn: TurnReading, replay: ReplayRow): boolean {
   return isPinned(turn, { of: replays.name, id: replay.id }) || isNamed(turn, replay);
 }
 
 /** Whether its set is read with it: the baseline of the live config as it is now, or what the set's health names. */
-function isNamed(turn: Turn, replay: ReplayRow): boolean {
+function isNamed(turn: TurnReading, replay: ReplayRow): boolean {
   const { partition } = turn.self;
   const set = replaySets.get(turn, partition, replay.setId);
   if (set === undefined) return false;
@@ -42,7 +42,11 @@ function isNamed(turn: Turn, replay: ReplayRow): boolean {
 }
 
 /** Whether runs of the station go now as those of the replay went. */
-function isOfLiveConfig(turn: Turn, { teamId, ...place }: ReplaySetRow, { runningFingerprint }: ReplayRow): boolean {
+function isOfLiveConfig(
+  turn: TurnReading,
+  { teamId, ...place }: ReplaySetRow,
+  { runningFingerprint }: ReplayRow,
+): boolean {
   const workspaceId = turn.self.partition;
   const { line, station } = findStationNow(turn, workspaceId, place);
   if (line === undefined || station === undefined) return false;

@@ -4,24 +4,24 @@ import type { LineFields } from "../lines/line.js";
 import type { StationBody } from "../lines/station.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "../resources/change-record.table.js";
-import type { WriteScope } from "../resources/kind.js";
 import { findRequestBefore, recordRequest } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
-import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { findBaseline, planBaseline } from "./baseline.js";
+import { toBlockScope } from "./block-scope.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import type { ReplayJudging } from "./judging/model-terms.js";
 import { planLive } from "./live-replay.js";
 import { isFollowed } from "./oracle/start-oracle.js";
 import type { ReplayRow } from "./replay.js";
-import { listUnderWay, replays } from "./replay.table.js";
+import { replays } from "./replay.table.js";
 import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
-import { MAX_UNDER_WAY, orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
+import { orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
 import { makeRoom } from "./replay-room.js";
 import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
 import { setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
+import { noRuns, refuseMore } from "./start-refusals.js";
 import { listStartWarnings } from "./start-warnings.js";
 import { findStartingPoint, type StartingPoint } from "./starting-point.js";
 import { toConfig, toFingerprints, toJudgeModel } from "./station-config.js";
@@ -53,19 +53,10 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
   const { turn } = event;
   const point = findStartingPoint(turn, set, judging);
   if (point === undefined) return stationLeft;
-  if (listUnderWay(turn, turn.self.partition, set).length >= MAX_UNDER_WAY) return tooMany;
+  const full = refuseMore(turn, set);
+  if (full !== null) return full;
   return { ...point, event, judging };
 }
-
-const noRuns: Refusal = {
-  refused: "invalid",
-  errors: [{ path: "", message: "Replay must replay at least one run." }],
-  hint: "Add ended runs of the station to the set's entries first; the station's replayable-runs lists them.",
-};
-const tooMany: Refusal = {
-  refused: "conflict",
-  detail: `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`,
-};
 
 /** A replay of the live config: the set's new baseline. */
 function startLive(start: Start): ReplayRow | Refusal {
@@ -121,15 +112,9 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
 /** The block is checked as at its proposal: line, skills and harnesses may have changed since. */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;
-  const workspaceId = turn.self.partition;
-  const { teamId, lineId } = set;
-  const line: LineRow | undefined = findResource<LineFields>(turn, workspaceId, "line", lineId);
+  const line: LineRow | undefined = findResource<LineFields>(turn, turn.self.partition, "line", set.lineId);
   if (line === undefined) return stationLeft;
-  const scope: WriteScope<unknown> = {
-    ...{ reading: turn, workspaceId, teamId, teamKey: getTeamKey(turn, workspaceId, teamId), previous: null },
-    ...{ station: { lineId, stationKey: station.key }, hidden: {}, caller, now: turn.now },
-    newId: (prefix) => turn.newId(prefix),
-  };
+  const scope = toBlockScope(turn, { ...set, stationKey: station.key }, caller);
   const errors = checkBlock(block, line, { stationKey: station.key, scope });
   return errors.length === 0 ? null : { refused: "invalid", errors };
 }

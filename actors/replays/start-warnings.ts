@@ -13,6 +13,16 @@ export interface StartWarning {
   readonly kind: JudgingWarning["kind"] | "other-currency";
 }
 
+/** What a start's warnings say to people. */
+export const startWarningTexts: Readonly<Record<StartWarning["kind"], string>> = {
+  "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
+  "judging-outside-ceiling":
+    "The model that judges has no price in the ceiling's currency: what judging costs counts against no ceiling.",
+  "other-currency":
+    "The runs of the set reported what they cost in another currency than the ceiling's: a copy that does so counts a " +
+    "share of the ceiling, whatever it costs.",
+};
+
 /** The warnings of a replay, from what it froze and from the runs that it repeats, where these are stored still. */
 export function listStartWarnings(
   reading: Reading,

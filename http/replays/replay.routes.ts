@@ -3,7 +3,7 @@ import { currencySchema } from "../../actors/lines/station.js";
 import { replayRef } from "../../actors/replays/replay.messages.js";
 import { MAX_CEILING } from "../../actors/replays/replay-plan.js";
 import { replaySetsRef } from "../../actors/replays/replay-set.messages.js";
-import type { StartWarning } from "../../actors/replays/start-warnings.js";
+import { startWarningTexts } from "../../actors/replays/start-warnings.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../refused.js";
@@ -102,16 +102,6 @@ const started = z
   })
   .meta({ title: "started-replay" });
 
-/** What a start's warnings say to people. */
-const warningTexts: Readonly<Record<StartWarning["kind"], string>> = {
-  "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
-  "judging-outside-ceiling":
-    "The model that judges has no price in the ceiling's currency: what judging costs counts against no ceiling.",
-  "other-currency":
-    "The runs of the set reported what they cost in another currency than the ceiling's: a copy that does so counts a " +
-    "share of the ceiling, whatever it costs.",
-};
-
 interface ReplayRoutesOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
@@ -151,7 +141,7 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
           ceiling,
           baseline,
           oracle,
-          warnings: warnings.map(({ kind }) => ({ kind, text: warningTexts[kind] })),
+          warnings: warnings.map(({ kind }) => ({ kind, text: startWarningTexts[kind] })),
         };
         return { status: 201, body: answer, headers: replayHeaders(replayed) };
       },

@@ -1,5 +1,6 @@
 import { resourceTopic } from "../../actors/access/resource-topic.view.js";
 import type { StreamTopic } from "../../actors/access/stream-topic.js";
+import { replayCheckTopicView } from "../../actors/checks/check-topic.view.js";
 import { hookOccurrenceTopicView } from "../../actors/hooks/hook-occurrence-topic.view.js";
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
 import { ReplayMemory } from "../../actors/replays/replay-memory.js";
@@ -28,5 +29,6 @@ export function createTopics({ kinds, judging }: TopicParts): ReadonlyMap<string
     ["replay-set", replaySetTopicView({ judging, memory })],
     ["replay", replayTopicView(memory)],
     ["search", searchTopicView],
+    ["replay-check", replayCheckTopicView],
   ]);
 }

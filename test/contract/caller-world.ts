@@ -5,6 +5,7 @@ import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Route } from "../../http/route.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
+import { storeCheck } from "../support/check-rows.js";
 import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
 import { connect, install } from "../support/code-host-scene.js";
 import { storeConfigPullRequest } from "../support/config-pull-request-rows.js";
@@ -136,6 +137,7 @@ export async function openWorld(t: Test): Promise<World> {
     installationId: await connectInstallation(codeHost, owner),
     replayId: await storeReplay(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
     searchId: await storeSearch(store, { workspaceId, teamId }),
+    checkId: await storeCheck(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
     pullRequestId: await storeConfigPullRequest(store, { workspaceId, teamId }),
   };
   examples ??= requestExamples(service);
@@ -147,7 +149,8 @@ export async function openWorld(t: Test): Promise<World> {
     poolToken: pool.headers["service-pool-token"] ?? "",
     send: (client, route, about = "what is there") => {
       const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
-      const body = bodyOf(route, exampleBodies, { userId: spare.userId, runId: String(ids.runId) });
+      const named = { userId: spare.userId, runId: String(ids.runId), lineId: String(ids.lineId) };
+      const body = bodyOf(route, exampleBodies, named);
       return client.request(route.method, pathOf(route, known), body);
     },
     close: async () => {
@@ -247,12 +250,13 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
 function bodyOf(
   route: Route,
   examples: ReadonlyMap<string, unknown>,
-  { userId, runId }: { readonly userId: string; readonly runId: string },
+  { userId, runId, lineId }: { readonly userId: string; readonly runId: string; readonly lineId: string },
 ): unknown {
   const name = `${route.method} ${route.path}`;
   if (name === "POST /api/teams/{teamId}/members") return { userId };
   if (name === "PATCH /api/workspaces/{slug}/members/{userId}") return { role: "member" };
   if (name === "POST /api/teams/{teamId}/replay-sets/{setId}/entries") return { runId };
+  if (name === "POST /api/teams/{teamId}/replay-checks") return { lineId, stationKey: "work", station: {} };
   if (name === "POST /api/tasks/{taskId}/assign") return { assignee: null };
   return examples.get(name);
 }

@@ -252,6 +252,19 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     "over-budget": replayEnded,
     removing: { "stop.refused": "same", "replay.forget": "same", "replay.other": "same", "copies.remove": "same" },
   },
+  "replay-check": {
+    any: { "start.answered": "same", "start.refused": "same", "check.forget": "new", "check.other": "same" },
+    "new": { "start.made": "running" },
+    running: {
+      "moved.on": "same",
+      "moved.failed": "failed",
+      "moved.passed": "passed",
+      "moved.undecided": "undecided",
+    },
+    failed: { "moved.on": "same" },
+    passed: { "moved.on": "same" },
+    undecided: { "moved.on": "same" },
+  },
   dispatcher: {
     placing: {
       "run.queue": "same",

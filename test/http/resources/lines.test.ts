@@ -108,7 +108,7 @@ t.test("fields without effect are accepted with a warning at their paths", async
   t.same(
     warnings.map(({ path }) => path),
     [
-      ...["repositories[0].image", "replayCheck", "stations[0].judge", "stations[0].diffs"],
+      ...["repositories[0].image", "stations[0].judge", "stations[0].diffs"],
       ...["stations[0].decisions", "stations[0].alerts", "stations[0].harness"],
     ],
   );

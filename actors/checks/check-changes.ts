@@ -1,0 +1,32 @@
+import { type ChangeEntry, toChangeEntry, topic } from "../../runtime/topic.js";
+import { changedMembers } from "../tables/changed-members.js";
+import type { PublishedWrite } from "../tables/on-write.js";
+import type { ReplayCheckRow } from "./check.js";
+
+/** A check as its stream publishes it: how far it has come. */
+type CheckProgress = Pick<
+  ReplayCheckRow,
+  "id" | "verdict" | "undecidedBecause" | "compared" | "regressed" | "decidedAt" | "endedAt"
+>;
+
+/** What the stream of a check publishes: the members that changed, and the id; that it is gone. */
+export type CheckChange =
+  | { readonly type: "replay-check"; readonly check: Pick<CheckProgress, "id"> & Partial<CheckProgress> }
+  | { readonly type: "deleted" };
+
+export const replayCheckTopic = topic<CheckChange>("replay-check");
+
+export function checkChanges(
+  check: ReplayCheckRow,
+  { first }: Pick<PublishedWrite<ReplayCheckRow>, "first">,
+): ChangeEntry[] {
+  const changed = changedMembers(first === null ? null : toProgress(first), toProgress(check));
+  if (Object.keys(changed).length === 0) return [];
+  const { id } = check;
+  return [toChangeEntry(replayCheckTopic(id), { type: "replay-check", check: { ...changed, id } })];
+}
+
+function toProgress(check: ReplayCheckRow): CheckProgress {
+  const { id, verdict, undecidedBecause, compared, regressed, decidedAt, endedAt } = check;
+  return { id, verdict, undecidedBecause, compared, regressed, decidedAt, endedAt };
+}

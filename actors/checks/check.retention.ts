@@ -1,0 +1,14 @@
+import { retain } from "../tables/retention.js";
+import { replayCheckRef } from "./check.messages.js";
+import { replayChecks } from "./check.table.js";
+
+/** Checks that are over, with what they found. They outlive their replays and their set. */
+export const replayCheckRetention = retain(replayChecks, {
+  period: "work",
+  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
+  remove: (turn, { id }) => {
+    turn.send(replayCheckRef(turn.self.partition, id), { type: "check.forget" });
+    return true;
+  },
+});

@@ -1,0 +1,164 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { ReplayJudging } from "../replays/judging/model-terms.js";
+import { planLive } from "../replays/live-replay.js";
+import type { ReplayRow } from "../replays/replay.js";
+import { isUnderWay, replays } from "../replays/replay.table.js";
+import { orderReplay } from "../replays/replay-plan.js";
+import { tellToGo } from "../replays/replay-room.js";
+import { unwatchReplay, watchReplay } from "../replays/replay-watcher.table.js";
+import { listStartWarnings } from "../replays/start-warnings.js";
+import { toJudgeModel } from "../replays/station-config.js";
+import { recordChange } from "../resources/change-record.table.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import { pin, unpin } from "../tables/pins.js";
+import type { ReplayCheckRow } from "./check.js";
+import { replayCheckRef, type StartCheck } from "./check.messages.js";
+import { isDecided, replayChecks } from "./check.table.js";
+import { replayCheckTopic } from "./check-changes.js";
+import type { SidesMoved } from "./check-events.js";
+import { toResult } from "./check-result.js";
+import { replayCheckResults } from "./check-result.table.js";
+import type { ReplaySide } from "./check-sides.js";
+import type { PreparedCheck } from "./prepare-check.js";
+
+/** What the transitions of a check do; `check.machine.ts` says when. */
+
+/** Starts the replays of a check, and writes its row. From then on it is told what becomes of them. */
+export function startCheck(turn: Turn, message: StartCheck, prepared: PreparedCheck, judging: ReplayJudging): void {
+  const { partition, id } = turn.self;
+  tellToGo(turn, prepared.replaced);
+  const baseline = prepared.baseline ?? orderBaseline(turn, prepared, judging);
+  const replay = orderPlanned(turn, prepared, { baseline, judging });
+  const row = toRow(turn, prepared, { replay, baseline, judging });
+  replayChecks.insert(turn, partition, row);
+  for (const replayId of [replay.id, baseline.id]) {
+    watchReplay(turn, replayId, replayCheckRef(partition, id));
+    pin(turn, partition, { of: replays.name, id: replayId, by: id });
+  }
+  const { caller, client } = message;
+  const change = { resource: "replay-check", resourceId: id, key: id, action: "created" } as const;
+  const { setId, candidateId, replayId, attempt, stationKey } = row;
+  const details = { setId, stationKey, candidateId, replayId, attempt, ...row.reference };
+  recordChange(turn, { ...change, caller, client, details }, row.teamId);
+  recordRequest(turn, message, id);
+}
+
+/** A replay of the live config with as many copies. It never checks the set, so that it costs no more than was set. */
+function orderBaseline(turn: Turn, { point, terms, threshold }: PreparedCheck, judging: ReplayJudging): ReplayRow {
+  const { repeats } = terms;
+  return orderReplay(turn, planLive(turn, point, judging, { repeats, ceiling: threshold.ceiling }));
+}
+
+interface Beside {
+  readonly baseline: ReplayRow;
+  readonly judging: ReplayJudging;
+}
+
+function orderPlanned(
+  turn: Turn,
+  { point, change, terms, threshold, ...prepared }: PreparedCheck,
+  { baseline, judging }: Beside,
+): ReplayRow {
+  const { block, line, config, fingerprints } = change;
+  const { set, live, entries } = point;
+  return orderReplay(turn, {
+    ...{ set, line, block, config, live, fingerprints, entries, concurrency: null },
+    judgeModel: toJudgeModel(config, judging),
+    candidate: { id: turn.newId("cand"), name: nameOf(turn, terms.reference), kind: "planned" },
+    ...{ repeats: terms.repeats, ceiling: threshold.ceiling, probe: false, pairedWith: baseline.id },
+    ...{ answers: null, search: null, startedBaseline: prepared.baseline === null ? baseline.id : null },
+  });
+}
+
+function nameOf({ now }: Turn, { pullRequest, commit }: ReplayCheckRow["reference"]): string {
+  const of =
+    pullRequest === null ? (commit?.slice(0, 7) ?? new Date(now).toISOString().slice(0, 10)) : `PR #${pullRequest}`;
+  return `Planned change, ${of}`;
+}
+
+function toRow(
+  turn: Turn,
+  { point, change, terms, threshold, attempt, runsDigest }: PreparedCheck,
+  { replay, baseline, judging }: Beside & { readonly replay: ReplayRow },
+): ReplayCheckRow {
+  const { teamId, lineId, stationId, stationKey, setId, setVersion } = replay;
+  const { fingerprints: live, entries } = point;
+  return {
+    ...{ id: turn.self.id, teamId, lineId, stationId, stationKey, setId, setVersion },
+    ...{ candidateId: replay.candidate.id, replayId: replay.id, baselineReplayId: baseline.id },
+    ...{ attempt, reference: terms.reference, keptLive: change.keptLive, threshold, repeats: terms.repeats },
+    ...{ liveFingerprint: live.fingerprint, candidateFingerprint: change.fingerprints.fingerprint },
+    ...{ liveRunning: live.runningFingerprint, candidateRunning: change.fingerprints.runningFingerprint },
+    ...{ scoring: live.scoringFingerprint, runsDigest },
+    warned: listStartWarnings(turn, turn.self.partition, replay, judging).map(({ kind }) => kind),
+    tasks: new Set(entries.map(({ taskId }) => taskId)).size,
+    ...{ verdict: "running", undecidedBecause: null, regressed: 0, compared: 0 },
+    ...{ createdAt: new Date(turn.now).toISOString(), decidedAt: null, endedAt: null },
+  };
+}
+
+/**
+ * Counts what it finds now. The first verdict that is not `running` stays, with what was found; once both replays are
+ * over, what they have is kept, and they are let go.
+ */
+export function takeMoved(turn: Turn, { sides, decision }: SidesMoved): void {
+  const { partition } = turn.self;
+  const before = getCheck(turn);
+  const { candidate, baseline } = sides;
+  const isWhole = candidate !== null && baseline !== null;
+  const { regressed, compared } = isWhole ? decision : before;
+  const { verdict, undecidedBecause } = isDecided(before) ? before : decision;
+  const now = new Date(turn.now).toISOString();
+  const decidedAt = before.decidedAt ?? (verdict === "running" ? null : now);
+  const isOver = decidedAt !== null && isStill(candidate) && isStill(baseline);
+  const row = { ...before, regressed, compared, verdict, undecidedBecause, decidedAt, endedAt: isOver ? now : null };
+  if (!isSame(row, before)) replayChecks.put(turn, partition, before, row);
+  if (decidedAt !== null && (before.decidedAt === null || isOver)) keepResult(turn, row, { sides, isWhole });
+  if (isOver) letGo(turn, row);
+}
+
+function isSame(one: ReplayCheckRow, other: ReplayCheckRow): boolean {
+  const fields = ["regressed", "compared", "verdict", "decidedAt", "endedAt"] as const;
+  return fields.every((field) => one[field] === other[field]);
+}
+
+/** Whether nothing of a replay runs any more. */
+function isStill(side: ReplaySide | null): boolean {
+  return side === null || (!isUnderWay(side.replay) && side.replay.counts.running === 0);
+}
+
+/** Keeps what the check shows. Of replays that are gone there is nothing to keep: what was found before stays. */
+function keepResult(
+  turn: Turn,
+  row: ReplayCheckRow,
+  { sides, isWhole }: Pick<SidesMoved, "sides"> & { readonly isWhole: boolean },
+): void {
+  const { partition } = turn.self;
+  const before = replayCheckResults.get(turn, partition, row.id) ?? null;
+  if (before === null || isWhole) replayCheckResults.put(turn, partition, before, toResult(row, sides));
+}
+
+function letGo(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): void {
+  const { partition } = turn.self;
+  for (const each of [replayId, baselineReplayId]) {
+    unwatchReplay(turn, each, replayCheckRef(partition, id));
+    unpin(turn, partition, { of: replays.name, id: each, by: id });
+  }
+}
+
+/** Removes its rows. */
+export function forgetCheck(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const row = getCheck(turn);
+  letGo(turn, row);
+  replayChecks.remove(turn, partition, row);
+  const result = replayCheckResults.get(turn, partition, id);
+  if (result !== undefined) replayCheckResults.remove(turn, partition, result);
+  turn.publishChange(replayCheckTopic(id), { type: "deleted" });
+}
+
+function getCheck(turn: Turn): ReplayCheckRow {
+  const row = replayChecks.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a check without its row");
+  return row;
+}

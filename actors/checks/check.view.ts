@@ -1,0 +1,83 @@
+import type { Reading } from "../../storage/store.js";
+import { toAmount } from "../money.js";
+import { replaySets } from "../replays/replay-set.table.js";
+import { startWarningTexts } from "../replays/start-warnings.js";
+import { successGain } from "../statistics/gain.js";
+import { unpricedRun } from "../statistics/spending.js";
+import type { ReplayCheckRow } from "./check.js";
+import { toResult } from "./check-result.js";
+import { type CheckResultRow, replayCheckResults } from "./check-result.table.js";
+import type { CheckWarningView, ListedCheckView, ReplayCheckView } from "./check-schemas.js";
+import { type ReplaySides, readSides } from "./check-sides.js";
+
+/** A check by itself: from its replays while they are stored, then from what was kept of them. */
+export function checkView(
+  reading: Reading,
+  workspaceId: string,
+  row: ReplayCheckRow,
+  { reused }: { readonly reused: boolean },
+): ReplayCheckView {
+  const { id, teamId, lineId, stationId, stationKey, setId, setVersion, candidateId, replayId } = row;
+  const { baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive } = row;
+  const { repeats, verdict, undecidedBecause, tasks, compared, createdAt, decidedAt } = row;
+  const sides = readSides(reading, workspaceId, row);
+  const result = findResult(reading, workspaceId, row, sides);
+  const setName = replaySets.get(reading, workspaceId, setId)?.name ?? null;
+  return {
+    ...{ id, teamId, lineId, stationId, stationKey, setId, setName, setVersion, candidateId, replayId },
+    ...{ baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive },
+    ...{ threshold: thresholdView(row, sides), repeats, gain: gainOf(row, sides) },
+    ...{ verdict, undecidedBecause, tasks, compared },
+    candidate: { state: sides.candidate?.state ?? null, ...result.candidate },
+    baseline: { state: sides.baseline?.state ?? null, ...result.baseline },
+    regressions: result.regressions,
+    warnings: listWarnings(row, result),
+    ...{ replayUrl: null, reused, createdAt, decidedAt },
+  };
+}
+
+/** The check in a list. */
+export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
+  const { id, stationId, stationKey, verdict, undecidedBecause, regressed: regressions } = row;
+  const { attempt, reference, createdAt } = row;
+  return {
+    ...{ id, stationId, stationKey, verdict, undecidedBecause, regressions, attempt, reference, createdAt },
+    replayUrl: null,
+  };
+}
+
+/** What its replays say now, or what was kept once one of them is gone. */
+function findResult(reading: Reading, workspaceId: string, row: ReplayCheckRow, sides: ReplaySides): CheckResultRow {
+  const isWhole = sides.candidate !== null && sides.baseline !== null;
+  const kept = isWhole ? undefined : replayCheckResults.get(reading, workspaceId, row.id);
+  return kept ?? toResult(row, sides);
+}
+
+function thresholdView({ threshold }: ReplayCheckRow, { candidate }: ReplaySides): ReplayCheckView["threshold"] {
+  const { currency } = threshold.ceiling;
+  const share = candidate === null ? null : { amount: toAmount(unpricedRun(candidate.replay)), currency };
+  return { ...threshold, unpricedRun: share };
+}
+
+function gainOf({ threshold }: ReplayCheckRow, { candidate, baseline }: ReplaySides): ReplayCheckView["gain"] {
+  if (candidate === null || baseline === null) return null;
+  return successGain(candidate.copies, baseline.copies, threshold.minGain);
+}
+
+function listWarnings({ warned }: ReplayCheckRow, { falseFailure }: CheckResultRow): CheckWarningView[] {
+  return [
+    { kind: "false-failure", text: falseFailureText(falseFailure), chance: falseFailure },
+    ...warned.map((kind) => ({ kind, text: startWarningTexts[kind], chance: null })),
+  ];
+}
+
+function falseFailureText(chance: number | null): string {
+  if (chance === null) {
+    return (
+      "How often a change that changes nothing would fail this check is not measured: no task of the live config has " +
+      "been scored twice, or its replay has not ended."
+    );
+  }
+  const percent = (100 * chance).toFixed(1);
+  return `About ${percent} % of changes that change nothing would fail this check, by how copies of the live config differ.`;
+}

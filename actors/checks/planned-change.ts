@@ -1,0 +1,84 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { Caller } from "../caller.js";
+import type { JudgingSetup, RunConfig } from "../lines/fingerprint.js";
+import type { LineFields } from "../lines/line.js";
+import type { Station, StationBody } from "../lines/station.js";
+import type { FieldError, Refusal } from "../refusal.js";
+import { toBlockScope } from "../replays/block-scope.js";
+import { checkBlock, type LineRow } from "../replays/candidate-rules.js";
+import type { StartingPoint } from "../replays/starting-point.js";
+import { type Fingerprints, toConfig, toFingerprints } from "../replays/station-config.js";
+import { canonicalJson } from "../resources/canonical-json.js";
+import { findResource } from "../resources/resource.table.js";
+import { type KeptField, keptFields } from "./check.js";
+import type { Parsed, PlannedChange } from "./check.messages.js";
+
+/** A planned change as it is replayed. */
+export interface PreparedChange {
+  /** The planned block, with the fields that a check keeps as they are live. */
+  readonly block: StationBody;
+  /** The live line, with the planned repositories. */
+  readonly line: LineFields;
+  readonly config: RunConfig;
+  readonly fingerprints: Fingerprints;
+  /** The fields of the block that the plan changed, and that the check kept. */
+  readonly keptLive: readonly KeptField[];
+}
+
+/**
+ * The change as it is replayed. Refused where the line would not take the planned block with its repositories, each
+ * problem at its path, and where runs would go as they go now.
+ */
+export function prepareChange(
+  turn: TurnReading,
+  point: StartingPoint,
+  planned: Parsed<PlannedChange>,
+  { caller, judging }: { readonly caller: Caller; readonly judging: JudgingSetup },
+): PreparedChange | Refusal {
+  if ("errors" in planned) return { refused: "invalid", errors: planned.errors };
+  const { station, repositories } = planned.data;
+  const line = repositories === null ? point.line : { ...point.line, repositories };
+  const { block, keptLive } = keepLive(station, point.station);
+  const errors = [...listStrangers(point.line, repositories), ...checkPlanned(turn, point, { block, line, caller })];
+  if (errors.length > 0) return { refused: "invalid", errors };
+  const { set, fingerprints: live } = point;
+  const config = toConfig(turn, { workspaceId: turn.self.partition, teamId: set.teamId, line }, block);
+  const fingerprints = toFingerprints(config, judging);
+  if (fingerprints.runningFingerprint === live.runningFingerprint) return nothingToReplay(keptLive);
+  return { block, line, config, fingerprints, keptLive };
+}
+
+/** The block with the fields of the live station that say how runs are scored and placed. */
+function keepLive(planned: StationBody, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
+  const { check, judge, diffs, runners } = live;
+  const keptLive = keptFields.filter((field) => canonicalJson(planned[field]) !== canonicalJson(live[field]));
+  return { block: { ...planned, check, judge, diffs, runners }, keptLive };
+}
+
+/** Past runs began from the live line's repositories: others are not replayed. */
+function listStrangers(live: LineFields, planned: LineFields["repositories"] | null): FieldError[] {
+  const known = new Set(live.repositories.map(({ name }) => name));
+  return (planned ?? []).flatMap(({ name }, index) => {
+    const path = `line.repositories[${index}].name`;
+    return known.has(name) ? [] : [{ path, message: "names a repository of the line as it is now" }];
+  });
+}
+
+function checkPlanned(
+  turn: TurnReading,
+  { set, station }: StartingPoint,
+  { block, line, caller }: Pick<PreparedChange, "block" | "line"> & { readonly caller: Caller },
+): readonly FieldError[] {
+  const row: LineRow | undefined = findResource<LineFields>(turn, turn.self.partition, "line", set.lineId);
+  if (row === undefined) throw new Error("a starting point without its line");
+  const scope = toBlockScope(turn, { ...set, stationKey: station.key }, caller);
+  return checkBlock(block, { ...row, fields: line }, { stationKey: station.key, scope, linePath: "line" });
+}
+
+function nothingToReplay(keptLive: readonly KeptField[]): Refusal {
+  const detail =
+    keptLive.length === 0
+      ? "The plan changes nothing that affects how the station's runs go."
+      : `The plan changes only what a check keeps at its live values: ${keptLive.join(", ")}.`;
+  return { refused: "nothing-to-replay", detail };
+}

@@ -1,0 +1,136 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import { isTokenOver } from "../access/workspace-token.queries.js";
+import type { JudgingSetup } from "../lines/fingerprint.js";
+import { findLine } from "../lines/line.queries.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findBaseline } from "../replays/baseline.js";
+import type { ReplayRow } from "../replays/replay.js";
+import { findRoom } from "../replays/replay-room.js";
+import { findStationByKey, refusePlanning } from "../replays/replay-set.queries.js";
+import { replaySets } from "../replays/replay-set.table.js";
+import { noRuns, refuseMore } from "../replays/start-refusals.js";
+import { findStartingPoint, type StartingPoint } from "../replays/starting-point.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import type { CheckThreshold } from "./check.js";
+import type { CheckTerms, StartCheck } from "./check.messages.js";
+import { replayChecks } from "./check.table.js";
+import { type CheckedWith, digestRuns, findReusable, listEarlier } from "./earlier-check.js";
+import { type PreparedChange, prepareChange } from "./planned-change.js";
+
+/** A check that may start: all that its rows are made from. */
+export interface PreparedCheck {
+  readonly point: StartingPoint;
+  readonly change: PreparedChange;
+  readonly terms: CheckTerms;
+  readonly threshold: CheckThreshold;
+  readonly attempt: number;
+  readonly runsDigest: string;
+  /** The set's baseline; null when one is to start beside it. */
+  readonly baseline: ReplayRow | null;
+  /** Replays of the set that are to go, so that there is room. */
+  readonly replaced: readonly string[];
+}
+
+/** What a start comes to: a check, one that is there already, or a refusal. */
+export type CheckStart =
+  | { readonly to: "start"; readonly prepared: PreparedCheck }
+  | { readonly to: "reuse" | "repeat"; readonly checkId: string }
+  | { readonly to: "refuse"; readonly refusal: Refusal };
+
+/**
+ * What a start comes to, in the order of its refusals: who may not plan; the station; the line's terms and the guarding
+ * set; the planned block; whether it changes how runs go; the other terms; room for its replays. Reads only.
+ */
+export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
+  const refused = refuseCaller(turn, message);
+  if (refused !== null) return refuse(refused);
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return refuse(before);
+  if (before !== null) return repeat(turn, before);
+  const guarded = findGuarded(turn, message, judging);
+  if (isRefusal(guarded)) return refuse(guarded);
+  const { point, threshold } = guarded;
+  const change = prepareChange(turn, point, message.planned, { caller: message.caller, judging });
+  if (isRefusal(change)) return refuse(change);
+  if ("errors" in message.terms) return refuse({ refused: "invalid", errors: message.terms.errors });
+  return prepareFor(turn, { point, threshold, change, terms: message.terms.data });
+}
+
+type Asked = Pick<PreparedCheck, "point" | "threshold" | "change" | "terms">;
+
+function prepareFor(turn: TurnReading, asked: Asked): CheckStart {
+  const { partition } = turn.self;
+  const { point, threshold, change, terms } = asked;
+  const { set, fingerprints: live, entries } = point;
+  const runsDigest = digestRuns(entries.map(({ runId }) => runId));
+  const earlier = listEarlier(turn, partition, {
+    stationId: set.stationId,
+    ...{ candidateRunning: change.fingerprints.runningFingerprint, liveRunning: live.runningFingerprint },
+  });
+  const { repeats } = terms;
+  const wanted: CheckedWith = { setId: set.id, runsDigest, threshold, scoring: live.scoringFingerprint, repeats };
+  const same = findReusable(earlier, wanted);
+  if (same !== undefined) return { to: "reuse", checkId: same.id };
+  const full = refuseMore(turn, set);
+  if (full !== null) return refuse(full);
+  const baseline = findBaseline(turn, partition, set, { live, repeats }) ?? null;
+  const count = baseline === null ? 2 : 1;
+  const replaced = findRoom(turn, set, { count, beside: baseline?.id ?? null });
+  if (isRefusal(replaced)) return refuse(replaced);
+  const attempt = 1 + Math.max(0, ...earlier.map((check) => check.attempt));
+  return { to: "start", prepared: { ...asked, attempt, runsDigest, baseline, replaced } };
+}
+
+/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
+function refuseCaller(turn: TurnReading, { caller, teamId }: Pick<StartCheck, "caller" | "teamId">): Refusal | null {
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
+}
+
+function repeat(turn: TurnReading, checkId: string): CheckStart {
+  if (replayChecks.get(turn, turn.self.partition, checkId) !== undefined) return { to: "repeat", checkId };
+  return refuse({
+    refused: "conflict",
+    detail: "The replay check that this Idempotency-Key started was removed since.",
+  });
+}
+
+/** The set that guards the station's changes, and the terms of the line as it is applied. */
+function findGuarded(
+  turn: TurnReading,
+  { teamId, lineId, stationKey }: Pick<StartCheck, "teamId" | "lineId" | "stationKey">,
+  judging: JudgingSetup,
+): Pick<PreparedCheck, "point" | "threshold"> | Refusal {
+  const { partition } = turn.self;
+  const place = findStationByKey(turn, { workspaceId: partition, teamId }, { lineId, stationKey });
+  if (isRefusal(place)) return place;
+  const threshold = findThreshold(turn, partition, lineId);
+  if (threshold === null) return withoutTerms;
+  const set = replaySets.all(turn, partition, { teamId, ...place }).find(({ guardsChanges }) => guardsChanges);
+  const point = set === undefined ? undefined : findStartingPoint(turn, set, judging);
+  if (point === undefined) return unguarded(stationKey);
+  return point.entries.length === 0 ? noRuns : { point, threshold };
+}
+
+function findThreshold(turn: TurnReading, workspaceId: string, lineId: string): CheckThreshold | null {
+  const terms = findLine(turn, workspaceId, lineId)?.replayCheck ?? null;
+  if (terms === null) return null;
+  const { mostRegressions, minGain, ceiling: amount, currency } = terms;
+  return { mostRegressions, minGain, ceiling: { amount, currency } };
+}
+
+const withoutTerms: Refusal = {
+  refused: "conflict",
+  detail: "The line has no replay_check block. A check needs its most_regressions, ceiling and currency.",
+};
+
+function unguarded(stationKey: string): Refusal {
+  const detail = `No replay set guards the changes of the station ${stationKey}. Mark one of its sets as guarding them.`;
+  return { refused: "conflict", detail };
+}
+
+function refuse(refusal: Refusal): CheckStart {
+  return { to: "refuse", refusal };
+}

@@ -1,0 +1,71 @@
+import type { ReplayState } from "../replays/replay.js";
+import { isUnderWay } from "../replays/replay.table.js";
+import { type Copy, groupByTask, taskShares } from "../statistics/copy.js";
+import { findRegressions } from "../statistics/regression.js";
+
+/** What is known of a check (replays, Replay check verdict). All but `running` are for good. */
+export const verdicts = ["failed", "running", "undecided", "passed"] as const;
+export type CheckVerdict = (typeof verdicts)[number];
+
+/** Why a check is undecided; of several, the first. */
+export const undecidedReasons = [
+  ...(["replay-gone", "stopped", "over-ceiling", "no-baseline", "baseline-unfinished", "too-few-scored"] as const),
+] as const;
+export type UndecidedReason = (typeof undecidedReasons)[number];
+
+/** One side of a check: a replay with its copies, all of them, on the runs that the check replays. */
+export interface CheckSide {
+  readonly state: ReplayState;
+  readonly copies: readonly Copy[];
+}
+
+/** Two replays beside each other, as far as they have come. */
+export interface CheckSides {
+  /** The replay of the planned change; null when it is gone. */
+  readonly candidate: CheckSide | null;
+  /** That of the live config. */
+  readonly baseline: CheckSide | null;
+  /** The runs replayed, in the order of their set. */
+  readonly runs: readonly string[];
+}
+
+/** What a check finds. */
+export interface Decision {
+  readonly verdict: CheckVerdict;
+  /** Null unless undecided. */
+  readonly undecidedBecause: UndecidedReason | null;
+  /** The tasks that regressed so far, and those that both sides scored. */
+  readonly regressed: number;
+  readonly compared: number;
+}
+
+/**
+ * The verdict, in the order of the reference: too many regressions, which may be known while replays still run; then
+ * whether one of them is under way; then what keeps it from being decided.
+ */
+export function decide(sides: CheckSides, mostRegressions: number): Decision {
+  const { candidate, baseline, runs } = sides;
+  const [own, other] = [candidate?.copies ?? [], baseline?.copies ?? []];
+  const regressed = findRegressions(own, other, runs).length;
+  const compared = countCompared(own, other);
+  const found = { undecidedBecause: null, regressed, compared };
+  if (regressed > mostRegressions) return { ...found, verdict: "failed" };
+  if ([candidate, baseline].some((side) => side !== null && isUnderWay(side))) return { ...found, verdict: "running" };
+  const undecidedBecause = whyUndecided(sides, compared);
+  return { ...found, undecidedBecause, verdict: undecidedBecause === null ? "passed" : "undecided" };
+}
+
+function whyUndecided({ candidate, baseline }: CheckSides, compared: number): UndecidedReason | null {
+  if (candidate === null) return "replay-gone";
+  if (candidate.state === "stopped") return "stopped";
+  if (candidate.state === "over-budget") return "over-ceiling";
+  if (baseline === null) return "no-baseline";
+  if (baseline.state !== "finished") return "baseline-unfinished";
+  return 2 * compared < groupByTask(candidate.copies).size ? "too-few-scored" : null;
+}
+
+/** The tasks that both sides scored. */
+function countCompared(own: readonly Copy[], other: readonly Copy[]): number {
+  const scored = taskShares(other);
+  return [...taskShares(own).keys()].filter((taskId) => scored.has(taskId)).length;
+}

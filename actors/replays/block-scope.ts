@@ -1,0 +1,21 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { Caller } from "../caller.js";
+import type { WriteScope } from "../resources/kind.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import type { ReplaySetRow } from "./replay-set.table.js";
+
+/** What a station block is checked within (`candidate-rules.ts`) when nothing is written but a replay of it. */
+export function toBlockScope(
+  turn: TurnReading,
+  { teamId, lineId, stationKey }: Pick<ReplaySetRow, "teamId" | "lineId" | "stationKey">,
+  caller: Caller,
+): WriteScope<unknown> {
+  const workspaceId = turn.self.partition;
+  return {
+    ...{ reading: turn, workspaceId, teamId, teamKey: getTeamKey(turn, workspaceId, teamId), previous: null },
+    ...{ station: { lineId, stationKey }, hidden: {}, caller, now: turn.now },
+    newId: () => {
+      throw new Error("a check of a block makes nothing");
+    },
+  };
+}

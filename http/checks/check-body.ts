@@ -1,0 +1,91 @@
+import { z } from "zod";
+import type { CheckTerms, Parsed, PlannedChange } from "../../actors/checks/check.messages.js";
+import { lineSchema } from "../../actors/lines/line.js";
+import type { Refusal } from "../../actors/refusal.js";
+import { stationBlockSchema } from "../../actors/replays/replay-candidate.kind.js";
+import { parseBy } from "../field-errors.js";
+
+/** Most characters of `line` as JSON (replays, Limits). */
+const MAX_LINE = 64_000;
+const repeatsFault = "Replay repeats must be from 1 to 5.";
+const commitFault = "must be a commit: 7 to 64 hex digits";
+const numberFault = "must be the number of a pull request";
+
+const line = z
+  .strictObject({ repositories: lineSchema.shape.repositories.unwrap() })
+  .refine((given) => JSON.stringify(given).length <= MAX_LINE, `must be at most ${MAX_LINE} characters`)
+  .optional()
+  .describe(
+    "The line's repositories as the plan would apply them, each with image and setup; at most 64,000 characters.",
+  );
+
+const reference = z
+  .strictObject({
+    commit: z
+      .string(commitFault)
+      .regex(/^[0-9a-fA-F]{7,64}$/, commitFault)
+      .nullable()
+      .optional(),
+    pullRequest: z.int(numberFault).positive(numberFault).nullable().optional(),
+  })
+  .optional()
+  .describe("What plans the change; its candidate is named after it.");
+
+const repeats = z
+  .int(repeatsFault)
+  .min(1, repeatsFault)
+  .max(5, repeatsFault)
+  .default(1)
+  .describe("How often each run of the set is replayed. The line's ceiling covers every copy.");
+
+/** The body as documents have it. */
+export const checkBody = z.strictObject({
+  lineId: z.string(),
+  stationKey: z.string(),
+  station: stationBlockSchema.describe("The station block as the plan would apply it."),
+  ...{ line, reference, repeats },
+});
+
+const given = z.unknown().refine((value) => value !== undefined, "is required");
+
+/** What has to be there, and that nothing else is; the rest is read in the order in which it is refused. */
+const outline = z.strictObject({
+  ...{ lineId: z.string(), stationKey: z.string(), station: given },
+  ...{ line: z.unknown().optional(), reference: z.unknown().optional(), repeats: z.unknown().optional() },
+});
+const planned = z.strictObject({ station: stationBlockSchema, line });
+const terms = z.strictObject({ reference, repeats });
+
+/** A body whose parts are in their forms, or have the faults that they are refused for. */
+export interface AskedCheck {
+  readonly lineId: string;
+  readonly stationKey: string;
+  readonly planned: Parsed<PlannedChange>;
+  readonly terms: Parsed<CheckTerms>;
+}
+
+/** Refused where a required field is missing, or one is there that does not belong. */
+export function parseCheck(body: unknown): AskedCheck | Refusal {
+  const asked = parseBy(outline, body);
+  if ("errors" in asked) return { refused: "invalid", errors: asked.errors };
+  const { lineId, stationKey, station, ...rest } = asked.data;
+  return {
+    ...{ lineId, stationKey },
+    planned: toPlanned(parseBy(planned, { station, line: rest.line })),
+    terms: toTerms(parseBy(terms, { reference: rest.reference, repeats: rest.repeats })),
+  };
+}
+
+function toPlanned(parsed: Parsed<z.output<typeof planned>>): Parsed<PlannedChange> {
+  if ("errors" in parsed) return parsed;
+  const { station, line: of } = parsed.data;
+  return { data: { station, repositories: of?.repositories ?? null } };
+}
+
+function toTerms(parsed: Parsed<z.output<typeof terms>>): Parsed<CheckTerms> {
+  if ("errors" in parsed) return parsed;
+  const { reference: of, repeats: copies } = parsed.data;
+  return {
+    data: { reference: { commit: of?.commit ?? null, pullRequest: of?.pullRequest ?? null }, repeats: copies },
+  };
+}

@@ -1,0 +1,125 @@
+import { z } from "zod";
+import type { VisibleTeam } from "../../actors/access/team.queries.js";
+import { replayCheckRef } from "../../actors/checks/check.messages.js";
+import { checksOfSet, findReplayCheck, findStoredCheck, type VisibleCheck } from "../../actors/checks/check.queries.js";
+import { checkView, listedCheckView } from "../../actors/checks/check.view.js";
+import { listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "../../actors/checks/check-schemas.js";
+import { findTeam } from "../../actors/replays/replay-set.queries.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces, readPage } from "../page-reading.js";
+import { cursor, pageSize } from "../paging.js";
+import { granted, Refused } from "../refused.js";
+import { setSubject } from "../replays/replay-subjects.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { idempotencyKey } from "../transport/headers.js";
+import { checkBody, parseCheck } from "./check-body.js";
+
+interface CheckRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+/** Replay checks of planned changes: those who may plan start them, those who may read the team's outcomes read them. */
+export function checkRoutes(options: CheckRoutesOptions): readonly Route[] {
+  const { runtime } = options;
+  return [startRoute(options), readRoute(runtime), listRoute(runtime)];
+}
+
+function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
+  const planningTeam: Subject<VisibleTeam> = {
+    find: ({ caller, params: { teamId = "" } }) => findTeam(runtime.reading, caller, teamId, "plan"),
+    problems: ["forbidden"],
+  };
+  return subjectRoute(planningTeam, {
+    method: "POST",
+    path: "/api/teams/{teamId}/replay-checks",
+    isCheckedFirst: true,
+    summary: "Check a planned change of a station",
+    description:
+      "Replays the set that guards the station's changes under the planned block, beside the live config, and gives a " +
+      "verdict by the live line's `replayCheck`. The block's `check`, `judge`, `diffs` and `runners` are kept as they are " +
+      "live. The ceiling is that of each replay: of this one, and of one of the live config where the set has none with " +
+      "as many copies. A change that was checked already is answered with that check (200, `reused`) while it runs, " +
+      "passed or failed with the same runs, terms and repeats against the same live config. A change that changes " +
+      "nothing about how runs go is refused with `nothing-to-replay`.",
+    access: "any",
+    body: z.unknown(),
+    takes: checkBody,
+    example: {
+      ...{ lineId: "line_01", stationKey: "work", repeats: 3 },
+      station: { key: "work", name: "Work", kind: "work", prompt: "Mend it, and run the tests." },
+      reference: { commit: "3f9c2ab", pullRequest: 17 },
+    },
+    headers: { "idempotency-key": "required" },
+    answers: { 200: replayCheckSchema, 201: { body: replayCheckSchema, headers: replayedHeader } },
+    problems: ["conflict", "nothing-to-replay", "invalid"],
+    handle: async (request, { workspaceId, teamId }) => {
+      granted(idempotencyKey(request.header("idempotency-key")));
+      const asked = granted(parseCheck(request.body));
+      const { caller, client } = request;
+      const idempotency = idempotencyOf(sealer, request, `replay-check.start ${teamId}`);
+      const to = replayCheckRef(workspaceId, runtime.newId("check"));
+      const message = { type: "check.start", caller, client, teamId, ...asked, idempotency } as const;
+      const { checkId, how } = granted(await runtime.ask(to, message));
+      const reused = how === "reused";
+      const body = viewNow(runtime, { workspaceId, checkId, reused });
+      return { status: reused ? 200 : 201, body, headers: replayHeaders(how === "replayed") };
+    },
+  });
+}
+
+function readRoute(runtime: Runtime): Route {
+  const readCheck: Subject<VisibleCheck> = {
+    find: ({ caller, params: { teamId = "", checkId = "" } }) =>
+      findReplayCheck(runtime.reading, caller, { teamId, checkId }),
+  };
+  return subjectRoute(readCheck, {
+    method: "GET",
+    path: "/api/teams/{teamId}/replay-checks/{checkId}",
+    summary: "Read a replay check, with its verdict",
+    description: "It outlives its replays and its set: what they showed is kept.",
+    access: "any",
+    answers: { 200: replayCheckSchema },
+    handle: (_request, { workspaceId, check: { id: checkId } }) => ({
+      status: 200,
+      body: viewNow(runtime, { workspaceId, checkId, reused: false }),
+    }),
+  });
+}
+
+function listRoute(runtime: Runtime): Route {
+  return subjectRoute(setSubject(runtime, "read"), {
+    method: "GET",
+    path: "/api/teams/{teamId}/replay-sets/{setId}/replay-checks",
+    summary: "The replay checks over a set, newest first",
+    access: "any",
+    query: z.strictObject({
+      before: cursor.optional().describe("A check's id; older ones are answered. Of another set: none."),
+      limit: pageSize(),
+    }),
+    answers: { 200: z.strictObject({ items: z.array(listedCheckSchema) }) },
+    handle: async (request, { workspaceId, set: { id: setId } }) => {
+      const { limit, before } = request.query;
+      const found = await readPage(runtime, request, checksOfSet({ workspaceId, setId }, { limit, before }));
+      return { status: 200, body: { items: await inPieces(found, request, listedCheckView) } };
+    },
+  });
+}
+
+/** The check as it is at one moment. */
+function viewNow(
+  runtime: Runtime,
+  {
+    workspaceId,
+    checkId,
+    reused,
+  }: { readonly workspaceId: string; readonly checkId: string; readonly reused: boolean },
+): ReplayCheckView {
+  const { reading } = runtime;
+  const row = findStoredCheck(reading, workspaceId, checkId);
+  if (row === undefined) throw new Refused({ refused: "not-found", detail: `Replay check ${checkId} not found.` });
+  return checkView(reading, workspaceId, row, { reused });
+}
