@@ -9,6 +9,7 @@ import { run as http } from "./http.js";
 import { run as httpSize } from "./http-size.js";
 import { run as mailbox } from "./mailbox.js";
 import { run as pages } from "./pages.js";
+import { run as recording } from "./recording.js";
 import { run as recovery } from "./recovery.js";
 import { run as replaying } from "./replaying.js";
 import { run as replays } from "./replays.js";
@@ -19,8 +20,8 @@ import { tables } from "./tables.js";
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
-  ...{ dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recovery },
-  ...{ replays, replaying },
+  ...{ dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recording },
+  ...{ recovery, replays, replaying },
 };
 
 const name = tables.find((table) => table === process.argv[2]);

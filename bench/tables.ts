@@ -11,6 +11,7 @@ export const tables = [
   "httpSize",
   "mailbox",
   "pages",
+  "recording",
   "recovery",
   "replays",
   "replaying",
