@@ -2,7 +2,7 @@ import { z } from "zod";
 import { pathText } from "../refusal.js";
 import type { Entries, HclValue } from "./hcl.js";
 
-type Schema = z.core.JSONSchema.JSONSchema;
+export type Schema = z.core.JSONSchema.JSONSchema;
 
 /** Values that are not written as their plain text or number. */
 export interface Substitutions {
@@ -28,7 +28,8 @@ export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: 
 /** Caches the description of each schema: a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
-function shapeOf(schema: z.ZodType): Schema {
+/** A body's schema as JSON Schema, with defaults filled in. */
+export function shapeOf(schema: z.ZodType): Schema {
   const known = shapes.get(schema);
   if (known !== undefined) return known;
   const shape = z.toJSONSchema(schema, { io: "output", unrepresentable: "any" });
@@ -119,7 +120,7 @@ type Properties = ReadonlyMap<string, { readonly schema: Schema; readonly snake:
 
 const described = new WeakMap<Schema, Properties>();
 
-function propertiesOf(schema: Schema): Properties {
+export function propertiesOf(schema: Schema): Properties {
   const known = described.get(schema);
   if (known !== undefined) return known;
   const properties = new Map(

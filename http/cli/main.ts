@@ -13,6 +13,10 @@ interface Program {
 
 const programs: Readonly<Record<string, Program>> = {
   runner: { says: "works the runs of a service", load: () => import("../runner/main.js") },
+  check: {
+    says: "replays what a planned change would do to past runs, and says whether it does worse",
+    load: () => import("./check.js"),
+  },
   backup: { says: "copies a store, also while the service runs", load: () => import("./backup.js") },
   restore: { says: "puts a backup into an empty folder", load: () => import("./restore.js") },
   "dead-letters": {

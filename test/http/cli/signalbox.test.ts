@@ -28,7 +28,7 @@ const run = (command: string, ...args: string[]): Promise<Ran> =>
   });
 const signalbox = (...args: string[]) => run(process.execPath, program, ...args);
 
-const names = "serve runner backup restore dead-letters doctor compact rebuild-directory recount-bodies";
+const names = "serve runner check backup restore dead-letters doctor compact rebuild-directory recount-bodies";
 const commands = names.split(" ");
 
 t.test("it says its version and its commands, and each command its own options", async (t) => {

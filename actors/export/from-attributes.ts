@@ -1,0 +1,125 @@
+import type { z } from "zod";
+import { propertiesOf, type Schema, shapeOf } from "./attributes.js";
+
+/** An attribute that cannot be taken. */
+export interface AttributeFault {
+  /** As attributes are addressed: `stations[0].timeout_minutes`. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A body's fields, as far as its attributes say them. */
+export interface TakenFields {
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly faults: readonly AttributeFault[];
+}
+
+export interface AttributeReading {
+  /** What is not known yet, in the form of the attributes: true stands for a value, and for all below it. */
+  readonly unknown: unknown;
+  /** Fields that attributes never set, by path with empty brackets for an index: `stations[].id`. */
+  readonly omitted: readonly string[];
+}
+
+/**
+ * The fields of a body from its attributes: the way back from `toAttributes`. Names of the schema are taken from
+ * snake_case; a name that the schema does not have, and a value that is not known yet, is a fault at its path. Null is an
+ * unset attribute, and is left out. Values are not checked otherwise.
+ */
+export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
+  const faults: AttributeFault[] = [];
+  const place: Place = { path: "", form: "", unknown: reading.unknown, omitted: reading.omitted, faults };
+  const fields = isKnown(place) ? structFrom(shapeOf(schema), attributes, place) : {};
+  return { fields, faults };
+}
+
+/** A place among the attributes. */
+interface Place {
+  readonly path: string;
+  /** The same place among the fields, with empty brackets for an index. */
+  readonly form: string;
+  readonly unknown: unknown;
+  readonly omitted: readonly string[];
+  /** Where faults are gathered. */
+  readonly faults: AttributeFault[];
+}
+
+function isKnown({ path, unknown, faults }: Place): boolean {
+  if (unknown === true) faults.push({ path, message: "is known only once the plan is applied" });
+  return unknown !== true;
+}
+
+function structFrom(schema: Schema, attributes: unknown, place: Place): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  const taken = new Set<string>();
+  for (const [name, { schema: below, snake }] of propertiesOf(schema)) {
+    taken.add(snake);
+    const at = member(place, snake, name);
+    if (at.omitted.includes(at.form) || !isKnown(at)) continue;
+    const value = fieldFrom(below, memberOf(attributes, snake), at);
+    if (value !== undefined && value !== null) fields[name] = value;
+  }
+  const given = [...namesOf(attributes), ...namesOf(place.unknown)];
+  for (const name of new Set(given.filter((each) => !taken.has(each)))) {
+    if (!isSet(memberOf(attributes, name)) && memberOf(place.unknown, name) !== true) continue;
+    place.faults.push({ path: member(place, name, name).path, message: "is no attribute that is known here" });
+  }
+  return fields;
+}
+
+function fieldFrom(schema: Schema, value: unknown, place: Place): unknown {
+  const wanted = branchFor(schema, value);
+  if (Array.isArray(value)) {
+    const items = typeof wanted.items === "object" && !Array.isArray(wanted.items) ? wanted.items : {};
+    return value.map((item, index) => {
+      const at = element(place, index);
+      return isKnown(at) ? fieldFrom(items, item, at) : null;
+    });
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (propertiesOf(wanted).size > 0) return structFrom(wanted, value, place);
+  const below = typeof wanted.additionalProperties === "object" ? wanted.additionalProperties : {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) => {
+      const at = member(place, name, name);
+      return isKnown(at) ? [[name, fieldFrom(below, each, at)]] : [];
+    }),
+  );
+}
+
+/** The alternative of a schema that an attribute has the form of; the schema itself when it has none. */
+function branchFor(schema: Schema, value: unknown): Schema {
+  const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
+  if (alternatives.length === 0) return schema;
+  const nested = alternatives.map((each) => branchFor(each, value));
+  if (Array.isArray(value)) return nested.find((each) => each.items !== undefined) ?? {};
+  return nested.find((each) => each.type === "object") ?? {};
+}
+
+function member(place: Place, snake: string, name: string): Place {
+  const after = (path: string, last: string) => (path === "" ? last : `${path}.${last}`);
+  return {
+    ...place,
+    path: after(place.path, snake),
+    form: after(place.form, name),
+    unknown: memberOf(place.unknown, snake),
+  };
+}
+
+function element(place: Place, index: number): Place {
+  const unknown = Array.isArray(place.unknown) ? place.unknown[index] : undefined;
+  return { ...place, path: `${place.path}[${index}]`, form: `${place.form}[]`, unknown };
+}
+
+function isSet(value: unknown): boolean {
+  return value !== null && value !== undefined;
+}
+
+function namesOf(value: unknown): readonly string[] {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
+  return Object.entries(value).find(([each]) => each === name)?.[1];
+}

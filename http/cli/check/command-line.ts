@@ -1,0 +1,181 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { type CiJob, type Environment, readCiJob } from "./ci-environment.js";
+import { exitCodes } from "./outcome.js";
+
+const HINTS = `
+Ends with 0 when the change passed or there is nothing to replay, 1 when it
+failed, 2 while undecided, 3 when it could not be asked. Of several stations the
+worst counts: 1 before 3 before 2. Interrupted, it ends with 130 (SIGINT) or 143
+(SIGTERM); the checks go on.
+
+In a job of GitHub Actions with the permission id-token: write, --trust is
+enough; elsewhere --trust-token-file names the file with the platform's token.
+
+Examples:
+  terraform show -json plan.bin | signalbox check --url https://signalbox.example --trust <id> -
+  signalbox check --url https://signalbox.example --line core/fix station.json
+In a clone, npm run check -- stands for signalbox check.`;
+
+/** What the command line and the environment ask for. */
+export interface CheckWish {
+  readonly url: string;
+  /** The plan's file; `-` for standard input. */
+  readonly file: string;
+  /** An id, or `<team key>/<line key>`; null for the lines that the plan names. */
+  readonly line: string | null;
+  /** Keys of the stations to check; null for all that the plan changes. */
+  readonly stations: readonly string[] | null;
+  readonly access: Access;
+  readonly job: CiJob;
+  readonly repeats: number | null;
+  /** Files to append the summary to. */
+  readonly summary: string | null;
+  readonly timeLimitMs: number;
+  readonly everyMs: number;
+}
+
+/** How the command is admitted. */
+export type Access =
+  | { readonly kind: "token"; readonly token: string }
+  | { readonly kind: "file"; readonly trust: string; readonly file: string }
+  | {
+      readonly kind: "github";
+      readonly trust: string;
+      readonly audience: string;
+      readonly requestUrl: string;
+      readonly requestToken: string;
+    };
+
+interface Options {
+  readonly url: string;
+  readonly token?: string;
+  readonly trust?: string;
+  readonly trustTokenFile?: string;
+  readonly audience: string;
+  readonly line?: string;
+  readonly station?: readonly string[];
+  readonly commit?: string;
+  readonly pullRequest?: number;
+  readonly attempt?: string;
+  readonly repeats?: number;
+  readonly summary?: string;
+  readonly timeLimit: number;
+  readonly every: number;
+}
+
+/** The command line, not read yet. A wrong one ends the process with 3: 1 says that a change failed. */
+export function createCommandLine(): Command {
+  return new Command("signalbox check")
+    .description("Replays what a planned change would do to past runs, waits, and says whether it does worse.")
+    .addOption(
+      new Option("--url <url>", "the service's address").env("SIGNALBOX_URL").argParser(httpUrl).makeOptionMandatory(),
+    )
+    .addOption(
+      new Option("--token <token>", "a workspace token with the scope plan; better from the environment").env(
+        "SIGNALBOX_TOKEN",
+      ),
+    )
+    .addOption(
+      new Option("--trust <id>", "a token trust that admits this job, instead of a token").env("SIGNALBOX_TRUST"),
+    )
+    .option("--trust-token-file <file>", "where the platform puts the job's OIDC token; with --trust")
+    .option("--audience <audience>", "the trust's audience", "service")
+    .option("--line <line>", "the line that is meant: its id, or <team key>/<line key>", lineName)
+    .option("--station <key>", "checks this station alone; may be given several times", gather)
+    .option("--commit <sha>", "the commit that plans the change (in CI: the one it says)")
+    .option("--pull-request <number>", "the pull request that plans it (in CI: the one it says)", wholeFrom(1))
+    .option("--attempt <text>", "another one asks anew (in CI: the run and its attempt)")
+    .option("--repeats <n>", "how often each run is replayed, 1 to 5 (the service's default: 1)", wholeFrom(1))
+    .addOption(new Option("--summary <file>", "appends what came of it in Markdown").env("GITHUB_STEP_SUMMARY"))
+    .option("--time-limit <minutes>", "waits no longer than that, and ends with 2", positive, 300)
+    .option("--every <seconds>", "how often it looks", positive, 10)
+    .argument("<plan>", "what terraform show -json prints, or a line or a station block as JSON; - for standard input")
+    .addHelpText("after", HINTS)
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes["could not be asked"]))
+    .configureOutput({ outputError: (text, write) => write(`${text.trimEnd().replaceAll("\n", " ")}\n`) });
+}
+
+/** Reads the arguments after the program's name. Ends the process with one line when they are wrong. */
+export function readCommandLine(program: Command, args: readonly string[], environment: Environment): CheckWish {
+  const options = program.parse(args, { from: "user" }).opts<Options>();
+  const { username, password } = new URL(options.url);
+  // Not the option's parser's, whose errors print the value; nor is that of the token.
+  if (username !== "" || password !== "") program.error("error: --url must hold no credentials");
+  const job = readCiJob(environment);
+  const { line = null, station = null, repeats = null, summary = "" } = options;
+  return {
+    url: options.url.replace(/\/+$/, ""),
+    file: program.args[0] ?? "-",
+    line,
+    stations: station,
+    access: accessOf(program, options, environment),
+    job: {
+      commit: options.commit ?? job.commit,
+      pullRequest: options.pullRequest ?? job.pullRequest,
+      attempt: options.attempt ?? job.attempt,
+    },
+    repeats,
+    summary: summary === "" ? null : summary,
+    timeLimitMs: options.timeLimit * 60_000,
+    everyMs: options.every * 1_000,
+  };
+}
+
+function accessOf(program: Command, options: Options, environment: Environment): Access {
+  const { token = "", trust = "", trustTokenFile, audience } = options;
+  if (token !== "" && trust !== "") return program.error("error: there is a token and a trust: one of them is enough");
+  if (token !== "") {
+    // Other characters cannot be sent in a header.
+    if (!/^[\x21-\x7e]+$/.test(token)) return program.error("error: the token must be visible ASCII characters");
+    return { kind: "token", token };
+  }
+  if (trust === "") {
+    return program.error(
+      "error: a credential is needed: --trust, or SIGNALBOX_TRUST; or a token in SIGNALBOX_TOKEN in the environment",
+    );
+  }
+  if (trustTokenFile !== undefined) return { kind: "file", trust, file: trustTokenFile };
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl = "", ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken = "" } =
+    environment;
+  if (requestToken === "" || !URL.canParse(requestUrl)) {
+    return program.error(
+      "error: this job has no OIDC token: on GitHub it needs the permission id-token: write, which pull requests of " +
+        "forks do not get; elsewhere give --trust-token-file",
+    );
+  }
+  return { kind: "github", trust, audience, requestUrl, requestToken };
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError("It must be an http or https address.");
+  }
+  return text;
+}
+
+function lineName(text: string): string {
+  if (!/^[\w-]+(\/[\w-]+)?$/.test(text)) {
+    throw new InvalidArgumentError("It must be the line's id, or <team key>/<line key>.");
+  }
+  return text;
+}
+
+function gather(key: string, before: readonly string[] = []): string[] {
+  return [...before, key];
+}
+
+function wholeFrom(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,9}$/.test(text) || value < least)
+      throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+    return value;
+  };
+}
+
+function positive(text: string): number {
+  const value = Number(text);
+  if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > 100_000)
+    throw new InvalidArgumentError("It must be above 0.");
+  return value;
+}

@@ -1,0 +1,72 @@
+import type { CheckAnswer, CheckSide, Money } from "./check-answer.js";
+
+/** Figures of a check in words, the same on the terminal and in a summary. */
+
+/** `3.2 EUR`; `nothing` for none. Amounts are shown to a hundredth of a cent. */
+export function moneyText(money: Money | null): string {
+  return money === null ? "nothing" : `${Number(money.amount.toFixed(4))} ${money.currency}`;
+}
+
+/** `70.0 %` of 0.7. */
+export function percentText(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+export function copiesText(count: number): string {
+  return count === 1 ? "1 copy" : `${count} copies`;
+}
+
+export function tasksText(count: number): string {
+  return count === 1 ? "1 task" : `${count} tasks`;
+}
+
+/** `70.0 % (52.1 % to 85.0 %)`; what it says of a side that scored nothing. */
+export function successText({ successRate, interval }: CheckSide): string {
+  if (successRate === null) return "none scored";
+  const around = interval === null ? "" : ` (${percentText(interval.low)} to ${percentText(interval.high)})`;
+  return `${percentText(successRate)}${around}`;
+}
+
+/** What a regression shows of one side: `2 of 3 succeeded`, of the copies that were scored. */
+export function resultsText(copies: readonly unknown[]): string {
+  const results = copies.map((copy) => resultOf(copy));
+  const scored = results.filter((result) => result === "succeeded" || result === "failed");
+  const succeeded = scored.filter((result) => result === "succeeded").length;
+  const unscored = results.length - scored.length;
+  return `${succeeded} of ${scored.length} succeeded${unscored === 0 ? "" : `, ${unscored} not scored`}`;
+}
+
+/** A copy's result is told as such, or in a member `result`. */
+function resultOf(copy: unknown): unknown {
+  return typeof copy === "object" && copy !== null && "result" in copy ? copy.result : copy;
+}
+
+/** Reasons why a check is undecided, as the reference words them. */
+const undecided: Readonly<Record<string, string>> = {
+  "replay-gone": "replay is gone",
+  stopped: "replay was stopped",
+  "over-ceiling": "replay reached its ceiling",
+  "no-baseline": "no live-config replay to compare with",
+  "baseline-unfinished": "the live config's replay did not finish",
+  "too-few-scored": "under half the tasks scored on both sides",
+};
+
+/** `2 of 20 tasks regressed, 1 may`; for an undecided one its reason. */
+export function verdictText({ verdict, undecidedBecause, regressions, compared, threshold }: CheckAnswer): string {
+  const count = `${regressions.length} of ${tasksText(compared)} that both sides scored regressed, ${threshold.mostRegressions} may`;
+  if (verdict === "failed") return `failed: ${count}`;
+  if (verdict === "passed") return `passed: ${count}`;
+  if (verdict === "running") return `still checking: ${count} so far`;
+  return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was told"}; ${count}`;
+}
+
+/** The gain in words; it decides no verdict. */
+export function gainText({ gain, threshold }: CheckAnswer): string | null {
+  if (gain === null) return null;
+  const points = (share: number) => `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)}`;
+  const words = gain.verdict === "within-noise" ? "within noise" : gain.verdict;
+  const figures = `${points(gain.gain)} points (${points(gain.low)} to ${points(gain.high)}), ${tasksText(gain.tasks)}`;
+  const few = gain.few === true ? ", too few to tell much" : "";
+  const other = gain.otherScoring === true ? ", the two sides were scored by other rules" : "";
+  return `${words}: ${figures}${few}${other}; ${points(threshold.minGain).slice(1)} points count as real`;
+}

@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { idSchema } from "./check-answer.js";
+import { CouldNotAsk } from "./could-not-ask.js";
+import type { PlannedLine, PlannedStation } from "./planned-line.js";
+import { readTerraformPlan } from "./terraform-plan.js";
+
+const stationBlock = z.looseObject({ key: z.string(), kind: z.unknown() });
+const lineBlock = z.looseObject({
+  id: idSchema.nullish(),
+  teamId: idSchema.nullish(),
+  key: z.string().nullish(),
+  repositories: z.array(z.unknown()).nullish(),
+  stations: z.array(stationBlock),
+});
+const terraformPlan = z.looseObject({ format_version: z.string() });
+
+/**
+ * The lines that a plan would change, from what `terraform show -json` prints of it, or from a planned line or a station
+ * block in the API's form. `file` is what messages call it.
+ */
+export function readPlan(text: string, file: string): readonly PlannedLine[] {
+  const value = parseJson(text, file);
+  const plan = terraformPlan.safeParse(value);
+  if (plan.success) return readTerraformPlan(value, plan.data.format_version);
+  const line = lineBlock.safeParse(value);
+  if (line.success) {
+    const { id = null, teamId = null, key = null, repositories = null, stations } = line.data;
+    const read = stations.map(plannedStation);
+    return [{ place: file, what: "changed", id, teamId, key, repositories, stations: read, isWhole: true, faults: [] }];
+  }
+  const station = stationBlock.safeParse(value);
+  if (!station.success) {
+    throw new CouldNotAsk(
+      `${file} is no plan: it is to be what "terraform show -json" prints of a plan, or a line or a station block as JSON.`,
+    );
+  }
+  const stations = [plannedStation(station.data)];
+  const unsaid = { id: null, teamId: null, key: null, repositories: null };
+  return [{ place: file, what: "changed", ...unsaid, stations, isWhole: false, faults: [] }];
+}
+
+function plannedStation(given: z.output<typeof stationBlock>): PlannedStation {
+  const { id: _id, ...block } = given;
+  return { key: given.key, kind: given.kind, block, faults: [] };
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch {
+    // What the parser says may quote the file, which may hold secrets.
+    throw new CouldNotAsk(`${file} is no JSON.`);
+  }
+}

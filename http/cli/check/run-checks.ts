@@ -1,0 +1,133 @@
+import { type CheckAnswer, checkSchema, problemSchema } from "./check-answer.js";
+import { CouldNotAsk } from "./could-not-ask.js";
+import { idempotencyKeyOf } from "./idempotency-key.js";
+import type { Outcome } from "./outcome.js";
+import type { PlannedCheck } from "./planned-checks.js";
+import type { Progress } from "./progress.js";
+import { type Answered, Interrupted, type Requests } from "./requests.js";
+import { refusal, type Service } from "./service.js";
+
+export interface CheckRunOptions {
+  readonly service: Service;
+  readonly requests: Requests;
+  readonly commit: string | null;
+  readonly pullRequest: number | null;
+  /** Null for the service's default. */
+  readonly repeats: number | null;
+  readonly attempt: string;
+  /** Between two looks at a check, in milliseconds. */
+  readonly everyMs: number;
+  /** Why the command was told to end, as a sentence; empty while it was not. */
+  readonly whyEnded: () => string;
+  readonly progress: Progress;
+}
+
+/** A check to be started, and what messages call it. */
+export interface TitledCheck {
+  readonly title: string;
+  readonly check: PlannedCheck;
+}
+
+const NOTHING_TO_REPLAY = "urn:service:problem:nothing-to-replay";
+
+/** Starts the checks, one after the other, and waits until each has its verdict, or the command is told to end. */
+export async function runChecks(
+  planned: readonly TitledCheck[],
+  options: CheckRunOptions,
+): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const each of planned) {
+    const outcome = await startCheck(each, options);
+    options.progress.started(outcome);
+    outcomes.push(outcome);
+  }
+  while (outcomes.some(isRunning)) {
+    const waited = await settled(options.requests.wait(options.everyMs));
+    if (waited instanceof Interrupted) break;
+    for (const [index, outcome] of outcomes.entries()) {
+      if (!isRunning(outcome)) continue;
+      const next = await readCheck(outcome, options);
+      options.progress.moved(outcome, next);
+      outcomes[index] = next;
+    }
+  }
+  return outcomes.map((outcome) => (isRunning(outcome) ? { ...outcome, why: options.whyEnded() } : outcome));
+}
+
+type Running = Extract<Outcome, { readonly what: "still-running" }>;
+
+function isRunning(outcome: Outcome): outcome is Running {
+  return outcome.what === "still-running" && outcome.why === "";
+}
+
+async function startCheck({ title, check }: TitledCheck, options: CheckRunOptions): Promise<Outcome> {
+  const { service, commit, pullRequest, repeats, attempt, whyEnded } = options;
+  if (whyEnded() !== "") return { title, what: "not-asked", why: `${whyEnded()} It was not started.`, check: null };
+  const { teamId, lineId, stationKey, station, repositories } = check;
+  const reference = { ...(commit === null ? {} : { commit }), ...(pullRequest === null ? {} : { pullRequest }) };
+  const body = {
+    lineId,
+    stationKey,
+    station,
+    ...(repositories === null ? {} : { line: { repositories } }),
+    ...(Object.keys(reference).length === 0 ? {} : { reference }),
+    ...(repeats === null ? {} : { repeats }),
+  };
+  const key = idempotencyKeyOf({ lineId, stationKey, commit, attempt });
+  const answer = await settled(service.post(`${teamPath(teamId)}/replay-checks`, body, key));
+  if (answer instanceof Interrupted) {
+    return { title, what: "not-asked", why: `${whyEnded()} Its check may have started.`, check: null };
+  }
+  if (answer instanceof CouldNotAsk) return { title, what: "not-asked", why: answer.message, check: null };
+  const problem = problemSchema.safeParse(answer.body).data;
+  if (answer.status === 409 && problem?.type === NOTHING_TO_REPLAY) {
+    return { title, what: "nothing-to-replay", why: problem.detail };
+  }
+  if (answer.status !== 200 && answer.status !== 201) {
+    return { title, what: "not-asked", why: refusal("The check was not started", answer).message, check: null };
+  }
+  return outcomeOf(title, answer, null);
+}
+
+async function readCheck(outcome: Running, { service }: CheckRunOptions): Promise<Outcome> {
+  const { title, check } = outcome;
+  const answer = await settled(service.get(checkPath(check)));
+  if (answer instanceof Interrupted) return outcome;
+  const lost = (why: string): Outcome => ({ title, what: "not-asked", why: `Its verdict was not read. ${why}`, check });
+  if (answer instanceof CouldNotAsk) return lost(answer.message);
+  return answer.status === 200 ? outcomeOf(title, answer, check) : lost(refusal("The read failed", answer).message);
+}
+
+/** `before` is the check as it was read last. */
+function outcomeOf(title: string, { body }: Answered, before: CheckAnswer | null): Outcome {
+  const { data } = checkSchema.safeParse(body);
+  if (data === undefined) {
+    const why = "The service's answer is not understood; is it of another release?";
+    return { title, what: "not-asked", why, check: before };
+  }
+  // What only a start says stays: a read never says that a check was there before, nor always what it warned of.
+  const warnings = data.warnings.length === 0 && before !== null ? before.warnings : data.warnings;
+  const check = { ...data, reused: data.reused || before?.reused === true, warnings };
+  return check.verdict === "running"
+    ? { title, what: "still-running", check, why: "" }
+    : { title, what: "checked", check };
+}
+
+/** The path of a check's read. */
+export function checkPath({ teamId, id }: CheckAnswer): string {
+  return `${teamPath(teamId)}/replay-checks/${id}`;
+}
+
+function teamPath(teamId: string): string {
+  return `/api/teams/${teamId}`;
+}
+
+/** What a promise gives, or the expected reason why it gives nothing. */
+async function settled<Value>(promise: Promise<Value>): Promise<Value | CouldNotAsk | Interrupted> {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof CouldNotAsk || error instanceof Interrupted) return error;
+    throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import { z } from "zod";
+import { idSchema, problemSchema } from "./check-answer.js";
+import { CouldNotAsk } from "./could-not-ask.js";
+import type { Credential } from "./credential.js";
+import type { LiveLine } from "./planned-checks.js";
+import type { Answered, Requests } from "./requests.js";
+
+export interface ServiceOptions {
+  readonly requests: Requests;
+  /** The service's base address, without a slash at its end. */
+  readonly url: string;
+  readonly credential: Credential;
+}
+
+/** Which line is meant; ids as they may stand in a path. */
+export type LineName =
+  | { readonly id: string }
+  /** `<team key>/<line key>` */
+  | { readonly address: string }
+  | { readonly teamId: string; readonly key: string };
+
+const lineSchema = z.looseObject({
+  id: idSchema,
+  teamId: idSchema,
+  address: z.string(),
+  repositories: z.array(z.unknown()),
+  stations: z.array(z.looseObject({ key: z.string() })),
+});
+const workspaces = z.looseObject({ items: z.array(z.looseObject({ id: idSchema })) });
+const teamSchema = z.looseObject({ key: z.string(), workspaceId: idSchema });
+
+/** The service, asked with the command's credential. All of it throws what {@link Requests} throws. */
+export class Service {
+  readonly url: string;
+  readonly #requests: Requests;
+  readonly #credential: Credential;
+
+  constructor({ requests, url, credential }: ServiceOptions) {
+    this.url = url;
+    this.#requests = requests;
+    this.#credential = credential;
+  }
+
+  get(path: string): Promise<Answered> {
+    return this.#send("GET", path, {});
+  }
+
+  post(path: string, body: unknown, idempotencyKey: string): Promise<Answered> {
+    return this.#send("POST", path, {
+      body: JSON.stringify(body),
+      headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
+    });
+  }
+
+  /** The line as it is now. Throws {@link CouldNotAsk} where there is none that the credential may see. */
+  async findLine(name: LineName): Promise<LiveLine> {
+    const path = await this.#pathOf(name);
+    const answer = await this.get(path);
+    const line = lineSchema.safeParse(answer.body).data;
+    if (answer.status !== 200 || line === undefined) throw refusal("The line could not be read", answer);
+    return line;
+  }
+
+  async #pathOf(name: LineName): Promise<string> {
+    if ("id" in name) return `/api/resources/lines/${name.id}`;
+    if ("address" in name) return importPath(await this.#workspaceId(), name.address);
+    const answer = await this.get(`/api/resources/teams/${name.teamId}`);
+    const team = teamSchema.safeParse(answer.body).data;
+    if (answer.status !== 200 || team === undefined) throw refusal("The line's team could not be read", answer);
+    return importPath(team.workspaceId, `${team.key}/${name.key}`);
+  }
+
+  /** The one workspace that the token acts in. */
+  async #workspaceId(): Promise<string> {
+    const answer = await this.get("/api/resources/workspaces");
+    const [first] = workspaces.safeParse(answer.body).data?.items ?? [];
+    if (answer.status !== 200 || first === undefined) throw refusal("The workspace could not be read", answer);
+    return first.id;
+  }
+
+  /** Sends; a token that the service refuses is exchanged anew, once a request. */
+  async #send(
+    method: "GET" | "POST",
+    path: string,
+    { body, headers = {} }: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Answered> {
+    const ask = async (): Promise<Answered> =>
+      this.#requests.send({
+        url: `${this.url}${path}`,
+        what: `the service at ${this.url}`,
+        method,
+        headers: { ...headers, authorization: `Bearer ${await this.#credential.token()}` },
+        ...(body === undefined ? {} : { body }),
+      });
+    const answer = await ask();
+    return answer.status === 401 && this.#credential.refused() ? ask() : answer;
+  }
+}
+
+function importPath(workspaceId: string, address: string): string {
+  const query = new URLSearchParams({ address });
+  return `/api/resources/workspaces/${workspaceId}/lines/import?${query}`;
+}
+
+/** What the service refused, in its own words. */
+export function refusal(what: string, { status, body }: Answered): CouldNotAsk {
+  const detail = problemSchema.safeParse(body).data?.detail ?? "";
+  return new CouldNotAsk(`${what}: the service answered ${status}${detail === "" ? "." : `: ${detail}`}`);
+}

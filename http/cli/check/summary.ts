@@ -1,0 +1,116 @@
+import type { CheckAnswer, CheckSide, Regression } from "./check-answer.js";
+import { copiesText, gainText, moneyText, resultsText, successText, verdictText } from "./figures.js";
+import { codeSpan, linkTo } from "./markdown.js";
+import { type Outcome, type Verdict, verdictOf, worstOf } from "./outcome.js";
+import { checkPath } from "./run-checks.js";
+
+/** What of a check a page shows at most. A job's page takes 1 MiB. */
+const MOST = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100, bytes: 512 * 1024 };
+
+const marks: Readonly<Record<Verdict, string>> = {
+  failed: "❌",
+  "could not be asked": "⚠️",
+  undecided: "❔",
+  passed: "✅",
+  "nothing to replay": "➖",
+};
+
+/**
+ * The page of a job, in Markdown, for who reviews the change: each station's verdict, what both sides did, what regressed
+ * and why. `url` is the service's base address. Texts of others stand in code spans. Once a page is long, the stations that are left have one line each.
+ */
+export function writeSummary(outcomes: readonly Outcome[], url: string): string {
+  const worst = worstOf(outcomes);
+  const parts = [`## ${marks[worst]} Replay check: ${worst}\n`];
+  let bytes = 0;
+  for (const outcome of outcomes) {
+    const section = sectionOf(outcome, url);
+    const isFull = bytes + Buffer.byteLength(section) > MOST.bytes;
+    const part = isFull ? `- ${headOf(outcome)}\n` : section;
+    bytes += Buffer.byteLength(part);
+    parts.push(part);
+  }
+  if (outcomes.length === 0) parts.push("The plan changes no work station: there is nothing to replay.\n");
+  return `${parts.join("\n")}\n`;
+}
+
+function headOf(outcome: Outcome): string {
+  const verdict = verdictOf(outcome);
+  return `${marks[verdict]} ${codeSpan(outcome.title, MOST.title)}: ${verdict}`;
+}
+
+function sectionOf(outcome: Outcome, url: string): string {
+  const why = "why" in outcome ? [`${codeSpan(outcome.why, MOST.why)}\n`] : [];
+  const check = "check" in outcome && outcome.check !== null ? checkLines(outcome.check, url) : [];
+  return [`### ${headOf(outcome)}\n`, ...why, ...check].join("\n");
+}
+
+function checkLines(check: CheckAnswer, url: string): readonly string[] {
+  const gain = gainText(check);
+  return [
+    `${capitalised(verdictText(check))}.\n`,
+    "| | success (95 % interval) | tasks scored | copies: succeeded, scored, all | spent | replay |",
+    "| --- | --- | --- | --- | --- | --- |",
+    sideRow("planned change", check.candidate, check),
+    sideRow("live config", check.baseline, check),
+    "",
+    ...(gain === null ? [] : [`- Gain (decides nothing): ${gain}.`]),
+    ...check.warnings.map(({ text }) => `- Warning: ${codeSpan(text, MOST.detail)}`),
+    ...keptLines(check),
+    ...regressionLines(check),
+    `- ${whereLine(check, url)}\n`,
+  ];
+}
+
+function sideRow(name: string, side: CheckSide, { tasks, threshold }: CheckAnswer): string {
+  const copies = `${side.succeeded}, ${side.scored}, ${side.entries}`;
+  const spent = `${moneyText(side.spent)} of ${moneyText(threshold.ceiling)}`;
+  const state = side.state?.replace(/[^a-z-]/g, "") ?? "not there";
+  const cells = [name, successText(side), `${side.tasksScored} of ${tasks}`, copies, spent, state];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "")).join(" | ")} |`;
+}
+
+function keptLines({ keptLive }: CheckAnswer): readonly string[] {
+  if (keptLive.length === 0) return [];
+  const kept = keptLive.map((name) => codeSpan(name, MOST.word)).join(", ");
+  return [`- Kept as live, whatever the plan says: ${kept}. What the plan changes of these was not replayed.`];
+}
+
+function regressionLines({ regressions }: CheckAnswer): readonly string[] {
+  const left = regressions.length - MOST.regressions;
+  const shown = regressions.slice(0, MOST.regressions).flatMap(regressionItem);
+  if (regressions.length === 0) return [];
+  return ["- Regressed:", ...shown, ...(left > 0 ? [`  - and ${left} more`] : [])];
+}
+
+function regressionItem({ taskId, title, candidate, baseline, reasons }: Regression): readonly string[] {
+  const name = codeSpan(title ?? taskId, MOST.title);
+  const both = `live ${resultsText(baseline)}, planned ${resultsText(candidate)}`;
+  const shown = reasons.slice(0, MOST.reasons).map(({ code, detail }) => {
+    const said = detail === null || detail === undefined || detail === "" ? "" : `: ${codeSpan(detail, MOST.detail)}`;
+    return `    - ${codeSpan(code, MOST.word)}${said}`;
+  });
+  const left = reasons.length - MOST.reasons;
+  return [
+    `  - ${name} (${codeSpan(taskId, MOST.word)}): ${both}`,
+    ...shown,
+    ...(left > 0 ? [`    - and ${left} more`] : []),
+  ];
+}
+
+function whereLine(check: CheckAnswer, url: string): string {
+  const { id, attempt, repeats, reused, setName, replayUrl } = check;
+  const link = replayUrl === null ? null : linkTo(replayUrl, "the replay");
+  const over = setName === null || setName === undefined ? "" : ` over ${codeSpan(setName, MOST.word)}`;
+  const words = [
+    `Check ${codeSpan(id, MOST.word)}${over}, attempt ${attempt}, ${copiesText(repeats)} of each run`,
+    ...(reused ? ["which this change already had"] : []),
+    ...(link === null ? [] : [link]),
+    `read it at ${codeSpan(`${url}${checkPath(check)}`, 500)}`,
+  ];
+  return `${words.join("; ")}.`;
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { type AttributeFault, fromAttributes } from "../../../actors/export/from-attributes.js";
+import { resourceType } from "../../../actors/export/resource-block.js";
+import { lineKind } from "../../../actors/lines/line.kind.js";
+import { idSchema } from "./check-answer.js";
+import { CouldNotAsk } from "./could-not-ask.js";
+import type { PlannedLine, PlannedStation } from "./planned-line.js";
+
+/**
+ * What `terraform show -json` (or `tofu show -json`) prints of a plan.
+ * Source: the JSON output format of Terraform, format version 1; later minor versions only add to it.
+ */
+
+const change = z.looseObject({
+  actions: z.array(z.string()),
+  before: z.unknown(),
+  after: z.unknown(),
+  after_unknown: z.unknown(),
+});
+
+const resourceChange = z.looseObject({
+  address: z.string(),
+  mode: z.string(),
+  type: z.string(),
+  deposed: z.string().optional(),
+  change,
+});
+
+const plan = z.looseObject({
+  // Left out by a plan that changes no resource.
+  resource_changes: z.array(resourceChange).default([]),
+  planned_values: z.unknown(),
+  errored: z.boolean().optional(),
+});
+
+type ResourceChange = z.output<typeof resourceChange>;
+
+const kind = lineKind({});
+const LINE = resourceType(kind);
+
+/** The lines that the plan adds, changes or removes, in its order. A resource of any module counts; data does not. */
+export function readTerraformPlan(value: unknown, version: string): readonly PlannedLine[] {
+  if (!/^[01]\./.test(version)) {
+    throw new CouldNotAsk(`The plan has the format ${version.slice(0, 20)}, and format 1 is what is known here.`);
+  }
+  const { success, data } = plan.safeParse(value);
+  if (!success || data.planned_values === undefined) {
+    throw new CouldNotAsk(
+      'This is no plan: write one with "terraform plan -out=FILE", then "terraform show -json FILE".',
+    );
+  }
+  if (data.errored === true) throw new CouldNotAsk("The plan was not finished: terraform ended with an error.");
+  return data.resource_changes
+    .filter(({ mode, type, deposed }) => mode === "managed" && type === LINE && deposed === undefined)
+    .flatMap(plannedLine);
+}
+
+function plannedLine({ address, change }: ResourceChange): readonly PlannedLine[] {
+  const { actions, before, after, after_unknown: unknown } = change;
+  const was = { id: idOf(before, "id"), teamId: idOf(before, "team_id"), key: textOf(before, "key") };
+  if (!["create", "update", "delete"].some((action) => actions.includes(action))) return [];
+  const nothing = { repositories: null, stations: [], isWhole: false, faults: [] };
+  if (actions.includes("create")) {
+    // A line that is replaced is another one afterwards, without past runs.
+    const unsaid = { id: null, teamId: idOf(after, "team_id"), key: textOf(after, "key") };
+    return [{ place: address, what: "added", ...unsaid, ...nothing }];
+  }
+  if (actions.includes("delete")) return [{ place: address, what: "removed", ...was, ...nothing }];
+  const { fields, faults } = fromAttributes(kind.schema, after, { unknown, omitted: kind.hcl?.omitted ?? [] });
+  const stations = Array.isArray(fields.stations) ? fields.stations : [];
+  return [
+    {
+      place: address,
+      what: "changed",
+      ...was,
+      repositories: Array.isArray(fields.repositories) ? fields.repositories : [],
+      stations: stations.map((block: unknown, index) => plannedStation(block, faultsBelow(faults, "stations", index))),
+      isWhole: true,
+      faults: [
+        ...faultsBelow(faults, "repositories"),
+        ...faults.filter(({ path }) => path === "" || path === "stations"),
+      ],
+    },
+  ];
+}
+
+function plannedStation(block: unknown, faults: readonly AttributeFault[]): PlannedStation {
+  const fields = typeof block === "object" && block !== null ? { ...block } : {};
+  const { key, kind } = { key: "", kind: undefined, ...fields };
+  return { key: String(key), kind, block: fields, faults };
+}
+
+/** The faults of an attribute, or of one element of it, and of all below. */
+function faultsBelow(faults: readonly AttributeFault[], name: string, index?: number): readonly AttributeFault[] {
+  const place = index === undefined ? name : `${name}[${index}]`;
+  const next = index === undefined ? ["", ".", "["] : ["", "."];
+  return faults.filter(({ path }) =>
+    next.some((mark) => (mark === "" ? path === place : path.startsWith(`${place}${mark}`))),
+  );
+}
+
+function idOf(value: unknown, name: string): string | null {
+  return idSchema.safeParse(textOf(value, name)).data ?? null;
+}
+
+function textOf(value: unknown, name: string): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  const found = Object.entries(value).find(([each]) => each === name)?.[1];
+  return typeof found === "string" ? found : null;
+}

@@ -1,0 +1,326 @@
+import { add, compare, decimal, type Fraction, subtract, sum, toText, ZERO } from "../../../../actors/fraction.js";
+import type { Money } from "../../../../actors/money.js";
+import { taskOutcomes } from "../../../../actors/run-facts/run-outcome.table.js";
+import { type Allotments, allotBudget } from "../../../../actors/searches/rules/allotments.js";
+import type { SearchBudget } from "../../../../actors/searches/rules/budget.js";
+import { measureHeldOut, measureSearched } from "../../../../actors/searches/rules/candidate-figures.js";
+import {
+  canPropose,
+  decideNext,
+  type NextStep,
+  type PicturedCandidate,
+  type PicturedIteration,
+  type SearchPicture,
+} from "../../../../actors/searches/rules/decide-next.js";
+import type { SearchEnding } from "../../../../actors/searches/rules/ending.js";
+import type { Objective } from "../../../../actors/searches/rules/objective.js";
+import { findFailedTasks, reflectionOutcome } from "../../../../actors/searches/rules/reflection.js";
+import { countAgentRun } from "../../../../actors/searches/rules/room.js";
+import { type Split, splitTasks } from "../../../../actors/searches/rules/split.js";
+import { findBest, onlyOnSeenTasks } from "../../../../actors/searches/rules/standing.js";
+import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
+import type { Chance } from "../../../simulation/chance.js";
+
+/** A config as nature knows it: how often it truly succeeds at each task, and what its runs cost beside the seed's. */
+export interface TrueConfig {
+  readonly rates: readonly number[];
+  readonly costFactor: number;
+}
+
+/** What a simulated search is of. The first `rates` are the seed's; the set has one run of each task. */
+export interface World {
+  readonly setId: string;
+  readonly seed: TrueConfig;
+  readonly budget: SearchBudget;
+  readonly objective: Objective;
+  readonly minGain: number;
+  /** The candidates of a run of the agent, which is shown the search so far. */
+  readonly propose: (shown: readonly SimulatedCandidate[]) => readonly TrueConfig[];
+  /** What goes wrong; nothing without. */
+  readonly faults?: Faults;
+}
+
+/** How often things go wrong: once in so many times. */
+export interface Faults {
+  readonly agentFails: number;
+  readonly replayStops: number;
+  readonly copyUnscored: number;
+  readonly configChanges: number;
+  readonly stationLeaves: number;
+  /** A run costs so many times what is expected, on average; an agent's run. */
+  readonly costs: number;
+  readonly agentCosts: number;
+  readonly noConfigCause: number;
+}
+
+export interface SimulatedCandidate extends PicturedCandidate {
+  readonly config: TrueConfig;
+}
+
+/** A simulated search that ended. */
+export interface SimulatedSearch {
+  readonly ending: SearchEnding;
+  readonly state: "finished" | "stopped";
+  readonly candidates: readonly SimulatedCandidate[];
+  readonly iterations: readonly PicturedIteration[];
+  readonly best: SimulatedCandidate | null;
+  /** What is said of the best. */
+  readonly mark: ReturnType<typeof onlyOnSeenTasks>;
+  readonly spent: Fraction;
+  /** The most that was spent beyond its allotments, by the parts of it. */
+  readonly overrun: Fraction;
+  readonly steps: number;
+}
+
+interface Entry {
+  readonly runId: string;
+  readonly taskId: string;
+  readonly task: number;
+  readonly outcome: (typeof taskOutcomes)[number];
+  readonly spent: Money;
+}
+
+/** A replay or an agent's run; it ends when its turn comes. */
+interface Part {
+  readonly allotted: Money;
+  readonly end: () => Fraction;
+}
+
+const COST = 0.1;
+const FINEST = 1_000_000;
+/** More than any search of the simulations takes: one that goes on is a bug. */
+const MAX_STEPS = 10_000;
+
+/** What the copies of a replay came to. */
+interface Replayed {
+  readonly copies: readonly MeasuredCopy[];
+  readonly counted: Fraction;
+  readonly state: "finished" | "stopped" | "over-budget";
+}
+
+/**
+ * A search through the rules of `decide-next.ts`, without machines: what it starts is under way until it waits, and then
+ * ends in an order of chance, at once. Copies succeed and cost by chance.
+ */
+export class Simulation {
+  readonly #world: World;
+  readonly #chance: Chance;
+  readonly #split: Split<Entry>;
+  readonly #allotments: Allotments;
+  readonly #underWay: Part[] = [];
+  readonly #copies = new Map<string, readonly MeasuredCopy[]>();
+  #candidates: SimulatedCandidate[] = [];
+  #iterations: PicturedIteration[] = [];
+  #ending: SearchEnding | null = null;
+  #live: SearchPicture["live"] = "unchanged";
+  #counted = ZERO;
+  #overrun = ZERO;
+
+  constructor(world: World, chance: Chance) {
+    this.#world = world;
+    this.#chance = chance;
+    const split = splitTasks(world.setId, entriesOf(world.seed.rates.length));
+    if (split === null) throw new Error("the set has too few tasks");
+    this.#split = split;
+    this.#allotments = allotBudget(world.budget, split);
+  }
+
+  run(): SimulatedSearch {
+    this.#admit(this.#world.seed, null);
+    this.#startReplay("seed", [...this.#split.searched, ...this.#split.heldOut], this.#allotments.seed, "replayState");
+    for (let steps = 1; steps < MAX_STEPS; steps++) {
+      const next = decideNext(this.#picture());
+      if (next.step === "end") return this.#toResult(next, steps);
+      if (next.step === "wait") this.#endOne();
+      else this.#start(next);
+    }
+    throw new Error("the search does not end");
+  }
+
+  #picture(): SearchPicture {
+    const { budget, objective } = this.#world;
+    return {
+      state: this.#ending !== null ? "holding-out" : this.#copies.has("seed") ? "searching" : "seeding",
+      ...{ ending: this.#ending, budget, objective, allotments: this.#allotments, live: this.#live },
+      ...{ candidates: this.#candidates, iterations: this.#iterations },
+      spending: {
+        ...{ ceiling: budget.ceiling, counted: toText(this.#counted) },
+        underWay: this.#underWay.map(({ allotted }) => ({ allotted, counted: toText(ZERO) })),
+      },
+    };
+  }
+
+  #start(next: Exclude<NextStep, { step: "wait" | "end" }>): void {
+    switch (next.step) {
+      case "replay":
+        return this.#startReplay(next.candidateId, this.#split.searched, next.ceiling, "replayState");
+      case "hold-out":
+        this.#ending = next.ending;
+        return this.#startReplay(next.candidateId, this.#split.heldOut, next.ceiling, "heldOutReplayState");
+      case "propose":
+        return this.#startAgent("propose", next.allotted, null);
+      case "reflect":
+        return this.#startAgent("reflect", next.allotted, next.standing);
+    }
+  }
+
+  #startReplay(
+    candidateId: string,
+    entries: readonly Entry[],
+    ceiling: Money,
+    of: "replayState" | "heldOutReplayState",
+  ): void {
+    this.#change(candidateId, { [of]: "running" });
+    this.#underWay.push({
+      allotted: ceiling,
+      end: () => {
+        const { copies, counted, state } = this.#replay(candidateId, entries, ceiling);
+        this.#change(candidateId, { [of]: state });
+        this.#copies.set(of === "replayState" ? candidateId : `${candidateId} held out`, copies);
+        this.#measure(candidateId);
+        return counted;
+      },
+    });
+  }
+
+  #startAgent(kind: PicturedIteration["kind"], allotted: Money, standing: string | null): void {
+    const number = this.#iterations.length + 1;
+    this.#iterations = [...this.#iterations, { number, kind, state: "running", admitted: 0, outcome: null }];
+    const proposals = kind === "propose" ? this.#world.propose(this.#candidates) : [];
+    const tasks = standing === null ? 0 : findFailedTasks(this.#copiesOf(standing, this.#split.searched), []).length;
+    for (const config of proposals.slice(0, this.#world.budget.perIteration)) this.#admit(config, number);
+    this.#underWay.push({
+      allotted,
+      end: () => {
+        const ran = !this.#fails(this.#world.faults?.agentFails);
+        const admitted = this.#candidates.filter(({ iteration }) => iteration === number).length;
+        const isConfig = !this.#fails(this.#world.faults?.noConfigCause);
+        const causes = ran
+          ? [{ cause: isConfig ? ("config" as const) : ("task" as const), suggestion: "say more" }]
+          : [];
+        const canGoOn = canPropose(this.#picture());
+        const outcome = kind === "reflect" ? reflectionOutcome({ tasks, ran, causes, canGoOn }) : null;
+        const ended: PicturedIteration = { number, kind, state: ran ? "ended" : "failed", admitted, outcome };
+        this.#iterations = this.#iterations.map((each) => (each.number === number ? ended : each));
+        const agentCosts = this.#world.faults?.agentCosts ?? 1;
+        return countAgentRun(this.#fails(5) ? null : this.#money(3 * agentCosts), allotted);
+      },
+    });
+  }
+
+  #admit(config: TrueConfig, iteration: number | null): void {
+    const candidateId = iteration === null ? "seed" : `c${this.#candidates.length}`;
+    this.#candidates = [
+      ...this.#candidates,
+      {
+        ...{ candidateId, seed: iteration === null, iteration, config, searched: null, heldOut: null },
+        ...{ replayState: null, heldOutReplayState: null },
+      },
+    ];
+  }
+
+  /** Ends one of the parts under way, whichever. */
+  #endOne(): void {
+    const part = this.#chance.pick(this.#underWay);
+    this.#underWay.splice(this.#underWay.indexOf(part), 1);
+    const counted = part.end();
+    this.#counted = add(this.#counted, counted);
+    const over = subtract(counted, fromAmount(part.allotted));
+    if (compare(over, ZERO) > 0) this.#overrun = add(this.#overrun, over);
+    if (this.#fails(this.#world.faults?.configChanges)) this.#live = "changed";
+    if (this.#fails(this.#world.faults?.stationLeaves)) this.#live = "gone";
+  }
+
+  #replay(candidateId: string, entries: readonly Entry[], ceiling: Money): Replayed {
+    const { config } = this.#find(candidateId);
+    const copies: MeasuredCopy[] = [];
+    let counted = ZERO;
+    const stopsAt = this.#fails(this.#world.faults?.replayStops) ? this.#chance.between(0, entries.length) : Infinity;
+    for (let repeat = 1; repeat <= this.#world.budget.repeats; repeat++) {
+      for (const { taskId, runId, task } of entries) {
+        const isOver = compare(counted, fromAmount(ceiling)) >= 0;
+        if (isOver || copies.length >= stopsAt) return { copies, counted, state: isOver ? "over-budget" : "stopped" };
+        const succeeded = this.#chance.between(1, FINEST) <= (config.rates[task] ?? 0) * FINEST;
+        const result = this.#fails(this.#world.faults?.copyUnscored) ? "unscored" : succeeded ? "succeeded" : "failed";
+        const spent = this.#money(config.costFactor);
+        counted = add(counted, fromAmount(spent));
+        copies.push({
+          ...{ taskId, originalRunId: runId, repeat, result, spent },
+          ...{ priced: true, ms: null, steps: null, pairOutcome: null },
+        });
+      }
+    }
+    return { copies, counted, state: "finished" };
+  }
+
+  /** A cost by chance: as expected on average, and up to twice that. */
+  #money(factor: number): Money {
+    const most = 2 * COST * factor * (this.#world.faults?.costs ?? 1);
+    return { amount: Math.round(((most * this.#chance.between(0, 1_000)) / 1_000) * 1e6) / 1e6, currency: "EUR" };
+  }
+
+  #measure(candidateId: string): void {
+    const { minGain, budget } = this.#world;
+    const { seed: isSeed, heldOutReplayState } = this.#find(candidateId);
+    const terms = (entries: readonly Entry[]) => ({
+      ...{ minGain, currency: budget.ceiling.currency },
+      seed: isSeed ? null : this.#copiesOf("seed", entries),
+    });
+    const { searched, heldOut } = this.#split;
+    const ofHeldOut = this.#copiesOf(isSeed ? "seed" : `${candidateId} held out`, heldOut);
+    const bothFinished = heldOutReplayState === "finished";
+    this.#change(candidateId, {
+      searched: measureSearched(this.#copiesOf(candidateId, searched), terms(searched)),
+      heldOut: ofHeldOut.length === 0 ? null : measureHeldOut(ofHeldOut, { ...terms(heldOut), bothFinished }),
+    });
+  }
+
+  #copiesOf(key: string, entries: readonly Entry[]) {
+    const tasks = new Set(entries.map(({ taskId }) => taskId));
+    const copies = (this.#copies.get(key) ?? []).filter(({ taskId }) => tasks.has(taskId));
+    return copies.map((copy) => ({ ...copy, runId: `${key} ${copy.originalRunId} ${copy.repeat}` }));
+  }
+
+  #find(candidateId: string): SimulatedCandidate {
+    const found = this.#candidates.find((each) => each.candidateId === candidateId);
+    if (found === undefined) throw new Error(`there is no candidate ${candidateId}`);
+    return found;
+  }
+
+  #change(candidateId: string, change: Partial<SimulatedCandidate>): void {
+    this.#candidates = this.#candidates.map((each) =>
+      each.candidateId === candidateId ? { ...each, ...change } : each,
+    );
+  }
+
+  #fails(onceIn: number | undefined): boolean {
+    return onceIn !== undefined && this.#chance.onceIn(onceIn);
+  }
+
+  #toResult({ ending, state }: Extract<NextStep, { step: "end" }>, steps: number): SimulatedSearch {
+    const best = findBest(this.#candidates, this.#world.objective);
+    return {
+      ...{ ending, state, best, steps, candidates: this.#candidates, iterations: this.#iterations },
+      ...{ mark: best === null ? null : onlyOnSeenTasks(best), spent: this.#spentAtEnd(), overrun: this.#overrun },
+    };
+  }
+
+  /** A stop ends what is under way: its allotments are taken to be spent. */
+  #spentAtEnd(): Fraction {
+    return sum([this.#counted, ...this.#underWay.map(({ allotted }) => fromAmount(allotted))]);
+  }
+}
+
+function fromAmount({ amount }: Money): Fraction {
+  return decimal(amount);
+}
+
+function entriesOf(tasks: number): readonly Entry[] {
+  return Array.from({ length: tasks }, (_, task) => ({
+    runId: `r${task}`,
+    taskId: `t${String(task).padStart(2, "0")}`,
+    task,
+    outcome: taskOutcomes[task % taskOutcomes.length] ?? "other",
+    spent: { amount: COST, currency: "EUR" },
+  }));
+}

@@ -1,0 +1,180 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import t, { type Test } from "tap";
+import { createCommandLine, readCommandLine } from "../../../../http/cli/check/command-line.js";
+import { failedCheck, runningCheck } from "./checks.js";
+import { type Scripted, startScripted } from "./scripted-service.js";
+
+/** The command as a process: its exit codes, signals, files, and what it never prints. */
+
+const program = resolve("http/cli/signalbox.mjs");
+const secret = "kept-token-canary";
+
+interface Running {
+  readonly ended: Promise<{ readonly code: number | null; readonly out: string; readonly err: string }>;
+  /** Resolves once it wrote that. */
+  says(text: string): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+}
+
+function check(t: Test, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, [program, "check", ...args], { env: { PATH: process.env.PATH ?? "", ...env } });
+  let [out, err] = ["", ""];
+  const waiting = new Set<() => void>();
+  child.stdout.on("data", (chunk: Buffer) => {
+    out += chunk.toString();
+    for (const look of waiting) look();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    err += chunk.toString();
+  });
+  child.stdin.end(JSON.stringify({ key: "work", name: "Work", kind: "work", prompt: "New." }));
+  t.teardown(() => void child.kill("SIGKILL"));
+  return {
+    ended: new Promise((done) => child.once("close", (code) => done({ code, out, err }))),
+    says: (text) =>
+      new Promise((done) => {
+        const look = () => (out.includes(text) ? done() : undefined);
+        waiting.add(look);
+        look();
+      }),
+    kill: (signal) => void child.kill(signal),
+  };
+}
+
+const line = {
+  ...{ id: "line_1", teamId: "team_1", address: "core/dev", repositories: [] },
+  stations: [{ key: "work", name: "Work", kind: "work", prompt: "Old." }],
+};
+
+const serve = (t: Test, answer: (method: string) => Scripted) =>
+  startScripted(t, ({ path, method }) => (path.includes("/lines/") ? { status: 200, body: line } : answer(method)));
+
+function summaryFile(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "summary.md"), "before\n");
+  return join(folder, "summary.md");
+}
+
+t.test("a wrong command line or plan ends with 3, never with what says that a change failed", async (t) => {
+  const access = ["--url", "http://127.0.0.1:9", "--token", secret];
+  const [wrong, unread] = await Promise.all([
+    check(t, ["--url", "http://127.0.0.1:9", "-"]).ended,
+    check(t, [...access, "/nowhere/plan.json"]).ended,
+  ]);
+  t.same([wrong.code, wrong.out], [3, ""]);
+  t.match(wrong.err, /^error: a credential is needed: [^\n]*SIGNALBOX_TRUST[^\n]*\n$/);
+  t.equal(unread.code, 3);
+  t.match(unread.out, /^the plan: could not be asked: The plan cannot be read from \/nowhere\/plan\.json: ENOENT\.\n/);
+});
+
+t.test("what is wrong with a command line is said in one line, without what is secret", async (t) => {
+  const url = ["--url", "http://127.0.0.1:9"];
+  const access = [...url, "--token", secret];
+  const cases: readonly (readonly [readonly string[], RegExp])[] = [
+    [[], /^error: required option '--url <url>' not specified\n$/],
+    [["--url", "ftp://x", "-"], /^error: .*It must be an http or https address\.\n$/],
+    [["--url", "http://ada:pw-canary@x", "--token", "t", "-"], /^error: --url must hold no credentials\n$/],
+    [[...access, "--line", "a b", "-"], /^error: .*It must be the line's id/],
+    [[...access, "--every", "0", "-"], /^error: .*It must be above 0\.\n$/],
+    [[...access, "--repeats", "1.5", "-"], /^error: .*It must be a whole number from 1\.\n$/],
+    [access, /^error: missing required argument 'plan'\n$/],
+    [[...access, "--trust", "x", "-"], /^error: there is a token and a trust/],
+    [[...url, "--token", `${secret}\n`, "-"], /^error: the token must be visible ASCII characters\n$/],
+    [[...url, "--trust", "x", "-"], /^error: this job has no OIDC token: .*id-token: write/],
+  ];
+  for (const [args, wanted] of cases) {
+    let err = "";
+    const program = createCommandLine()
+      .exitOverride()
+      .configureOutput({
+        writeErr: (text) => {
+          err += text;
+        },
+      });
+    t.throws(() => readCommandLine(program, args, {}), args.join(" "));
+    t.match(err, wanted);
+    t.notMatch(err, /canary/);
+  }
+});
+
+t.test("a failed check ends with 1, and its page is appended to the job's", async (t) => {
+  const { url } = await serve(t, () => ({ status: 201, body: { ...failedCheck, setName: secret } }));
+  const file = summaryFile(t);
+  const env = { SIGNALBOX_URL: `${url}/`, SIGNALBOX_TOKEN: secret, GITHUB_STEP_SUMMARY: file };
+  const { code, out, err } = await check(t, ["--line", "line_1", "-"], env).ended;
+  t.same([code, err], [1, ""]);
+  t.match(out, /\ncore\/dev\/work: failed: 2 of 19 tasks that both sides scored regressed, 1 may\n/);
+  t.match(out, `core/dev/work: read it at ${url}/api/teams/team_1/replay-checks/rchk_1\n`);
+  t.match(out, /\nreplay check: failed\n$/);
+  const page = readFileSync(file, "utf8");
+  t.match(page, /^before\n## ❌ Replay check: failed\n/);
+  t.match(page, "over `***`", "a secret that the service answers is not written");
+  t.notMatch(out + page, secret);
+});
+
+t.test("interrupted, it says that the check goes on and where, and its page does", async (t) => {
+  const { url } = await serve(t, () => ({ status: 201, body: runningCheck }));
+  for (const [signal, wanted] of [
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const) {
+    const file = summaryFile(t);
+    const running = check(t, ["--url", url, "--line", "line_1", "--every", "600", "--summary", file, "-"], {
+      SIGNALBOX_TOKEN: secret,
+    });
+    await running.says("rchk_1 started");
+    running.kill(signal);
+    const { code, out } = await running.ended;
+    t.equal(code, wanted);
+    t.match(out, `core/dev/work: undecided: The command was interrupted (${signal}). The check goes on.\n`);
+    t.match(out, `read it at ${url}/api/teams/team_1/replay-checks/rchk_1\n`);
+    t.match(readFileSync(file, "utf8"), /Still checking/);
+  }
+});
+
+t.test("its time limit over, it ends with 2 and says so; a page that cannot be written changes nothing", async (t) => {
+  const { url } = await serve(t, () => ({ status: 201, body: runningCheck }));
+  const args = [
+    "--url",
+    url,
+    "--line",
+    "line_1",
+    "--every",
+    "600",
+    "--time-limit",
+    "0.05",
+    "--summary",
+    "/nowhere/x",
+    "-",
+  ];
+  const { code, out, err } = await check(t, args, { SIGNALBOX_TOKEN: secret }).ended;
+  t.equal(code, 2);
+  t.match(out, /undecided: The time limit of 0\.05 minutes is over\. The check goes on\.\n/);
+  t.equal(err, "the summary cannot be written to /nowhere/x: ENOENT\n");
+});
+
+t.test("options go before what the CI says of its job", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-event-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const event = join(folder, "event.json");
+  writeFileSync(event, JSON.stringify({ pull_request: { number: 7, head: { sha: "abcdef1" } } }));
+  const read = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+    readCommandLine(createCommandLine(), ["--url", "https://x/", "--token", "t", ...args, "plan.json"], env);
+  const github = { GITHUB_SHA: "merge01", GITHUB_RUN_ID: "99", GITHUB_RUN_ATTEMPT: "2", GITHUB_EVENT_PATH: event };
+  t.same(read([], github).job, { commit: "abcdef1", pullRequest: 7, attempt: "99/2" });
+  t.same(read([], { ...github, GITHUB_EVENT_PATH: "/nowhere" }).job, {
+    commit: "merge01",
+    pullRequest: null,
+    attempt: "99/2",
+  });
+  t.same(read([], {}).job, { commit: null, pullRequest: null, attempt: null });
+  const given = ["--commit", "1234567", "--pull-request", "8", "--attempt", "x", "--station", "a", "--station", "b"];
+  t.match(read(given, github), {
+    ...{ url: "https://x", file: "plan.json", line: null, stations: ["a", "b"], repeats: null, summary: null },
+    job: { commit: "1234567", pullRequest: 8, attempt: "x" },
+  });
+});

@@ -1,0 +1,83 @@
+import t from "tap";
+import { planChecks } from "../../../../http/cli/check/planned-checks.js";
+import { readPlan } from "../../../../http/cli/check/read-plan.js";
+import { liveLine, plannedLine } from "./planned-lines.js";
+
+const dev = "service_line.dev";
+const live = liveLine(dev);
+
+/** What becomes of each station, in short. */
+function planned(...of: Parameters<typeof planChecks>) {
+  return planChecks(...of).map((each) => [each.title, each.what === "check" ? "check" : each.why]);
+}
+
+t.test("each work station whose block the plan changes is checked, and no other", async (t) => {
+  const found = planChecks(plannedLine(dev), live);
+  t.match(found, [
+    {
+      title: "core/dev/work",
+      what: "check",
+      check: {
+        ...{ teamId: "team_core", lineId: "line_dev", stationKey: "work" },
+        station: { key: "work", prompt: "Mend it, and run the tests.", effort: "high", timeoutMinutes: 45 },
+        repositories: [{ name: "acme/app", setup: "npm ci" }],
+      },
+    },
+    { title: "core/dev/mend", what: "nothing-to-replay", why: /adds this station/ },
+    { title: "core/dev/fix", what: "nothing-to-replay", why: /removes this station/ },
+  ]);
+  t.equal(found.length, 3, "a review station is not replayed, nor one that stays as it is");
+});
+
+t.test("defaults that are written out are no change, nor members that are not known here", async (t) => {
+  const written = { ...live, stations: live.stations.map((station) => ({ ...station, laterMember: 1 })) };
+  const bare = live.stations.map(({ model: _model, skills, ...station }) => ({
+    ...station,
+    ...(Array.isArray(skills) && skills.length > 0 ? { skills } : {}),
+  }));
+  const [line] = readPlan(JSON.stringify({ ...live, stations: bare }), "f");
+  t.same(line === undefined ? null : planned(line, written), []);
+});
+
+t.test("when the repositories change every work station is checked under those that are planned", async (t) => {
+  const address = 'module.team["ops"].module.lines.service_line.ops';
+  const found = planChecks(plannedLine(address), liveLine(address));
+  t.match(found, [
+    { title: "core/ops/first", what: "check", check: { repositories: [{ name: "acme/ops", setup: "make setup" }] } },
+    { title: "core/ops/second", what: "check" },
+  ]);
+  t.equal(found.length, 2);
+});
+
+t.test("a repository that the plan adds is left out and told of: no past run has it", async (t) => {
+  const added = { ...liveLine(dev), repositories: [...live.repositories, { name: "acme/new" }] };
+  const [line] = readPlan(JSON.stringify(added), "f");
+  t.same(line === undefined ? [] : planned(line, live), [
+    ["core/dev", "The repository acme/new is new to the line: past runs do not have it, and no check does."],
+  ]);
+});
+
+t.test("a station is not asked about while something of it, or of the repositories, is not known", async (t) => {
+  const vague = "service_line.vague";
+  const found = planChecks(plannedLine(vague), liveLine(vague));
+  t.match(found, [
+    {
+      title: "core/vague/plain",
+      what: "not-asked",
+      why: /^service_line\.vague: repositories\[0\]\.setup is known only/,
+    },
+    { title: "core/vague/work", what: "not-asked", why: /stations\[1\]\.runners\.pool is known only/ },
+  ]);
+  const { faults: _faults, ...line } = plannedLine(vague);
+  t.match(planned({ ...line, faults: [] }, liveLine(vague)), [
+    ["core/vague/plain", "check"],
+    ["core/vague/work", /known/],
+  ]);
+});
+
+t.test("a station block alone says nothing of other stations, nor of the repositories", async (t) => {
+  const [line] = readPlan(JSON.stringify({ ...live.stations[0], prompt: "New." }), "f");
+  const found = line === undefined ? [] : planChecks(line, live);
+  t.match(found, [{ title: "core/dev/work", what: "check", check: { repositories: null } }]);
+  t.equal(found.length, 1);
+});

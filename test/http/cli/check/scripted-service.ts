@@ -1,0 +1,79 @@
+import { createServer, type IncomingMessage } from "node:http";
+import type { Test } from "tap";
+import { keptToken } from "../../../../http/cli/check/credential.js";
+import { createRequests, type Requests } from "../../../../http/cli/check/requests.js";
+import { Service } from "../../../../http/cli/check/service.js";
+
+/** A request as it came. */
+export interface Came {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** An answer; `lost` cuts the connection instead. */
+export type Scripted =
+  | { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> }
+  | "lost";
+
+/**
+ * A server that answers as the test says, for what a real service does not do at will: losing an answer, having no room,
+ * ending a token at a moment. The checks themselves are shown with the real one.
+ */
+export interface ScriptedServer {
+  readonly url: string;
+  /** All that came, in order. */
+  readonly came: readonly Came[];
+  readonly requests: Requests;
+  readonly service: Service;
+  /** How long it was waited for, in milliseconds, in order. */
+  readonly waits: readonly number[];
+  /** What was logged. */
+  readonly logged: readonly string[];
+  /** Tells the command to end. */
+  readonly end: () => void;
+  advance(ms: number): void;
+}
+
+export async function startScripted(t: Test, answer: (came: Came, nth: number) => Scripted): Promise<ScriptedServer> {
+  const came: Came[] = [];
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = [];
+    request.on("data", (part: Buffer) => parts.push(part));
+    request.on("end", () => {
+      const text = Buffer.concat(parts).toString();
+      const { method = "", url: path = "", headers } = request;
+      const one = { method, path, headers, body: text === "" ? {} : JSON.parse(text) };
+      const said = answer(one, came.push(one));
+      if (said === "lost") return void request.socket.destroy();
+      response.writeHead(said.status, { "content-type": "application/json", ...said.headers });
+      response.end(said.body === undefined ? "" : JSON.stringify(said.body));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const address = server.address();
+  const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  let nowMs = 0;
+  const waits: number[] = [];
+  const logged: string[] = [];
+  const ending = new AbortController();
+  const requests = createRequests({
+    nowMs: () => nowMs,
+    wait: async (ms) => {
+      waits.push(ms);
+      nowMs += ms;
+    },
+    ended: ending.signal,
+    log: (line) => void logged.push(line),
+  });
+  const service = new Service({ requests, url, credential: keptToken("kept-token") });
+  const advance = (ms: number) => {
+    nowMs += ms;
+  };
+  return { url, came, requests, service, waits, logged, end: () => ending.abort(), advance };
+}

@@ -1,0 +1,62 @@
+import { readFileSync } from "node:fs";
+import { parse } from "yaml";
+import { z } from "zod";
+
+/** The worked workflow for GitHub Actions, as far as tests read it. */
+
+const step = z.strictObject({
+  name: z.string().optional(),
+  uses: z.string().optional(),
+  with: z.record(z.string(), z.unknown()).optional(),
+  run: z.string().optional(),
+});
+
+const workflow = z.strictObject({
+  name: z.string(),
+  on: z.record(z.string(), z.unknown()),
+  permissions: z.record(z.string(), z.string()),
+  concurrency: z.unknown(),
+  jobs: z.strictObject({
+    "replay-check": z.strictObject({
+      if: z.string(),
+      "runs-on": z.string(),
+      "timeout-minutes": z.number(),
+      permissions: z.record(z.string(), z.string()),
+      env: z.record(z.string(), z.string()),
+      steps: z.array(step),
+    }),
+  }),
+});
+
+export const workflowText = readFileSync("http/cli/check/replay-check.yml", "utf8");
+export const workflowFile = workflow.parse(parse(workflowText));
+export const job = workflowFile.jobs["replay-check"];
+
+/** The value of an expression such as `github.event.number`, by the contexts that GitHub gives; undefined for none. */
+export function lookUp(expression: string, contexts: unknown): unknown {
+  return expression
+    .trim()
+    .split(".")
+    .reduce<unknown>(
+      (value, name) =>
+        typeof value === "object" && value !== null
+          ? Object.entries(value).find(([each]) => each === name)?.[1]
+          : undefined,
+      contexts,
+    );
+}
+
+/** Whether the job runs for an event: its condition is one comparison. */
+export function admits(contexts: unknown): boolean {
+  const [left = "", right = "", ...more] = job.if.split("==");
+  if (more.length > 0 || /[&|!()]/.test(job.if))
+    throw new Error(`the condition is no longer one comparison: ${job.if}`);
+  return lookUp(left, contexts) === lookUp(right, contexts);
+}
+
+/** The job's environment, with the expressions in it replaced. */
+export function environmentOf(contexts: unknown): Record<string, string> {
+  const value = (text: string) =>
+    text.replace(/\$\{\{([^}]*)\}\}/g, (_, each: string) => String(lookUp(each, contexts) ?? ""));
+  return Object.fromEntries(Object.entries(job.env).map(([name, text]) => [name, value(text)]));
+}
