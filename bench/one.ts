@@ -13,6 +13,7 @@ import { run as recording } from "./recording.js";
 import { run as recovery } from "./recovery.js";
 import { run as replaying } from "./replaying.js";
 import { run as replays } from "./replays.js";
+import { run as searching } from "./searching.js";
 import { printTable } from "./support/table.js";
 import { tables } from "./tables.js";
 
@@ -22,6 +23,7 @@ const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = 
   commit: async () => printTable(await commit()),
   ...{ dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recording },
   ...{ recovery, replays, replaying },
+  searching: async () => printTable(await searching()),
 };
 
 const name = tables.find((table) => table === process.argv[2]);

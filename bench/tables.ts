@@ -15,6 +15,7 @@ export const tables = [
   "recovery",
   "replays",
   "replaying",
+  "searching",
 ] as const;
 
 /** How the benchmark is called. */
