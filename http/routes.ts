@@ -34,6 +34,8 @@ import { archiveRoutes } from "./runners/archive.routes.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import { configPullRequestRoutes } from "./searches/config-pull-request.routes.js";
+import { estimateRoutes } from "./searches/estimate.routes.js";
+import { searchRoutes } from "./searches/search.routes.js";
 import { searchReadRoutes } from "./searches/search-reads.routes.js";
 import { streamSocket } from "./streams/stream-socket.js";
 import { runRoutes } from "./tasks/run.routes.js";
@@ -94,6 +96,8 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Replays", make: (parts) => replayReads(parts) },
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },
+  { tag: "Searches", make: ({ runtime, judging }) => estimateRoutes({ runtime, judging }) },
+  { tag: "Searches", make: ({ runtime, sealer }) => searchRoutes({ runtime, sealer }) },
   { tag: "Searches", make: ({ runtime }) => searchReadRoutes({ runtime }) },
   { tag: "Replay checks", make: ({ runtime, sealer }) => checkRoutes({ runtime, sealer }) },
   { tag: "Searches", make: ({ runtime }) => configPullRequestRoutes({ runtime }) },

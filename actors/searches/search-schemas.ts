@@ -240,3 +240,22 @@ export type SearchItemView = Shown<typeof searchItemSchema>;
 export type SearchCandidateView = Shown<typeof searchCandidateSchema>;
 export type SearchIterationView = Shown<typeof searchIterationSchema>;
 export type SearchView = Shown<typeof searchSchema>;
+
+/** What a search would do and spend at most. */
+export const estimateSchema = z
+  .strictObject({
+    searchedTasks: count,
+    heldOutTasks: count,
+    runs: z
+      .strictObject({ seed: count, searchReplays: count, heldOutReplays: count, agent: count, total: count })
+      .describe("The most runs that it may start, with copies."),
+    ceiling: spentSchema,
+    perReplayAllotments: z
+      .strictObject({ seed: spentSchema, searchReplay: spentSchema, heldOutReplay: spentSchema, agentRun: spentSchema })
+      .describe("What each of its replays and of its agent's runs may spend of the ceiling."),
+    estimatedDuration: count.nullable().describe("In milliseconds; null when no run of the set was timed."),
+    minGain: z.number(),
+    objective: z.enum(objectives),
+    warnings: z.array(searchWarningSchema),
+  })
+  .meta({ title: "search estimate" });

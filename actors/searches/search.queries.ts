@@ -2,7 +2,8 @@ import type { Reading } from "../../storage/store.js";
 import type { VisibleTeam } from "../access/team.queries.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findTeam, type TeamStation, type Wish } from "../replays/replay-set.queries.js";
+import { findStationOf, findTeam, listReplaySets, type TeamStation, type Wish } from "../replays/replay-set.queries.js";
+import type { StationPlace } from "../replays/run-refusal.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
@@ -26,6 +27,22 @@ export function findSearch(
   if (isRefusal(team)) return team;
   const search = searches.get(reading, team.workspaceId, searchId);
   return search?.teamId === teamId ? { ...team, search } : searchNotFound(searchId);
+}
+
+/**
+ * A station, to be searched: one of a line of the team, or one that left its line and has sets, over which no search
+ * starts any more. Refused `not-found` unless the caller reads the team's outcomes and there is such a one.
+ */
+export function findSearchedStation(
+  reading: Reading,
+  caller: Caller,
+  { wish, teamId, ...place }: StationPlace & { readonly wish: Wish; readonly teamId: string },
+): TeamStation | Refusal {
+  const team = findTeam(reading, caller, teamId, wish);
+  if (isRefusal(team)) return team;
+  const station = findStationOf(reading, team, place);
+  const isThere = !isRefusal(station) || listReplaySets(reading, team, place).length > 0;
+  return isThere ? { ...team, ...place } : station;
 }
 
 function searchNotFound(searchId: string): Refusal {

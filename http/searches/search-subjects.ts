@@ -1,12 +1,22 @@
-import type { Wish } from "../../actors/replays/replay-set.queries.js";
+import type { TeamStation, Wish } from "../../actors/replays/replay-set.queries.js";
 import {
   findSearch,
+  findSearchedStation,
   findSearchRun,
   type VisibleSearch,
   type VisibleSearchRun,
 } from "../../actors/searches/search.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Subject } from "../subject-route.js";
+
+/** The station in `{lineId}` and `{stationId}` of the path, also one that left its line, for what is asked of searches. */
+export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {
+  return {
+    find: ({ caller, params: { teamId = "", lineId = "", stationId = "" } }) =>
+      findSearchedStation(reading, caller, { wish, teamId, lineId, stationId }),
+    problems: wish === "plan" ? ["forbidden"] : [],
+  };
+}
 
 /** The search in `{searchId}` of the path, for those who may read the team's replays, or plan them. */
 export function searchSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<VisibleSearch> {

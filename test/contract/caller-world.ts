@@ -136,7 +136,7 @@ export async function openWorld(t: Test): Promise<World> {
     ...filled,
     installationId: await connectInstallation(codeHost, owner),
     replayId: await storeReplay(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
-    searchId: await storeSearch(store, { workspaceId, teamId }),
+    ...(await storeSearch(store, { workspaceId, teamId })),
     checkId: await storeCheck(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
     pullRequestId: await storeConfigPullRequest(store, { workspaceId, teamId }),
   };
@@ -149,8 +149,8 @@ export async function openWorld(t: Test): Promise<World> {
     poolToken: pool.headers["service-pool-token"] ?? "",
     send: (client, route, about = "what is there") => {
       const known = about === "what is there" ? { ...ids, userId: spare.userId } : {};
-      const named = { userId: spare.userId, runId: String(ids.runId), lineId: String(ids.lineId) };
-      const body = bodyOf(route, exampleBodies, named);
+      const { runId = "", setId = "", lineId = "" } = ids;
+      const body = bodyOf(route, exampleBodies, { userId: spare.userId, runId, setId, lineId });
       return client.request(route.method, pathOf(route, known), body);
     },
     close: async () => {
@@ -250,7 +250,7 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
 function bodyOf(
   route: Route,
   examples: ReadonlyMap<string, unknown>,
-  { userId, runId, lineId }: { readonly userId: string; readonly runId: string; readonly lineId: string },
+  { userId, runId, setId, lineId }: Readonly<Record<"userId" | "runId" | "setId" | "lineId", string>>,
 ): unknown {
   const name = `${route.method} ${route.path}`;
   if (name === "POST /api/teams/{teamId}/members") return { userId };
@@ -258,5 +258,6 @@ function bodyOf(
   if (name === "POST /api/teams/{teamId}/replay-sets/{setId}/entries") return { runId };
   if (name === "POST /api/teams/{teamId}/replay-checks") return { lineId, stationKey: "work", station: {} };
   if (name === "POST /api/tasks/{taskId}/assign") return { assignee: null };
-  return examples.get(name);
+  const example = examples.get(name);
+  return /\/searches(\/estimate)?$/.test(name) ? { ...Object(example), setId } : example;
 }

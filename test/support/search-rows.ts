@@ -1,4 +1,3 @@
-import type { ReplayCopyRow } from "../../actors/replays/replay.js";
 import { replayPurses } from "../../actors/replays/replay-purse.table.js";
 import type {
   SearchCandidateRow,
@@ -86,18 +85,11 @@ export function iterationRow(more: Partial<SearchIterationRow> = {}): SearchIter
   };
 }
 
-/** A copy of `run_<n>` of `task_<n>` that settled. */
-export function searchedCopy(n: number, more: Partial<ReplayCopyRow> = {}): ReplayCopyRow {
-  return {
-    ...{ replayId: "rep_0", place: n, repeat: 1, originalRunId: `run_${n}`, taskId: `task_${n}`, state: "settled" },
-    ...{ runId: null, lostRunIds: [], result: "succeeded", why: null, outcome: "completed", check: null },
-    ...{ spent: EUR(1), priced: true, steps: 1, ms: 1_000, toolMisses: 0 },
-    ...more,
-  };
-}
-
-/** Writes a search with its seed into a store, and returns its id. */
-export async function storeSearch(store: Store, of: Partial<SearchRow> & { workspaceId: string }): Promise<string> {
+/** Writes a search with its seed into a store, and returns their ids. */
+export async function storeSearch(
+  store: Store,
+  of: Partial<SearchRow> & { workspaceId: string },
+): Promise<{ readonly searchId: string; readonly candidateId: string }> {
   const { workspaceId: partition, ...more } = of;
   const rows = memoryRows();
   const row = searchRow(more);
@@ -107,5 +99,5 @@ export async function storeSearch(store: Store, of: Partial<SearchRow> & { works
   const none = { counted: "0/1", spent: "0/1" };
   replayPurses.put(rows, partition, row.id, { searchId: row.id, ceiling: row.budget.ceiling, ...none });
   await store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
-  return row.id;
+  return { searchId: row.id, candidateId: row.seedCandidateId };
 }

@@ -1,0 +1,23 @@
+import { type FieldError, invalid, type Refusal } from "../refusal.js";
+import { refuseBudget, refuseForSet, toObjective } from "./refuse-terms.js";
+import { type Estimate, estimateSearch } from "./rules/estimate.js";
+import { defaultObjective } from "./rules/objective.js";
+import type { SearchTerms } from "./search.messages.js";
+import type { SearchBasis } from "./search-basis.js";
+
+/**
+ * What a search of a set would do and spend at most, or why its terms are refused: as a start refuses them, but for its
+ * agent, which the estimate does not depend on.
+ */
+export function estimateFor(
+  { entries, health, minGain }: SearchBasis,
+  { budget, objective: asked }: Pick<SearchTerms, "budget" | "objective">,
+): Estimate | Refusal {
+  const objective = toObjective(asked);
+  const errors: FieldError[] = refuseBudget(budget);
+  if (objective === undefined) errors.push({ path: "objective", message: "must be success or cost" });
+  if (errors.length === 0) errors.push(...refuseForSet(entries, budget));
+  if (objective === undefined || errors.length > 0) return { refused: "invalid", errors };
+  const sources = { entries, budget, health, minGain, objective: objective ?? defaultObjective(health) };
+  return estimateSearch(sources) ?? invalid("setId", "covers too few tasks");
+}

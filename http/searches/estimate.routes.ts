@@ -1,0 +1,50 @@
+import { z } from "zod";
+import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import { ReplayMemory } from "../../actors/replays/replay-memory.js";
+import { findStoredSet, setNotFound } from "../../actors/replays/replay-set.queries.js";
+import { stationLeft } from "../../actors/replays/replay-set.transitions.js";
+import { findStationNow } from "../../actors/replays/run-refusal.js";
+import { estimateFor } from "../../actors/searches/estimate-search.js";
+import { readSearchBasis } from "../../actors/searches/search-basis.js";
+import { estimateSchema } from "../../actors/searches/search-schemas.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { searchedStationSubject } from "./search-subjects.js";
+import { budget, exampleBudget, objective, setId } from "./search-terms.js";
+
+interface EstimateRoutesOptions {
+  readonly runtime: Runtime;
+  readonly judging: JudgingSetup;
+}
+
+/** Estimates of searches, for those who may read the team's replays. Nothing is written. */
+export function estimateRoutes({ runtime, judging }: EstimateRoutesOptions): readonly Route[] {
+  const terms = { judging, memory: new ReplayMemory() };
+  return [
+    subjectRoute(searchedStationSubject(runtime, "read"), {
+      method: "POST",
+      path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches/estimate",
+      isCheckedFirst: true,
+      summary: "Estimate what a search would do and spend at most, and what makes it hard to trust",
+      description:
+        "Nothing is written: `read` is enough. It supposes that the tasks are held out whose runs cost most.",
+      access: "any",
+      body: z.strictObject({ setId, budget, objective }),
+      example: { setId: "rset_1", budget: exampleBudget, objective: "success" },
+      answers: { 200: estimateSchema },
+      problems: ["invalid", "conflict"],
+      handle: async ({ body: asked, pause }, { workspaceId, teamId, lineId, stationId }) => {
+        const { reading } = runtime;
+        const set = findStoredSet(reading, workspaceId, asked.setId);
+        const isOfStation = set?.teamId === teamId && set.lineId === lineId && set.stationId === stationId;
+        if (set === undefined || !isOfStation) return setNotFound(asked.setId);
+        if (findStationNow(reading, workspaceId, set).station === undefined) return stationLeft;
+        const basis = readSearchBasis(reading, workspaceId, set, terms);
+        await pause();
+        return { status: 200, body: granted(estimateFor(basis, asked)) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,40 @@
+import { z } from "zod";
+
+/**
+ * The parts of the bodies of estimates and starts. Here is their form alone: bounds are refused with the rest of the rules
+ * (`actors/searches/refuse-terms.ts`), after what is not there and what cannot be now.
+ */
+
+/** A number as the document has it: whole, from 1 to `most`. */
+function countTo(most: number, description: string) {
+  return z.number("must be a number").meta({ description, minimum: 1, maximum: most });
+}
+
+export const setId = z
+  .string("must be a text")
+  .describe("A replay set of the station, with runs of at least 5 different tasks.");
+
+export const budget = z.strictObject({
+  iterations: countTo(10, "The most times that its agent runs."),
+  perIteration: countTo(5, "The most candidates that each of its runs may propose."),
+  ceiling: z.strictObject({
+    amount: z.number("must be a number").meta({
+      description: "The most that the whole search may spend: above 0, and 0.01 for each of its replay runs.",
+      maximum: 1_000,
+    }),
+    currency: z.string("must be a text").describe("ISO 4217, in capitals."),
+  }),
+  concurrency: countTo(10, "Copies of its replays that run at once.").default(4),
+  repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
+});
+
+export const objective = z
+  .string("must be a text")
+  .nullable()
+  .default(null)
+  .describe(
+    "`success`, or `cost`: of those that succeed as often as the live config. Left out or null it is `cost` when the live " +
+      "config succeeds on more than 95 % of the set, else `success`.",
+  );
+
+export const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };

@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { configPullRequestRef } from "../../actors/config-pull-requests/config-pull-request.messages.js";
+import {
+  configPullRequestSchema,
+  configPullRequestView,
+} from "../../actors/config-pull-requests/config-pull-request.view.js";
+import type { Sealer } from "../../actors/sealer.js";
+import { findPickable } from "../../actors/searches/pick.queries.js";
+import { type SearchTerms, searchRef } from "../../actors/searches/search.messages.js";
+import { searchItemSchema, searchWarningSchema } from "../../actors/searches/search-schemas.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { searchedStationSubject, searchSubject } from "./search-subjects.js";
+import { budget, exampleBudget, objective, setId } from "./search-terms.js";
+
+const repeatable = { "idempotency-key": "optional" } as const;
+
+const agent = z.strictObject({
+  harness: z.string("must be a text").describe("A harness that a runner of the workspace can start."),
+  model: z
+    .string("must be a text")
+    .nullable()
+    .default(null)
+    .meta({ description: "Null for the harness's default.", minLength: 1, maxLength: 60 }),
+  effort: z
+    .string("must be a text")
+    .nullable()
+    .default(null)
+    .describe("`low`, `medium`, `high`, `xhigh` or `max`; null for the harness's default."),
+});
+
+const asked = z.strictObject({ setId, budget, agent, objective });
+
+const started = z
+  .strictObject({
+    id: z.string(),
+    seedReplayId: z.string().describe("The replay of the live config, which becomes the set's baseline."),
+    objective: searchItemSchema.shape.objective,
+    warnings: z.array(searchWarningSchema).describe("As an estimate has them; it started anyway."),
+  })
+  .meta({ title: "started search" });
+
+interface SearchRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+/** Starting and stopping searches, and picking their candidates, for those who may plan. */
+export function searchRoutes(options: SearchRoutesOptions): readonly Route[] {
+  return [startRoute(options), stopRoute(options), pickRoute(options)];
+}
+
+function startRoute({ runtime, sealer }: SearchRoutesOptions): Route {
+  return subjectRoute(searchedStationSubject(runtime, "plan"), {
+    method: "POST",
+    path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches",
+    isCheckedFirst: true,
+    summary: "Start a search for a better config of a station",
+    description:
+      "It takes a snapshot of the live config, draws the tasks that are held out, and replays the live config on every run " +
+      "of the set. Then its agent proposes candidates by what is seen on the searched runs, and the best are confirmed on " +
+      "the held-out ones. Everything it does spends from one ceiling. A station has one search at a time.",
+    access: "any",
+    body: asked,
+    example: { setId: "rset_1", budget: exampleBudget, agent: { harness: "command" }, objective: "success" },
+    headers: repeatable,
+    answers: { 201: { body: started, headers: replayedHeader } },
+    problems: ["conflict"],
+    handle: async (request, { workspaceId, teamId, lineId, stationId }) => {
+      const { caller, client, body } = request;
+      const terms: SearchTerms = body;
+      const idempotency = idempotencyOf(sealer, request, `search.start ${lineId} ${stationId}`);
+      const message = { type: "search.start", caller, client, teamId, lineId, stationId, terms, idempotency } as const;
+      const to = searchRef(workspaceId, runtime.newId("srch"));
+      const { replayed, searchId: id, ...answer } = granted(await runtime.ask(to, message));
+      return { status: 201, body: { id, ...answer }, headers: replayHeaders(replayed) };
+    },
+  });
+}
+
+function stopRoute({ runtime, sealer }: SearchRoutesOptions): Route {
+  return subjectRoute(searchSubject(runtime, "plan"), {
+    method: "POST",
+    path: "/api/teams/{teamId}/searches/{searchId}/stop",
+    summary: "Stop a search",
+    description: "Its agent's run is withdrawn or stopped, and so are its replays; it starts nothing more.",
+    access: "any",
+    headers: repeatable,
+    answers: { 204: { body: null, headers: replayedHeader } },
+    problems: ["conflict"],
+    handle: async (request, { workspaceId, search: { id } }) => {
+      const { caller, client } = request;
+      const idempotency = idempotencyOf(sealer, request, `search.stop ${id}`);
+      const message = { type: "search.stop", caller, client, idempotency } as const;
+      const { replayed } = granted(await runtime.ask(searchRef(workspaceId, id), message));
+      return { status: 204, headers: replayHeaders(replayed) };
+    },
+  });
+}
+
+function pickRoute({ runtime, sealer }: SearchRoutesOptions): Route {
+  return subjectRoute(searchSubject(runtime, "plan"), {
+    method: "POST",
+    path: "/api/teams/{teamId}/searches/{searchId}/candidates/{candidateId}/pick",
+    summary: "Pick a candidate: open a pull request that changes the line's config to it",
+    description:
+      "201 when it begins to be opened: at the first pick, and when picked again after a refusal, with the line's source as " +
+      "it is then. 200 with the one that is opening or opened. The service cannot commit to repositories yet, so each pick " +
+      "ends as `refused`, with its reason: read the pull request.",
+    access: "any",
+    headers: repeatable,
+    answers: {
+      200: configPullRequestSchema,
+      201: { body: configPullRequestSchema, headers: replayedHeader },
+    },
+    problems: ["conflict"],
+    handle: async (request, found) => {
+      const { caller, client, params } = request;
+      const candidate = granted(findPickable(runtime.reading, found, params.candidateId ?? ""));
+      const { candidateId } = candidate;
+      const idempotency = idempotencyOf(sealer, request, `candidate.pick ${candidateId}`);
+      const message = { type: "candidate.pick", caller, client, candidate, idempotency } as const;
+      const to = configPullRequestRef(found.workspaceId, candidateId);
+      const { pullRequest, isBegun, replayed } = granted(await runtime.ask(to, message));
+      const body = configPullRequestView(pullRequest);
+      return isBegun ? { status: 201, body, headers: replayHeaders(replayed) } : { status: 200, body };
+    },
+  });
+}
