@@ -40,6 +40,8 @@ export interface ReplayWorldOptions extends ActorSettings {
   readonly slots?: number;
   /** Fields of the station `work` besides the usual. */
   readonly station?: object;
+  /** Fields of the line besides the usual. */
+  readonly line?: object;
   /** What the model says to a request, three seconds after it; without it none is set up. */
   readonly model?: (request: ModelRequest) => ModelReply;
   /** Proposed candidates of the station by id: what each changes of its block. */
@@ -243,14 +245,14 @@ export class ReplayWorld {
 }
 
 /** The rows of a team with past runs `run_1`, `run_2` and so on, each of a task of its own. */
-function pastRuns({ runs: count = 2, station = {}, candidates = {} }: ReplayWorldOptions) {
+function pastRuns({ runs: count = 2, station = {}, line: fields = {}, candidates = {} }: ReplayWorldOptions) {
   const work = new SteppedWork();
   const { rows, runId } = work;
   const [first, second] = line.stations;
   work.claim();
   work.say({ type: "run.started", bases: [{ repository: "acme/app", base: base("a") }] });
   work.complete("review");
-  work.putLine({ stations: [{ ...first, ...station }, second] });
+  work.putLine({ ...fields, stations: [{ ...first, ...station }, second] });
   putPool(rows, POOL);
   for (const [id, changes] of Object.entries(candidates)) {
     const { id: _id, ...block } = { ...first, ...station, ...changes } as Station;

@@ -1,0 +1,65 @@
+import type { Test } from "tap";
+import { ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
+
+/** The key of a request that is repeated until it is answered. */
+export const idempotency = (key: string) => ({ scope: "usr_1", key, digest: "d" });
+/** More than any of these takes, so that one that goes on for ever fails. */
+const MAX_ROUNDS = 60;
+
+/** Something that is done again until it has its effect. */
+export type Act = (world: ReplayWorld) => Promise<void>;
+
+/** At which commit, counted from now, and whether its batch is on the disk. */
+interface Kill {
+  readonly after: number;
+  readonly when: "before" | "after";
+}
+
+/** One process that is killed at a commit, and the next, which goes on. */
+export class KilledWorld {
+  private constructor(readonly world: ReplayWorld) {}
+
+  static async open(kill: Kill | null, options: ReplayWorldOptions): Promise<KilledWorld> {
+    const world = await ReplayWorld.open(options);
+    const { harness } = world;
+    if (kill !== null) harness.killAt = { commit: harness.batches.length + kill.after, when: kill.when };
+    return new KilledWorld(world);
+  }
+
+  /** Acts until it is so; after the kill, in another process, to which the runner connects as a new one. */
+  async until(isSo: (world: ReplayWorld) => boolean, act: Act): Promise<void> {
+    const { world } = this;
+    for (let round = 0; !isSo(world); round++) {
+      if (round === MAX_ROUNDS) throw new Error("it never ends");
+      try {
+        await act(world);
+      } catch (error) {
+        if (world.harness.killAt === null) throw error;
+        world.harness.killAt = null;
+        world.harness.crash();
+        await world.restart();
+        await world.connect();
+      }
+    }
+  }
+}
+
+/** Runs the scenario without a kill, and then with one at every border of a commit that it makes. */
+export async function atEveryBorder(
+  t: Test,
+  scenario: (killed: KilledWorld) => Promise<readonly string[]>,
+  options: ReplayWorldOptions = { runs: 2 },
+): Promise<void> {
+  const calm = await KilledWorld.open(null, options);
+  const begins = calm.world.harness.batches.length;
+  t.same(await scenario(calm), []);
+  const commits = calm.world.harness.batches.length - begins;
+  const complaints: string[] = [];
+  for (let after = 1; after <= commits; after++) {
+    for (const when of ["before", "after"] as const) {
+      const found = await scenario(await KilledWorld.open({ after, when }, options));
+      complaints.push(...found.map((each) => `killed ${when} commit ${after}: ${each}`));
+    }
+  }
+  t.same(complaints, [], `${commits} commits`);
+}
