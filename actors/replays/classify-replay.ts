@@ -11,9 +11,11 @@ import { findRecheckOfRun } from "./judging/replay-recheck.table.js";
 import type { ReplayRow } from "./replay.js";
 import type { StopReplay } from "./replay.messages.js";
 import { isUnderWay, replays } from "./replay.table.js";
+import { mayStart } from "./replay-ceiling.js";
 import { findCopyOfRun } from "./replay-copy.table.js";
 import type { ReplayContext, ReplayEvent, ReplayIncoming } from "./replay-events.js";
 import { getReplayInput } from "./replay-input.table.js";
+import { findPurseLeft } from "./replay-purse.js";
 import { refusePlanning } from "./replay-set.queries.js";
 import { countChanges, endAttempt, isComplete, type ReplayStep, stepReplay } from "./replay-step.js";
 
@@ -93,6 +95,8 @@ function toMaking({ made }: ReplayContext, row: ReplayRow): ReplayEvent {
 function toTaken(turn: TurnReading, row: ReplayRow, { runId }: RunClaimed): ReplayEvent {
   const copy = findCopyOfRun(turn, turn.self.partition, { replayId: row.id, runId });
   if (copy?.state !== "queued") return { type: "replay.other" };
+  // The search has spent its ceiling since it was queued: its agent has not begun, and it goes back.
+  if (row.search !== null && !mayStart(row, copy, findPurseLeft(turn, row))) return toSettled(turn, row);
   const change = { before: copy, after: { ...copy, state: "running" } } as const;
   const counted = countChanges(row, [change]);
   const startedAt = row.startedAt ?? new Date(turn.now).toISOString();

@@ -3,9 +3,10 @@ import { isTokenOver } from "../access/workspace-token.queries.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import type { ReplayMoved } from "../replays/replay.messages.js";
+import { listCopies } from "../replays/replay-copy.table.js";
 import { refusePlanning } from "../replays/replay-set.queries.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import { type Measuring, measure, measureEnds, ofRuns, readCopies } from "./measure-candidates.js";
+import { type Measuring, measure, measureEnds } from "./measure-candidates.js";
 import { planSteps } from "./plan-steps.js";
 import { canPropose } from "./rules/decide-next.js";
 import { type FailedTask, findFailedTasks, reflectionOutcome } from "./rules/reflection.js";
@@ -134,16 +135,14 @@ export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
   };
 }
 
-function toMeasuring(turn: TurnReading, { search, input, candidates }: SearchScene): Measuring {
-  const seedEnded = candidates.find(({ seed }) => seed)?.replayEnded ?? null;
-  return { reading: turn, workspaceId: turn.self.partition, search, input, seedEnded };
+function toMeasuring(turn: TurnReading, { search, input }: SearchScene): Measuring {
+  return { reading: turn, workspaceId: turn.self.partition, search, input };
 }
 
-/** With the ends of replays and their figures. All others are measured against the seed, so that it comes first. */
+/** With the ends of replays and their figures. */
 function measureScene(turn: TurnReading, scene: SearchScene): SearchScene {
-  const withSeed = scene.candidates.map((each) => (each.seed ? measureEnds(toMeasuring(turn, scene), each) : each));
-  const measuring = toMeasuring(turn, { ...scene, candidates: withSeed });
-  return { ...scene, candidates: withSeed.map((each) => (each.seed ? each : measureEnds(measuring, each))) };
+  const measuring = toMeasuring(turn, scene);
+  return { ...scene, candidates: scene.candidates.map((candidate) => measureEnds(measuring, candidate)) };
 }
 
 /** With the outcome of the reflection that ended. */
@@ -164,7 +163,10 @@ export function findFailures(turn: TurnReading, scene: SearchScene, candidateId:
   const { candidates, input } = scene;
   const replayId = candidates.find((each) => each.candidateId === candidateId)?.replayId ?? null;
   if (replayId === null) return [];
-  const copies = readCopies({ reading: turn, workspaceId: turn.self.partition }, replayId) ?? [];
   const runs = input.split.searched.map(({ runId }) => runId);
-  return findFailedTasks(ofRuns(copies, input.split.searched), runs);
+  const copies = listCopies(turn, turn.self.partition, replayId);
+  return findFailedTasks(
+    copies.filter(({ originalRunId }) => runs.includes(originalRunId)),
+    runs,
+  );
 }

@@ -11,6 +11,7 @@ import { searchRef } from "./search.messages.js";
 import { searches, searchInputs } from "./search.table.js";
 import { endSearch } from "./search.transitions.js";
 import { searchCandidateInputs, searchCandidates } from "./search-candidate.table.js";
+import { searchTopic } from "./search-changes.js";
 import { searchIterationRef } from "./search-iteration.messages.js";
 import { searchIterations } from "./search-iteration.table.js";
 import { replaysOf } from "./search-replays.js";
@@ -36,6 +37,7 @@ export function removeSearch(turn: Turn): void {
     searchInputs.remove(turn, partition, scene.input);
     replayPurses.remove(turn, partition, id);
     removePins(turn, { of: searches.name, id });
+    turn.publishChange(searchTopic(id), { type: "deleted" });
   }
   turn.stop();
 }

@@ -245,7 +245,7 @@ export class ReplayWorld {
 }
 
 /** The rows of a team with past runs `run_1`, `run_2` and so on, each of a task of its own. */
-function pastRuns({ runs: count = 2, station = {}, line: fields = {}, candidates = {} }: ReplayWorldOptions) {
+export function pastRuns({ runs: count = 2, station = {}, line: fields = {}, candidates = {} }: ReplayWorldOptions) {
   const work = new SteppedWork();
   const { rows, runId } = work;
   const [first, second] = line.stations;

@@ -18,19 +18,13 @@ import { searchIterationRef } from "../../actors/searches/search-iteration.messa
 import { listIterations } from "../../actors/searches/search-iteration.table.js";
 import type { Message } from "../../runtime/turn.js";
 import { type GivenJob, ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
+import { plainTerms } from "./stepped-search.js";
 import { lineId, teamId, workspaceId } from "./work.js";
 
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
 const SEARCH_ID = "search_1";
 
 type Said = { readonly type: string } & Readonly<Record<string, unknown>>;
-
-/** What a {@link SearchWorld} asks a search to do unless told otherwise. */
-export const plainTerms = {
-  budget: { iterations: 2, perIteration: 2, ceiling: { amount: 100, currency: "EUR" }, concurrency: 4, repeats: 1 },
-  agent: { harness: "command", model: null, effort: null },
-  objective: "success",
-};
 
 /** A copy of a replay that a runner works on. */
 export interface WorkedCopy {

@@ -1,0 +1,281 @@
+import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
+import { replayActor } from "../../actors/replays/replay.machine.js";
+import { replayRef } from "../../actors/replays/replay.messages.js";
+import { replayPurses } from "../../actors/replays/replay-purse.table.js";
+import { insertEntry, replaySets } from "../../actors/replays/replay-set.table.js";
+import { runOwners } from "../../actors/run-owners.js";
+import type { LimitLane, QueueRun, UnqueueRun } from "../../actors/runners/dispatcher.messages.js";
+import type { ClaimLost, ClaimRun } from "../../actors/runners/runner.messages.js";
+import type { RunRow } from "../../actors/runs/run.js";
+import { runActor } from "../../actors/runs/run.machine.js";
+import { runRef } from "../../actors/runs/run.messages.js";
+import { runs } from "../../actors/runs/run.table.js";
+import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "../../actors/searches/search.js";
+import { searchActor } from "../../actors/searches/search.machine.js";
+import { searchRef } from "../../actors/searches/search.messages.js";
+import { searches } from "../../actors/searches/search.table.js";
+import { listCandidates } from "../../actors/searches/search-candidate.table.js";
+import { searchIterationActor } from "../../actors/searches/search-iteration.machine.js";
+import { listIterations } from "../../actors/searches/search-iteration.table.js";
+import type { ActorType } from "../../runtime/actor-type.js";
+import { type Address, address } from "../../runtime/address.js";
+import type { Message } from "../../runtime/turn.js";
+import { pastRuns } from "./replay-world.js";
+import { directedRows, memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
+import { lineId, teamId, workspaceId } from "./work.js";
+
+/** What a search is asked to do unless a test says otherwise. */
+export const plainTerms = {
+  budget: { iterations: 2, perIteration: 2, ceiling: { amount: 100, currency: "EUR" }, concurrency: 4, repeats: 1 },
+  agent: { harness: "command", model: null, effort: null },
+  objective: "success",
+};
+
+const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
+const types: ReadonlyMap<string, ActorType> = new Map(
+  [searchActor(judgesNothing), searchIterationActor(judgesNothing), replayActor(null), runActor(runOwners)].map(
+    (type) => [type.kind, type],
+  ),
+);
+
+/** Messages to actors that are not stepped. */
+const ELSEWHERE = new Set(["dispatcher", "runner", "replay-sets", "blob-sweeper", "config-pull-request", "archive"]);
+
+export const SEARCH_ID = "srch_1";
+const searchAddress = searchRef(workspaceId, SEARCH_ID);
+
+/** A run that waits for a runner, or that one has. */
+export interface SteppedRun {
+  readonly runId: string;
+  readonly lane: string;
+  /** Whether its agent has begun. */
+  begun: boolean;
+}
+
+/**
+ * A search with its iterations, replays and runs, stepped in memory: each turn is one message, taken from the mailbox of
+ * an actor that the test chooses. What a dispatcher and runners do, the test does.
+ */
+export class SteppedSearch {
+  readonly rows = memoryRows();
+  now = Date.parse("2026-02-01T00:00:00.000Z");
+  turns = 0;
+  /** Called after each turn. */
+  onTurn: (() => void) | null = null;
+  readonly complaints: string[] = [];
+  readonly queued = new Map<string, SteppedRun>();
+  readonly claimed = new Map<string, SteppedRun>();
+  readonly setId = "rset_1";
+  readonly #limits = new Map<string, number>();
+  readonly #actors = new Map<string, { readonly at: Address; readonly stepping: Stepping }>();
+  readonly #mail = new Map<string, { readonly to: Address; readonly messages: Message[] }>();
+  readonly #timers = new Map<string, { readonly to: Address; readonly name: string; readonly dueMs: number }>();
+  #answer: unknown;
+
+  /** `tasks` past runs of as many tasks, each of which cost `amount`. */
+  constructor(tasks: number, amount = 1) {
+    for (const { key, value } of pastRuns({ runs: tasks }).range({ prefix: [] })) this.rows.put(key, value);
+    for (const run of runs.list(this.rows, workspaceId)) {
+      runs.put(this.rows, workspaceId, run, { ...run, spent: { amount, currency: "EUR" } });
+    }
+    const set = {
+      ...{ id: this.setId, teamId, lineId, stationId: "sta_work", stationKey: "work", name: "Hard ones", version: 1 },
+      ...{ guardsChanges: false, createdAt: new Date(this.now).toISOString() },
+    };
+    const fill = (n: number) => {
+      withTurn(
+        address(workspaceId, "replay-sets", teamId),
+        (turn) => {
+          const stored = replaySets.get(turn, workspaceId, this.setId) ?? set;
+          if (n === 1) replaySets.insert(turn, workspaceId, set);
+          insertEntry(turn, stored, { runId: `run_${n}`, taskId: `task_${n}` });
+        },
+        { rows: this.rows, now: this.now },
+      );
+    };
+    for (let n = 1; n <= tasks; n++) fill(n);
+  }
+
+  /** Starts the search; returns what it answers. */
+  start(terms: object = {}, of: object = {}, id = SEARCH_ID): unknown {
+    const place = { teamId, lineId, stationId: "sta_work", caller, client: null };
+    const asked = { setId: this.setId, ...plainTerms, ...terms };
+    return this.ask(searchRef(workspaceId, id), { type: "search.start", ...place, terms: asked, ...of } as Message);
+  }
+
+  stop(): unknown {
+    return this.ask(searchAddress, { type: "search.stop", caller, client: null } as Message);
+  }
+
+  /** Has an actor take a message at once, and returns its answer. */
+  ask(to: Address, message: Message): unknown {
+    this.#answer = undefined;
+    this.#take(to, message);
+    return this.#answer;
+  }
+
+  send(to: Address, message: Message): void {
+    const key = `${to.kind}/${to.id}`;
+    const box = this.#mail.get(key) ?? { to, messages: [] };
+    box.messages.push(message);
+    this.#mail.set(key, box);
+  }
+
+  /** The names of the actors that have mail. */
+  mailboxes(): readonly string[] {
+    return [...this.#mail.keys()];
+  }
+
+  /** The actor takes the first message of its mailbox. */
+  deliver(key: string): void {
+    const box = this.#mail.get(key);
+    const message = box?.messages.shift();
+    if (box === undefined || message === undefined) throw new Error(`${key} has no mail`);
+    if (box.messages.length === 0) this.#mail.delete(key);
+    this.#take(box.to, message);
+  }
+
+  /** Delivers until no mailbox has mail, always of the first. */
+  settle(): void {
+    for (let key = this.mailboxes()[0]; key !== undefined; key = this.mailboxes()[0]) this.deliver(key);
+  }
+
+  /** Ends the process: what every actor knows besides rows is what is stored of it. */
+  restart(): void {
+    for (const [key, { at, stepping }] of this.#actors) {
+      const stored = JSON.stringify({ value: stepping.value, context: stepping.context() });
+      const { value, context } = JSON.parse(stored) as { value: unknown; context: unknown };
+      const next = this.#make(at);
+      next.restore(value, context);
+      this.#actors.set(key, { at, stepping: next });
+    }
+  }
+
+  /** Moves the clock to the next wake-up, and delivers it; false when there is none. */
+  wakeNext(): boolean {
+    const next = [...this.#timers.entries()].sort(([, a], [, b]) => a.dueMs - b.dueMs)[0];
+    if (next === undefined) return false;
+    const [key, { to, name, dueMs }] = next;
+    this.#timers.delete(key);
+    this.now = Math.max(this.now, dueMs);
+    this.send(to, { type: "woken", name, dueMs } as Message);
+    return true;
+  }
+
+  /** Wake-ups that are due. */
+  wakeDue(): void {
+    for (const [key, { to, name, dueMs }] of [...this.#timers]) {
+      if (dueMs > this.now) continue;
+      this.#timers.delete(key);
+      this.send(to, { type: "woken", name, dueMs } as Message);
+    }
+  }
+
+  /** The runs that a runner may take now: lanes have their limits. */
+  claimable(): readonly SteppedRun[] {
+    return [...this.queued.values()].filter(({ lane }) => {
+      const held = [...this.claimed.values()].filter((one) => one.lane === lane).length;
+      return held < (this.#limits.get(lane) ?? Number.POSITIVE_INFINITY);
+    });
+  }
+
+  claim(run: SteppedRun): void {
+    this.queued.delete(run.runId);
+    this.claimed.set(run.runId, run);
+    this.#tellRun(run, { type: "run.claim", runnerId: "runner_1" });
+  }
+
+  /** The runner says something of a run that it has. */
+  say({ runId }: SteppedRun, said: object): void {
+    const fence = this.run(runId)?.fence ?? 0;
+    const message = { type: "run.said", runnerId: "runner_1", said: { runId, fence, ...said } };
+    this.send(runRef(workspaceId, runId), message as Message);
+  }
+
+  lose(run: SteppedRun): void {
+    this.#tellRun(run, { type: "claim.lost", runnerId: "runner_1" });
+  }
+
+  #tellRun({ runId }: SteppedRun, message: ClaimRun | ClaimLost): void {
+    this.send(runRef(workspaceId, runId), message);
+  }
+
+  run(runId: string): RunRow | undefined {
+    return runs.get(this.rows, workspaceId, runId);
+  }
+
+  get search(): SearchRow {
+    const row = searches.get(this.rows, workspaceId, SEARCH_ID);
+    if (row === undefined) throw new Error("there is no search");
+    return row;
+  }
+
+  get candidates(): readonly SearchCandidateRow[] {
+    return listCandidates(this.rows, workspaceId, SEARCH_ID);
+  }
+
+  get iterations(): readonly SearchIterationRow[] {
+    return listIterations(this.rows, workspaceId, SEARCH_ID);
+  }
+
+  get purse() {
+    return replayPurses.get(this.rows, workspaceId, SEARCH_ID);
+  }
+
+  stopReplay(id: string): void {
+    this.send(replayRef(workspaceId, id), { type: "replay.stop", caller, client: null } as Message);
+  }
+
+  #take(to: Address, message: Message): void {
+    const key = `${to.kind}/${to.id}`;
+    if (ELSEWHERE.has(to.kind)) return this.#takeElsewhere(message);
+    const { stepping } = this.#actors.get(key) ?? { stepping: this.#make(to) };
+    this.#actors.set(key, { at: to, stepping });
+    this.now += 1;
+    this.turns += 1;
+    stepping.now = this.now;
+    const taken = stepping.take(message);
+    // A run that has ended takes nothing of its runner and its owner.
+    if (!taken.taken && to.kind !== "run")
+      this.complaints.push(`${key} did not take ${JSON.stringify(message).slice(0, 200)}`);
+    if (taken.replied) this.#answer = taken.answer;
+    this.#apply(key, to, taken);
+    this.onTurn?.();
+  }
+
+  #make(at: Address): Stepping {
+    const type = types.get(at.kind);
+    if (type === undefined) throw new Error(`nobody steps ${at.kind}`);
+    // Ids are of the time and of the actor, so that no two are equal and later ones are larger.
+    return stepByHand(type, at, { rows: directedRows(this.rows), now: this.now, seed: this.turns });
+  }
+
+  #apply(key: string, self: Address, taken: TurnTaken): void {
+    for (const intent of taken.intents) {
+      if (intent.kind === "send") this.send(intent.to, intent.message);
+      if (intent.kind === "wake") {
+        this.#timers.set(`${key} ${intent.name}`, { to: self, name: intent.name, dueMs: intent.dueMs });
+      }
+      if (intent.kind === "cancel-wake") this.#timers.delete(`${key} ${intent.name}`);
+    }
+    if (!taken.stopped) return;
+    this.#actors.delete(key);
+    for (const [timer, { to }] of this.#timers)
+      if (to.kind === self.kind && to.id === self.id) this.#timers.delete(timer);
+  }
+
+  /** What a dispatcher knows. */
+  #takeElsewhere(message: Message): void {
+    if (message.type === "run.queue") {
+      const { run } = message as QueueRun;
+      this.queued.set(run.runId, { runId: run.runId, lane: run.lane ?? "work", begun: false });
+    }
+    if (message.type === "run.unqueue") this.queued.delete((message as UnqueueRun).run.runId);
+    if (message.type === "claim.release") this.claimed.delete((message as unknown as { runId: string }).runId);
+    if (message.type === "lane.limit") {
+      const { lane, maxClaims } = message as LimitLane;
+      if (maxClaims === null) this.#limits.delete(lane);
+      else this.#limits.set(lane, maxClaims);
+    }
+  }
+}
