@@ -1,10 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { checkPlan } from "./check/check-plan.js";
 import { type Access, type CheckWish, createCommandLine, readCommandLine } from "./check/command-line.js";
 import { CouldNotAsk } from "./check/could-not-ask.js";
 import { type Credential, fileProof, githubProof, keptToken, trustedToken } from "./check/credential.js";
+import { Ending, signalCodes } from "./check/ending.js";
 import { verdictText } from "./check/figures.js";
 import { exitCodes, type Outcome, verdictOf, worstOf } from "./check/outcome.js";
 import { toLogLine, withoutSecrets } from "./check/plain-text.js";
@@ -25,8 +28,6 @@ import { writeSummary } from "./check/summary.js";
 const MOST_BYTES = 256 * 1024 ** 2;
 /** The longest line that is printed, in characters. */
 const MOST_CHARACTERS = 2_000;
-/** What a shell has for a process that a signal ended. */
-const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** Values that are never printed; grows as tokens are exchanged. */
 let secrets: () => readonly string[] = () => [];
@@ -64,7 +65,7 @@ async function settle(wish: CheckWish, ending: Ending): Promise<readonly Outcome
   const whyEnded = () => ending.why ?? "";
   const { commit, pullRequest } = job;
   try {
-    const lines = readPlan(readText(wish.file), wish.file === "-" ? "the plan" : wish.file);
+    const lines = readPlan(await readText(wish.file), wish.file === "-" ? "the plan" : wish.file);
     return await checkPlan(lines, {
       ...{ service, requests, line, stations, commit, pullRequest, repeats, attempt, everyMs, whyEnded, progress },
     });
@@ -82,10 +83,10 @@ function credentialOf(access: Access, requests: Requests, url: string): Credenti
   return trustedToken({ requests, url, trust, proof });
 }
 
-function readText(file: string): string {
+async function readText(file: string): Promise<string> {
   try {
-    const bytes = readFileSync(file === "-" ? 0 : file);
-    if (bytes.length > MOST_BYTES) throw new CouldNotAsk(`${file} is longer than ${MOST_BYTES} bytes.`);
+    const bytes = file === "-" ? await buffer(process.stdin) : await readFile(file);
+    if (bytes.length > MOST_BYTES) throw new CouldNotAsk(`The plan is longer than ${MOST_BYTES} bytes.`);
     return bytes.toString("utf8");
   } catch (error) {
     if (error instanceof CouldNotAsk) throw error;
@@ -115,37 +116,6 @@ function summarise(file: string | null, text: string): void {
   } catch (error) {
     const code = error instanceof Error && "code" in error ? String(error.code) : "it failed";
     console.error(`the summary cannot be written to ${file}: ${code}`);
-  }
-}
-
-/** When the command stops waiting: at its time limit, or at the first signal. A second signal ends it at once. */
-class Ending {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-  /** Why it stopped, as a sentence; null while it has not. */
-  why: string | null = null;
-  signal: keyof typeof signalCodes | null = null;
-  readonly ended = this.#controller.signal;
-
-  constructor(timeLimitMs: number) {
-    const minutes = timeLimitMs / 60_000;
-    // `setTimeout` of node:timers/promises has another name space.
-    this.#timer = globalThis.setTimeout(() => this.#stop(`The time limit of ${minutes} minutes is over.`), timeLimitMs);
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => this.#onSignal(name));
-  }
-
-  #onSignal(name: keyof typeof signalCodes): void {
-    this.signal = name;
-    this.#stop(`The command was interrupted (${name}).`);
-  }
-
-  #stop(why: string): void {
-    this.why ??= why;
-    this.#controller.abort();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
   }
 }
 

@@ -51,6 +51,10 @@ async function planLine(
     const why = "The plan makes this line, or makes it anew: it has no past runs.";
     return wanted === null ? [{ title, what: "nothing-to-replay", why }] : [];
   }
+  if (what === "not-replayed") {
+    const why = "A check replays the station's block and the repositories, not what this changes of runs.";
+    return [{ title, what: "nothing-to-replay", why }];
+  }
   if (what === "removed") return [{ title, what: "nothing-to-replay", why: "The plan removes this line." }];
   try {
     const live = await service.findLine(isNamed || wanted === null ? nameOf(line) : { id: wanted });

@@ -13,7 +13,7 @@ enough; elsewhere --trust-token-file names the file with the platform's token.
 
 Examples:
   terraform show -json plan.bin | signalbox check --url https://signalbox.example --trust <id> -
-  signalbox check --url https://signalbox.example --line core/fix station.json
+  signalbox check --url https://signalbox.example --line core/dev station.json
 In a clone, npm run check -- stands for signalbox check.`;
 
 /** What the command line and the environment ask for. */
@@ -87,8 +87,8 @@ export function createCommandLine(): Command {
     .option("--attempt <text>", "another one asks anew (in CI: the run and its attempt)")
     .option("--repeats <n>", "how often each run is replayed, 1 to 5 (the service's default: 1)", wholeFrom(1))
     .addOption(new Option("--summary <file>", "appends what came of it in Markdown").env("GITHUB_STEP_SUMMARY"))
-    .option("--time-limit <minutes>", "waits no longer than that, and ends with 2", positive, 300)
-    .option("--every <seconds>", "how often it looks", positive, 10)
+    .option("--time-limit <minutes>", "waits no longer than that, and ends with 2", upTo(30_000), 300)
+    .option("--every <seconds>", "how often it looks", upTo(3_600), 5)
     .argument("<plan>", "what terraform show -json prints, or a line or a station block as JSON; - for standard input")
     .addHelpText("after", HINTS)
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : exitCodes["could not be asked"]))
@@ -173,9 +173,13 @@ function wholeFrom(least: number): (text: string) => number {
   };
 }
 
-function positive(text: string): number {
-  const value = Number(text);
-  if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > 100_000)
-    throw new InvalidArgumentError("It must be above 0.");
-  return value;
+/** Above 0; a timer takes no more than 24 days. */
+function upTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value <= 0 || value > most) {
+      throw new InvalidArgumentError(`It must be above 0, and ${most} at most.`);
+    }
+    return value;
+  };
 }

@@ -1,10 +1,10 @@
 import type { AttributeFault } from "../../../actors/export/from-attributes.js";
 
-/** A line as a plan would leave it. */
+/** A line as a plan would leave it; or another resource that changes how runs go, which no check replays. */
 export interface PlannedLine {
   /** What messages call it: a resource's address in the plan, or the file. */
   readonly place: string;
-  readonly what: "changed" | "added" | "removed";
+  readonly what: "changed" | "added" | "removed" | "not-replayed";
   /** Which line it is: by its id, else by the team's id and its key; null where the plan does not say. */
   readonly id: string | null;
   readonly teamId: string | null;

@@ -15,7 +15,7 @@ export interface CheckRunOptions {
   /** Null for the service's default. */
   readonly repeats: number | null;
   readonly attempt: string;
-  /** Between two looks at a check, in milliseconds. */
+  /** Between two looks at a check, in milliseconds; the first ones come sooner. */
   readonly everyMs: number;
   /** Why the command was told to end, as a sentence; empty while it was not. */
   readonly whyEnded: () => string;
@@ -27,6 +27,9 @@ export interface TitledCheck {
   readonly title: string;
   readonly check: PlannedCheck;
 }
+
+/** The wait before the first look doubles up to the usual one, in milliseconds. */
+const FIRST_LOOK_MS = 1_000;
 
 const NOTHING_TO_REPLAY = "urn:service:problem:nothing-to-replay";
 
@@ -41,8 +44,8 @@ export async function runChecks(
     options.progress.started(outcome);
     outcomes.push(outcome);
   }
-  while (outcomes.some(isRunning)) {
-    const waited = await settled(options.requests.wait(options.everyMs));
+  for (let looks = 0; outcomes.some(isRunning); looks++) {
+    const waited = await settled(options.requests.wait(Math.min(FIRST_LOOK_MS * 2 ** looks, options.everyMs)));
     if (waited instanceof Interrupted) break;
     for (const [index, outcome] of outcomes.entries()) {
       if (!isRunning(outcome)) continue;

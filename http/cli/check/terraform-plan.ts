@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { type AttributeFault, fromAttributes } from "../../../actors/export/from-attributes.js";
 import { resourceType } from "../../../actors/export/resource-block.js";
+import { harnessProfileKind } from "../../../actors/lines/harness-profile.kind.js";
 import { lineKind } from "../../../actors/lines/line.kind.js";
+import { skillKind } from "../../../actors/lines/skill.kind.js";
 import { idSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
@@ -37,8 +39,13 @@ type ResourceChange = z.output<typeof resourceChange>;
 
 const kind = lineKind({});
 const LINE = resourceType(kind);
+/** What stations give their runs besides their blocks. */
+const BESIDE = [skillKind, harnessProfileKind].map(resourceType);
 
-/** The lines that the plan adds, changes or removes, in its order. A resource of any module counts; data does not. */
+/**
+ * The lines that the plan adds, changes or removes, and the skills and profiles that it changes, in its order. A resource
+ * of any module counts; data does not.
+ */
 export function readTerraformPlan(value: unknown, version: string): readonly PlannedLine[] {
   if (!/^[01]\./.test(version)) {
     throw new CouldNotAsk(`The plan has the format ${version.slice(0, 20)}, and format 1 is what is known here.`);
@@ -51,21 +58,30 @@ export function readTerraformPlan(value: unknown, version: string): readonly Pla
   }
   if (data.errored === true) throw new CouldNotAsk("The plan was not finished: terraform ended with an error.");
   return data.resource_changes
-    .filter(({ mode, type, deposed }) => mode === "managed" && type === LINE && deposed === undefined)
-    .flatMap(plannedLine);
+    .filter(({ mode, deposed }) => mode === "managed" && deposed === undefined)
+    .flatMap((each) => {
+      if (BESIDE.includes(each.type)) return changedBeside(each);
+      return each.type === LINE ? plannedLine(each) : [];
+    });
+}
+
+const nothing = { id: null, teamId: null, key: null, repositories: null, stations: [], isWhole: false, faults: [] };
+
+function changedBeside({ address, change: { actions } }: ResourceChange): readonly PlannedLine[] {
+  const isReplaced = actions.includes("create") && actions.includes("delete");
+  return actions.includes("update") || isReplaced ? [{ ...nothing, place: address, what: "not-replayed" }] : [];
 }
 
 function plannedLine({ address, change }: ResourceChange): readonly PlannedLine[] {
   const { actions, before, after, after_unknown: unknown } = change;
   const was = { id: idOf(before, "id"), teamId: idOf(before, "team_id"), key: textOf(before, "key") };
   if (!["create", "update", "delete"].some((action) => actions.includes(action))) return [];
-  const nothing = { repositories: null, stations: [], isWhole: false, faults: [] };
   if (actions.includes("create")) {
     // A line that is replaced is another one afterwards, without past runs.
-    const unsaid = { id: null, teamId: idOf(after, "team_id"), key: textOf(after, "key") };
-    return [{ place: address, what: "added", ...unsaid, ...nothing }];
+    const named = { teamId: idOf(after, "team_id"), key: textOf(after, "key") };
+    return [{ ...nothing, place: address, what: "added", ...named }];
   }
-  if (actions.includes("delete")) return [{ place: address, what: "removed", ...was, ...nothing }];
+  if (actions.includes("delete")) return [{ ...nothing, place: address, what: "removed", ...was }];
   const { fields, faults } = fromAttributes(kind.schema, after, { unknown, omitted: kind.hcl?.omitted ?? [] });
   const stations = Array.isArray(fields.stations) ? fields.stations : [];
   return [

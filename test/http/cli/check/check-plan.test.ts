@@ -198,10 +198,10 @@ t.test("the line is found by its id or its address, and other lines and stations
   );
 });
 
-t.test("a line that is made or removed has nothing to replay", async (t) => {
+t.test("a line that is made or removed has nothing to replay, nor a skill", async (t) => {
   const plan = JSON.parse(planText);
   const changes = plan.resource_changes.filter(({ name }: { name: string }) =>
-    ["gone", "made", "moved"].includes(name),
+    ["gone", "made", "moved", "skill"].includes(name),
   );
   const { code, outcomes } = await run(t, JSON.stringify({ ...plan, resource_changes: changes }), () => "lost");
   t.equal(code, 0);
@@ -209,5 +209,6 @@ t.test("a line that is made or removed has nothing to replay", async (t) => {
     { title: "service_line.gone[0]", what: "nothing-to-replay", why: /removes this line/ },
     { title: "service_line.made[0]", what: "nothing-to-replay", why: /makes this line/ },
     { title: "service_line.moved", what: "nothing-to-replay", why: /or makes it anew/ },
+    { title: "service_skill.skill", what: "nothing-to-replay", why: /A check replays the station's block/ },
   ]);
 });

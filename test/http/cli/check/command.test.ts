@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import t, { type Test } from "tap";
 import { createCommandLine, readCommandLine } from "../../../../http/cli/check/command-line.js";
+import { Ending } from "../../../../http/cli/check/ending.js";
 import { failedCheck, runningCheck } from "./checks.js";
 import { type Scripted, startScripted } from "./scripted-service.js";
 
@@ -49,8 +51,11 @@ const line = {
   stations: [{ key: "work", name: "Work", kind: "work", prompt: "Old." }],
 };
 
-const serve = (t: Test, answer: (method: string) => Scripted) =>
-  startScripted(t, ({ path, method }) => (path.includes("/lines/") ? { status: 200, body: line } : answer(method)));
+const serve = (t: Test, check: object) =>
+  startScripted(t, ({ path, method }): Scripted => {
+    if (path.includes("/lines/")) return { status: 200, body: line };
+    return { status: method === "POST" ? 201 : 200, body: check };
+  });
 
 function summaryFile(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
@@ -79,7 +84,8 @@ t.test("what is wrong with a command line is said in one line, without what is s
     [["--url", "ftp://x", "-"], /^error: .*It must be an http or https address\.\n$/],
     [["--url", "http://ada:pw-canary@x", "--token", "t", "-"], /^error: --url must hold no credentials\n$/],
     [[...access, "--line", "a b", "-"], /^error: .*It must be the line's id/],
-    [[...access, "--every", "0", "-"], /^error: .*It must be above 0\.\n$/],
+    [[...access, "--every", "0", "-"], /^error: .*It must be above 0, and 3600 at most\.\n$/],
+    [[...access, "--time-limit", "40000", "-"], /^error: .*It must be above 0, and 30000 at most\.\n$/],
     [[...access, "--repeats", "1.5", "-"], /^error: .*It must be a whole number from 1\.\n$/],
     [access, /^error: missing required argument 'plan'\n$/],
     [[...access, "--trust", "x", "-"], /^error: there is a token and a trust/],
@@ -102,7 +108,7 @@ t.test("what is wrong with a command line is said in one line, without what is s
 });
 
 t.test("a failed check ends with 1, and its page is appended to the job's", async (t) => {
-  const { url } = await serve(t, () => ({ status: 201, body: { ...failedCheck, setName: secret } }));
+  const { url } = await serve(t, { ...failedCheck, setName: secret });
   const file = summaryFile(t);
   const env = { SIGNALBOX_URL: `${url}/`, SIGNALBOX_TOKEN: secret, GITHUB_STEP_SUMMARY: file };
   const { code, out, err } = await check(t, ["--line", "line_1", "-"], env).ended;
@@ -114,10 +120,12 @@ t.test("a failed check ends with 1, and its page is appended to the job's", asyn
   t.match(page, /^before\n## ❌ Replay check: failed\n/);
   t.match(page, "over `***`", "a secret that the service answers is not written");
   t.notMatch(out + page, secret);
+  const unwritten = await check(t, ["--line", "line_1", "-"], { ...env, GITHUB_STEP_SUMMARY: "/nowhere/x" }).ended;
+  t.same([unwritten.code, unwritten.err], [1, "the summary cannot be written to /nowhere/x: ENOENT\n"]);
 });
 
 t.test("interrupted, it says that the check goes on and where, and its page does", async (t) => {
-  const { url } = await serve(t, () => ({ status: 201, body: runningCheck }));
+  const { url } = await serve(t, runningCheck);
   for (const [signal, wanted] of [
     ["SIGINT", 130],
     ["SIGTERM", 143],
@@ -136,25 +144,12 @@ t.test("interrupted, it says that the check goes on and where, and its page does
   }
 });
 
-t.test("its time limit over, it ends with 2 and says so; a page that cannot be written changes nothing", async (t) => {
-  const { url } = await serve(t, () => ({ status: 201, body: runningCheck }));
-  const args = [
-    "--url",
-    url,
-    "--line",
-    "line_1",
-    "--every",
-    "600",
-    "--time-limit",
-    "0.05",
-    "--summary",
-    "/nowhere/x",
-    "-",
-  ];
-  const { code, out, err } = await check(t, args, { SIGNALBOX_TOKEN: secret }).ended;
-  t.equal(code, 2);
-  t.match(out, /undecided: The time limit of 0\.05 minutes is over\. The check goes on\.\n/);
-  t.equal(err, "the summary cannot be written to /nowhere/x: ENOENT\n");
+t.test("once its time limit is over it is told to end, and why", async (t) => {
+  const ending = new Ending(1);
+  t.teardown(() => ending.end());
+  if (!ending.ended.aborted) await once(ending.ended, "abort");
+  t.match(ending.why, /^The time limit of 0\.0000\d+ minutes is over\.$/);
+  t.equal(ending.signal, null);
 });
 
 t.test("options go before what the CI says of its job", async (t) => {

@@ -4,23 +4,27 @@ import { plannedLine, planText } from "./planned-lines.js";
 
 const whole: Readonly<Record<string, unknown>> = JSON.parse(planText);
 
-t.test("a plan's lines are read wherever they stand: changed, added, replaced and removed ones", async (t) => {
-  const lines = readPlan(planText, "plan.json").map(({ place, what, id, teamId, key }) => [
-    place,
-    what,
-    id,
-    teamId,
-    key,
-  ]);
-  t.same(lines, [
-    ["service_line.dev", "changed", "line_dev", "team_core", "dev"],
-    ["service_line.gone[0]", "removed", "line_gone", "team_core", "gone"],
-    ["service_line.made[0]", "added", null, "team_core", "made"],
-    ["service_line.moved", "added", null, "team_core", "moved-on"],
-    ["service_line.vague", "changed", "line_vague", "team_core", "vague"],
-    ['module.team["ops"].module.lines.service_line.ops', "changed", "line_ops", "team_core", "ops"],
-  ]);
-});
+t.test(
+  "a plan's lines are read wherever they stand: changed, added, replaced and removed ones, and skills",
+  async (t) => {
+    const lines = readPlan(planText, "plan.json").map(({ place, what, id, teamId, key }) => [
+      place,
+      what,
+      id,
+      teamId,
+      key,
+    ]);
+    t.same(lines, [
+      ["service_line.dev", "changed", "line_dev", "team_core", "dev"],
+      ["service_line.gone[0]", "removed", "line_gone", "team_core", "gone"],
+      ["service_line.made[0]", "added", null, "team_core", "made"],
+      ["service_line.moved", "added", null, "team_core", "moved-on"],
+      ["service_skill.skill", "not-replayed", null, null, null],
+      ["service_line.vague", "changed", "line_vague", "team_core", "vague"],
+      ['module.team["ops"].module.lines.service_line.ops', "changed", "line_ops", "team_core", "ops"],
+    ]);
+  },
+);
 
 t.test("a station is read in the API's form, sensitive values too", async (t) => {
   const { stations, repositories, faults } = plannedLine("service_line.dev");
@@ -78,8 +82,8 @@ t.test("what is no plan is refused with a sentence, which quotes nothing of it",
 t.test("a plan of a later minor format, and one that changes nothing, are read", async (t) => {
   const { resource_changes: _changes, ...none } = whole;
   t.same(readPlan(JSON.stringify(none), "f"), []);
-  t.equal(readPlan(JSON.stringify({ ...whole, format_version: "1.9", complete: true }), "f").length, 6);
-  t.equal(readPlan(`\ufeff${planText}`, "f").length, 6);
+  t.equal(readPlan(JSON.stringify({ ...whole, format_version: "1.9", complete: true }), "f").length, 7);
+  t.equal(readPlan(`\ufeff${planText}`, "f").length, 7);
 });
 
 t.test("a line or a station block is read from the API's form", async (t) => {
