@@ -109,6 +109,24 @@ function onceClosed(route: Route, caller: CallerKind): Outcome | undefined {
   return route.path.startsWith("/api/invites/") && wanted !== 401 ? 404 : wanted;
 }
 
+t.test(
+  "a runner's credential reads nothing of replays, checks and searches, and changes nothing of them",
+  async (t) => {
+    const world = await openWorld(t);
+    const pool = world.service.withToken(world.poolToken);
+    const about = tablesOf(world.service).routes.filter(
+      ({ path, credential }) => /replay|search|config-pull|\/config$/.test(path) && credential !== "pool",
+    );
+    const admitted: string[] = [];
+    for (const route of about) {
+      const { status } = await world.send(pool, route);
+      if (status !== 401 && status !== 404) admitted.push(`${nameOf(route)}: ${status}`);
+    }
+    t.same(admitted, [], `${about.length} routes`);
+    t.ok(about.length > 30);
+  },
+);
+
 /** Who a socket opens for, beside the bearer of a pool's token. */
 const socketRows: Readonly<Record<string, (caller: CallerKind) => boolean>> = {
   "/api/stream": (caller) => caller !== "nobody",

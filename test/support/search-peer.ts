@@ -1,0 +1,46 @@
+import type { Job } from "../../actors/runners/job.js";
+import { runs } from "../../actors/runs/run.table.js";
+import { toBlock } from "../../actors/searches/search.js";
+import { getSearchInput } from "../../actors/searches/search.table.js";
+import { searchIterationRef } from "../../actors/searches/search-iteration.messages.js";
+import { findIteration } from "../../actors/searches/search-iteration.table.js";
+import type { ReplayScene } from "./replay-scene.js";
+
+const spent = { amount: 1, currency: "EUR" };
+const finish = { kind: "finish", note: "" } as const;
+
+/** What an agent proposes: a prompt for each name. */
+export type ProposedPrompts = Readonly<Record<string, string>>;
+
+/**
+ * The scene's runner does so many jobs of a search: copies under a prompt of `better` succeed and all others fail, and the
+ * agent proposes `prompts`. Each costs 1 EUR.
+ */
+export async function workSearch(
+  place: ReplayScene,
+  jobs: number,
+  { better = [], prompts = {} }: { readonly better?: readonly string[]; readonly prompts?: ProposedPrompts } = {},
+): Promise<void> {
+  for (let n = 0; n < jobs; n++) {
+    const job = await place.peer.job();
+    place.peer.start(job);
+    if (job.search !== undefined) await propose(place, job, prompts);
+    const succeeds = job.search !== undefined || better.includes(job.station.prompt);
+    place.peer.step(job, 0);
+    place.peer.end(job, { ending: succeeds ? finish : { kind: "ask", question: "Which one?" }, spent });
+  }
+}
+
+async function propose({ service: { runtime }, workspaceId }: ReplayScene, job: Job, prompts: ProposedPrompts) {
+  const { runId, fence } = job;
+  const run = runs.get(runtime.reading, workspaceId, runId);
+  const iteration = run === undefined ? undefined : findIteration(runtime.reading, workspaceId, run.owner.id);
+  if (run === undefined || iteration === undefined) throw new Error("a job of no agent");
+  const { config, block } = getSearchInput(runtime.reading, workspaceId, iteration.searchId);
+  const candidates = Object.entries(prompts).map(([name, prompt]) => ({
+    ...{ name, hypothesis: `Say ${prompt}`, station: { ...toBlock(config, block), prompt } },
+  }));
+  const held = { runId, runnerId: run.runnerId ?? "", fence };
+  const message = { type: "candidates.propose", ...held, proposed: { candidates } } as const;
+  await runtime.ask(searchIterationRef(workspaceId, iteration.id), message);
+}
