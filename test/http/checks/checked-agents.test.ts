@@ -1,0 +1,103 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { startRealRunner } from "../../support/real-runner.js";
+import { itemsOf, replace } from "../../support/resources.js";
+import { until } from "../../support/until.js";
+import { openWorkplace } from "../../support/workplace.js";
+
+/** A check by a real service and a real runner, whose agents are programs. */
+
+/** An agent that does what its prompt says. On the second task it waits under a worse prompt until it is let go. */
+const agentScript = (letGo: string) => `
+prompt=$(cat "$SIGNALBOX_PROMPT_FILE")
+case "$prompt" in
+*"carelessly"*) case "$prompt" in *Second*) until [ -e ${letGo} ]; do sleep 0.05; done;; esac; echo "not done" ;;
+*) echo done > result.txt ;;
+esac`;
+
+const check = 'test -e result.txt || { echo "there is no result"; exit 1; }';
+const work = { key: "work", name: "Work", kind: "work", prompt: "Work well.", check, runners: { pool: "main" } };
+const terms = { mostRegressions: 0, ceiling: 10, currency: "EUR" };
+
+/** A guarded station with a real repository and a real runner, and what lets a waiting agent go. */
+async function openScene(t: Test) {
+  const place = await openWorkplace(t, { stations: [work] });
+  const { ada, service, workspaceId, teamId, token } = place;
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-checked-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  layRepository(join(folder, "acme/app"));
+  const letGo = join(folder, "go");
+  const command = ["/bin/sh", "-c", agentScript(letGo)];
+  await startRealRunner(t, { url: service.baseUrl, token, gitUrl: join(folder, "{name}"), command, slots: 6 });
+  const [line] = itemsOf(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/lines`));
+  const { id: lineId, stations } = line as { id: string; stations: { id: string }[] };
+  const body = { key: "dev", name: "Dev", repositories: [{ name: "acme/app" }], stations: [work], replayCheck: terms };
+  await replace(ada, `/api/resources/lines/${lineId}`, 1, body);
+  const opened = await ada.request(
+    "POST",
+    `/api/teams/${teamId}/lines/${lineId}/stations/${stations[0]?.id}/replay-sets`,
+    {
+      name: "All",
+    },
+  );
+  const set = `/api/teams/${teamId}/replay-sets/${opened.body?.id}`;
+  for (const title of ["First", "Second"]) {
+    const taskId = await place.open({ title });
+    await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "done");
+    const [run] = await place.runs(taskId);
+    await ada.request("POST", `${set}/entries`, { runId: run?.id });
+  }
+  await ada.request("POST", `${set}/guards-changes`);
+  const checks = `/api/teams/${teamId}/replay-checks`;
+  const read = async (id: unknown) => (await ada.request("GET", `${checks}/${id}`)).body ?? {};
+  return {
+    start: async (prompt: string) => {
+      const station = { ...work, prompt };
+      const headers = { "idempotency-key": prompt.replaceAll(" ", "-") };
+      return (await ada.request("POST", checks, { lineId, stationKey: "work", station }, headers)).body ?? {};
+    },
+    untilVerdict: (id: unknown, verdict: string) =>
+      until(`the verdict ${verdict}`, async () => {
+        const now = await read(id);
+        return now.verdict === verdict ? now : null;
+      }),
+    read,
+    letGo: () => writeFileSync(letGo, ""),
+  };
+}
+
+function layRepository(folder: string): void {
+  const identity = ["-c", "user.name=T", "-c", "user.email=t@localhost"];
+  const git = (...args: readonly string[]) => execFileSync("git", [...identity, ...args], { cwd: folder });
+  mkdirSync(folder, { recursive: true });
+  git("init", "--quiet", "--initial-branch", "main");
+  writeFileSync(join(folder, "a.txt"), "good\n");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "Begin");
+}
+
+t.test("a worse candidate fails as soon as it is decided, and one that does as well passes", async (t) => {
+  const { start, untilVerdict, read, letGo } = await openScene(t);
+  const worse = await start("Work carelessly.");
+  const failed = await untilVerdict(worse.id, "failed");
+  t.match(failed, {
+    candidate: { state: "running", entries: 2, scored: 1, succeeded: 0 },
+    regressions: [
+      {
+        ...{ title: "First", candidate: ["failed"], baseline: ["succeeded"] },
+        reasons: [{ code: "check-failed", detail: "there is no result" }],
+      },
+    ],
+  });
+  const same = await start("Work as well as that.");
+  t.equal(same.baselineReplayId, worse.baselineReplayId);
+  t.match(await untilVerdict(same.id, "passed"), { compared: 2, candidate: { state: "finished", succeeded: 2 } });
+  t.equal((await read(worse.id)).verdict, "failed");
+  letGo();
+  await until("the worse one has ended", async () => (await read(worse.id)).compared === 2);
+  t.match(await read(worse.id), { verdict: "failed", regressions: [{ title: "First" }, { title: "Second" }] });
+});
