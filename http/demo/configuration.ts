@@ -7,6 +7,7 @@ const CHECK =
 /** The team of the demo, and the tokens for it. */
 export interface Configured {
   readonly teamId: string;
+  readonly lineId: string;
   /** The path of the station whose agents write notes, and that of its replay candidates. */
   readonly workStationPath: string;
   readonly workCandidates: string;
@@ -37,6 +38,7 @@ export async function configure(
   for (const hook of hooksTo(receiver)) await client.post(`${under}/teams/${team.id}/hooks`, hook);
   return {
     teamId: team.id,
+    lineId: made.id,
     workStationPath: `/api/teams/${team.id}/lines/${made.id}/stations/${stations[0]?.id}`,
     workCandidates: `${under}/lines/${made.id}/stations/${workStation.key}/replay-candidates`,
     poolToken: pool.headers.get("service-pool-token") ?? "",
@@ -55,6 +57,7 @@ const line = {
   key: "notes",
   name: "Notes",
   repositories: [{ name: "acme/project" }],
+  replayCheck: { mostRegressions: 0, ceiling: 1, currency: "USD" },
   stations: [
     workStation,
     { key: "review", name: "Review", kind: "review", prompt: "Is it listed?", passesTo: ["work"], runners },

@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 import { readConfig } from "../process/config.js";
 import type { ServiceLog } from "../process/log.js";
 import { startService } from "../process/service.js";
+import { showCheck } from "./checks.js";
 import { Client } from "./client.js";
 import { type Configured, configure } from "./configuration.js";
 import { judge } from "./judge.js";
@@ -24,7 +25,7 @@ import { until } from "./until.js";
 /**
  * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
  * line of two stations over a real git repository, two hooks, and tasks that agents work on. Then one of their runs is
- * repeated under a better prompt.
+ * repeated under a better prompt, and a pull request that plans it is checked.
  *
  * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
  * leaves its folder.
@@ -106,7 +107,9 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
   const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  const setId = isDone ? await showReplays(client, configured, ending.signal) : null;
+  const replayed = isDone ? await showReplays(client, configured, ending.signal) : null;
+  const isChecked = replayed !== null && (await showCheck(client, configured, replayed, ending.signal));
+  const setId = isChecked ? replayed : null;
   if (setId === null) line("demo", "this is not how it should have come out");
   if (ends.exit || setId === null) return setId === null ? 1 : 0;
   lookAround(baseUrl, configured, setId);

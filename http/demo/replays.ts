@@ -9,7 +9,8 @@ import { until } from "./until.js";
  */
 
 const FORGOTTEN = "Fencing tokens";
-const BETTER = {
+/** A candidate whose agents list the note. */
+export const BETTER = {
   name: "Names the index",
   station: { ...workStation, prompt: "Write the note, and list it in notes/INDEX.md." },
 };

@@ -139,6 +139,7 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
     demo.out,
     /gain of Names the index over the live config: 1\.00 \(better, though a single task tells little\)/,
   );
+  t.match(demo.out, /check +pull request #7 plans that prompt: passed, 0 of 1 tasks regressed/);
   t.same(readdirSync(demo.temporary), []);
 });
 
