@@ -76,8 +76,3 @@ function sumParts(allotments: Allotments, parts: PartsToCome): Fraction {
   const kinds = ["searchReplay", "heldOutReplay", "agentRun"] as const;
   return sum(kinds.map((kind) => multiply(fraction(parts[kind]), decimal(allotments[kind].amount))));
 }
-
-/** What an agent's run counts once it ended: what it reported, its allotment when that is unknown or in another currency. */
-export function countAgentRun(reported: Money | null, allotted: Money): Fraction {
-  return decimal((reported?.currency === allotted.currency ? reported : allotted).amount);
-}

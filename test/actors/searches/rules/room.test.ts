@@ -2,13 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
 import { compare, decimal, fraction, fromText, sum, toNumber } from "../../../../actors/fraction.js";
-import {
-  countAgentRun,
-  freeAmount,
-  grantPart,
-  paysParts,
-  type UnderWay,
-} from "../../../../actors/searches/rules/room.js";
+import { freeAmount, grantPart, paysParts, type UnderWay } from "../../../../actors/searches/rules/room.js";
 import { allotments, euro } from "./pictures.js";
 
 const spend = (ceiling: number, counted: string, underWay: readonly UnderWay[] = []) => ({
@@ -61,12 +55,6 @@ t.test("several parts are paid when all of them are", async (t) => {
   const parts = { searchReplay: 1, heldOutReplay: 0, agentRun: 1 };
   t.ok(paysParts(allotments, spend(4, "0/1"), parts));
   t.notOk(paysParts(allotments, spend(4, "1/1000000000"), parts));
-});
-
-t.test("an agent's run that reported no cost in the ceiling's currency counts its allotment", async (t) => {
-  t.same(countAgentRun(euro(0.25), euro(1)), fraction(1, 4));
-  t.same(countAgentRun(null, euro(1)), fraction(1));
-  t.same(countAgentRun({ amount: 9, currency: "USD" }, euro(1)), fraction(1));
 });
 
 t.test("what is granted is never above what is free, however much came before", async () => {

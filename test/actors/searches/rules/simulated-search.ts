@@ -15,7 +15,6 @@ import {
 import type { SearchEnding } from "../../../../actors/searches/rules/ending.js";
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
 import { findFailedTasks, reflectionOutcome } from "../../../../actors/searches/rules/reflection.js";
-import { countAgentRun } from "../../../../actors/searches/rules/room.js";
 import { type Split, splitTasks } from "../../../../actors/searches/rules/split.js";
 import { findBest, onlyOnSeenTasks } from "../../../../actors/searches/rules/standing.js";
 import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
@@ -38,6 +37,19 @@ export interface World {
   readonly propose: (shown: readonly SimulatedCandidate[]) => readonly TrueConfig[];
   /** What goes wrong; nothing without. */
   readonly faults?: Faults;
+  /** What comes of copies and agents, where it is not by chance. */
+  readonly draws?: Draws;
+  /** The names of the set's runs and tasks, where they matter: of a place in the set, from 0. */
+  readonly nameRun?: (task: number) => Pick<Entry, "runId" | "taskId" | "outcome">;
+}
+
+/** What comes of copies and agents, by a rule that a test knows. */
+export interface Draws {
+  copy(copy: { readonly candidate: string; readonly task: number; readonly repeat: number }): {
+    readonly succeeded: boolean;
+    readonly amount: number;
+  };
+  agentAmount(iteration: number): number;
 }
 
 /** How often things go wrong: once in so many times. */
@@ -119,7 +131,7 @@ export class Simulation {
   constructor(world: World, chance: Chance) {
     this.#world = world;
     this.#chance = chance;
-    const split = splitTasks(world.setId, entriesOf(world.seed.rates.length));
+    const split = splitTasks(world.setId, entriesOf(world));
     if (split === null) throw new Error("the set has too few tasks");
     this.#split = split;
     this.#allotments = allotBudget(world.budget, split);
@@ -202,8 +214,7 @@ export class Simulation {
         const outcome = kind === "reflect" ? reflectionOutcome({ tasks, ran, causes, canGoOn }) : null;
         const ended: PicturedIteration = { number, kind, state: ran ? "ended" : "failed", admitted, outcome };
         this.#iterations = this.#iterations.map((each) => (each.number === number ? ended : each));
-        const agentCosts = this.#world.faults?.agentCosts ?? 1;
-        return countAgentRun(this.#fails(5) ? null : this.#money(3 * agentCosts), allotted);
+        return this.#drawAgent(number, allotted);
       },
     });
   }
@@ -240,9 +251,9 @@ export class Simulation {
       for (const { taskId, runId, task } of entries) {
         const isOver = compare(counted, fromAmount(ceiling)) >= 0;
         if (isOver || copies.length >= stopsAt) return { copies, counted, state: isOver ? "over-budget" : "stopped" };
-        const succeeded = this.#chance.between(1, FINEST) <= (config.rates[task] ?? 0) * FINEST;
+        const { succeeded, amount } = this.#drawCopy(config, { candidate: candidateId, task, repeat });
         const result = this.#fails(this.#world.faults?.copyUnscored) ? "unscored" : succeeded ? "succeeded" : "failed";
-        const spent = this.#money(config.costFactor);
+        const spent = { amount, currency: "EUR" };
         counted = add(counted, fromAmount(spent));
         copies.push({
           ...{ taskId, originalRunId: runId, repeat, result, spent },
@@ -253,10 +264,23 @@ export class Simulation {
     return { copies, counted, state: "finished" };
   }
 
+  #drawCopy(config: TrueConfig, copy: Parameters<Draws["copy"]>[0]): ReturnType<Draws["copy"]> {
+    const { draws, faults } = this.#world;
+    if (draws !== undefined) return draws.copy(copy);
+    const succeeded = this.#chance.between(1, FINEST) <= (config.rates[copy.task] ?? 0) * FINEST;
+    return { succeeded, amount: this.#amount(config.costFactor * (faults?.costs ?? 1)) };
+  }
+
+  /** What an agent's run counts: its allotment, where it reports nothing. */
+  #drawAgent(iteration: number, allotted: Money): Fraction {
+    const { draws, faults } = this.#world;
+    if (draws !== undefined) return decimal(draws.agentAmount(iteration));
+    return this.#fails(5) ? fromAmount(allotted) : decimal(this.#amount(3 * (faults?.agentCosts ?? 1)));
+  }
+
   /** A cost by chance: as expected on average, and up to twice that. */
-  #money(factor: number): Money {
-    const most = 2 * COST * factor * (this.#world.faults?.costs ?? 1);
-    return { amount: Math.round(((most * this.#chance.between(0, 1_000)) / 1_000) * 1e6) / 1e6, currency: "EUR" };
+  #amount(factor: number): number {
+    return Math.round(((2 * COST * factor * this.#chance.between(0, 1_000)) / 1_000) * 1e6) / 1e6;
   }
 
   #measure(candidateId: string): void {
@@ -315,12 +339,12 @@ function fromAmount({ amount }: Money): Fraction {
   return decimal(amount);
 }
 
-function entriesOf(tasks: number): readonly Entry[] {
-  return Array.from({ length: tasks }, (_, task) => ({
-    runId: `r${task}`,
-    taskId: `t${String(task).padStart(2, "0")}`,
-    task,
-    outcome: taskOutcomes[task % taskOutcomes.length] ?? "other",
-    spent: { amount: COST, currency: "EUR" },
-  }));
+function entriesOf({ seed, nameRun = nameByPlace }: World): readonly Entry[] {
+  const spent = { amount: COST, currency: "EUR" };
+  return seed.rates.map((_, task) => ({ ...nameRun(task), task, spent }));
+}
+
+function nameByPlace(task: number): Pick<Entry, "runId" | "taskId" | "outcome"> {
+  const outcome = taskOutcomes[task % taskOutcomes.length] ?? "other";
+  return { runId: `r${task}`, taskId: `t${String(task).padStart(2, "0")}`, outcome };
 }

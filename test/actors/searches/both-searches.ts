@@ -1,0 +1,113 @@
+import { createHash } from "node:crypto";
+import { toText } from "../../../actors/fraction.js";
+import type { HeldOutFigures, SearchedFigures } from "../../../actors/searches/rules/candidate-figures.js";
+import { onlyOnSeenTasks } from "../../../actors/searches/rules/standing.js";
+import { createChance } from "../../simulation/chance.js";
+import { InstantSearch } from "../../support/instant-search.js";
+import { type Draws, Simulation, type World } from "./rules/simulated-search.js";
+import type { Shape } from "./rules/simulated-worlds.js";
+
+/** A search that ended, by the machines or by the rules alone: all that they must agree on. */
+export interface EndedSearch {
+  readonly ending: string | null;
+  readonly state: string;
+  /** Its name, and what is said of it. */
+  readonly best: string | null;
+  readonly mark: string | null;
+  /** What it counts against its ceiling, as a fraction. */
+  readonly counted: string;
+  readonly iterations: readonly {
+    readonly kind: string;
+    readonly state: string;
+    readonly admitted: number;
+    readonly outcome: string | null;
+  }[];
+  readonly candidates: readonly {
+    readonly name: string;
+    readonly iteration: number | null;
+    readonly replayState: string | null;
+    readonly heldOutReplayState: string | null;
+    readonly searched: SearchedFigures | null;
+    readonly heldOut: HeldOutFigures | null;
+  }[];
+}
+
+/** How often a config truly succeeds at a task, which has its place among them from 0 to 1; the config's name is `seed`, or `c1` and so on as it is proposed. */
+export type TrueRates = (candidate: string, place: number) => number;
+
+/** All configs succeed alike; tasks from never to always. */
+export const NO_GAIN: TrueRates = (_, place) => place;
+
+/** One candidate succeeds more often by 0.25 at each task. */
+export function plantedAt(name: string): TrueRates {
+  return (candidate, place) => 0.75 * place + (candidate === name ? 0.25 : 0);
+}
+
+const CEILING = { amount: 1_000, currency: "EUR" };
+const FINEST = 2 ** 32;
+
+/** Runs a search through the machines, whose replays are instant, and the same through the rules alone. */
+export function searchBoth(shape: Shape, number: number, rates: TrueRates) {
+  const draws = drawByName(number, (candidate, task) => rates(candidate, (task + 0.5) / shape.tasks));
+  return { machines: searchByMachines(shape, number, draws), rules: searchByRules(shape, number, draws) };
+}
+
+/** Copies and costs that follow from their names, by chance: so both ways find the same. */
+function drawByName(number: number, rates: TrueRates): Draws {
+  const draw = (...of: readonly (string | number)[]) =>
+    createHash("sha256")
+      .update(JSON.stringify([number, ...of]))
+      .digest()
+      .readUInt32BE(0) / FINEST;
+  return {
+    copy: ({ candidate, task, repeat }) => ({
+      succeeded: draw("result", candidate, task, repeat) < rates(candidate, task),
+      amount: Math.round(draw("cost", candidate, task, repeat) * 200) / 1_000,
+    }),
+    agentAmount: (iteration) => Math.round(draw("agent", iteration) * 600) / 1_000,
+  };
+}
+
+function searchByMachines(
+  { tasks, repeats, iterations, perIteration }: Shape,
+  number: number,
+  draws: Draws,
+): EndedSearch {
+  const scene = new InstantSearch({
+    ...{ setId: `rset_${number}`, tasks, budget: { repeats, iterations, perIteration }, ...draws },
+    propose: (admitted) => Array.from({ length: perIteration }, (_, n) => `c${admitted + n + 1}`),
+  });
+  scene.run();
+  const { ending, state, best } = scene.search;
+  return {
+    ...{ ending, state, best: best?.name ?? null, mark: best?.onlyOnSeenTasks ?? null, counted: scene.counted },
+    iterations: scene.iterations.map(({ kind, state, proposed, reflection }) => ({
+      ...{ kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null },
+    })),
+    candidates: scene.candidates.map(({ name, iteration, replayEnded, heldOutEnded, searched, heldOut }) => ({
+      ...{ name, iteration, replayState: replayEnded, heldOutReplayState: heldOutEnded, searched, heldOut },
+    })),
+  };
+}
+
+function searchByRules({ tasks, repeats, iterations, perIteration }: Shape, number: number, draws: Draws): EndedSearch {
+  const seed = { rates: Array.from({ length: tasks }, () => 0), costFactor: 1 };
+  const world: World = {
+    ...{ setId: `rset_${number}`, seed, objective: "success", minGain: 0.05, draws },
+    budget: { repeats, iterations, perIteration, ceiling: CEILING },
+    propose: () => Array.from({ length: perIteration }, () => seed),
+    nameRun: (task) => ({ runId: `run_${task + 1}`, taskId: `task_${task + 1}`, outcome: "other" }),
+  };
+  const found = new Simulation(world, createChance(number)).run();
+  const { ending, state, best, spent } = found;
+  return {
+    ...{ ending, state, best: best?.candidateId ?? null, counted: toText(spent) },
+    mark: best === null ? null : onlyOnSeenTasks(best),
+    iterations: found.iterations.map(({ kind, state, admitted, outcome }) => ({ kind, state, admitted, outcome })),
+    candidates: found.candidates.map(
+      ({ candidateId, iteration, replayState, heldOutReplayState, searched, heldOut }) => ({
+        ...{ name: candidateId, iteration, replayState, heldOutReplayState, searched, heldOut },
+      }),
+    ),
+  };
+}
