@@ -27,10 +27,14 @@ export interface PlannedCheck {
   readonly repositories: readonly unknown[] | null;
 }
 
-/** What becomes of a station, or of the line: a check, or why there is none. Titles are `<team>/<line>/<station>`. */
-export type Planned =
-  | { readonly title: string; readonly what: "check"; readonly check: PlannedCheck }
-  | { readonly title: string; readonly what: "nothing-to-replay" | "not-asked"; readonly why: string };
+/**
+ * What becomes of a station, or of something else of the plan: a check, or why there is none. Titles of stations are
+ * `<team>/<line>/<station>`; `station` is its key, null for what is of none.
+ */
+export type Planned = { readonly title: string; readonly station: string | null } & (
+  | { readonly what: "check"; readonly check: PlannedCheck }
+  | { readonly what: "nothing-to-replay" | "not-asked"; readonly why: string }
+);
 
 /**
  * What is to be checked of a planned line: each work station whose block the plan changes, and every work station when it
@@ -48,9 +52,13 @@ export function planChecks(planned: PlannedLine, live: LiveLine): readonly Plann
     : [];
   return [
     ...found,
-    ...left.map(({ key }) => nothing(`${live.address}/${key}`, "The plan removes this station.")),
+    ...left.map(({ key }) => nothing(`${live.address}/${key}`, key, "The plan removes this station.")),
     ...newRepositories(planned, live).map((name) =>
-      nothing(live.address, `The repository ${name} is new to the line: past runs do not have it, and no check does.`),
+      nothing(
+        live.address,
+        null,
+        `The repository ${name} is new to the line: past runs do not have it, and no check does.`,
+      ),
     ),
   ];
 }
@@ -64,20 +72,24 @@ interface Scope {
 }
 
 function planStation({ planned, live, repositories, isOtherLine }: Scope, station: PlannedStation): readonly Planned[] {
-  const title = `${live.address}/${station.key}`;
+  const { key, kind, block } = station;
+  const title = `${live.address}/${key}`;
+  const before = live.stations.find((each) => each.key === key);
+  if (kind === "review") {
+    const isOther = before?.kind === "work";
+    return isOther ? [nothing(title, key, "The plan makes this a review station, which no check replays.")] : [];
+  }
   const faults = [...planned.faults, ...station.faults];
-  if (station.kind !== "work" && station.faults.length === 0) return [];
-  if (faults.length > 0) return [{ title, what: "not-asked", why: faultsText(planned.place, faults) }];
-  const before = live.stations.find(({ key }) => key === station.key);
-  if (before === undefined) return [nothing(title, "The plan adds this station: it has no past runs.")];
-  if (!isOtherLine && isAlike(station.block, before, toStation)) return [];
+  if (faults.length > 0) return [{ title, station: key, what: "not-asked", why: faultsText(planned.place, faults) }];
+  if (before === undefined) return [nothing(title, key, "The plan adds this station: it has no past runs.")];
+  if (!isOtherLine && isAlike(block, before, toStation)) return [];
   const { id: lineId, teamId } = live;
-  const check = { teamId, lineId, stationKey: station.key, station: station.block, repositories };
-  return [{ title, what: "check", check }];
+  const check = { teamId, lineId, stationKey: key, station: block, repositories };
+  return [{ title, station: key, what: "check", check }];
 }
 
-function nothing(title: string, why: string): Planned {
-  return { title, what: "nothing-to-replay", why };
+function nothing(title: string, station: string | null, why: string): Planned {
+  return { title, station, what: "nothing-to-replay", why };
 }
 
 /** `service_line.dev: stations[0].prompt is known only once the plan is applied.` */

@@ -1,4 +1,4 @@
-resource "service_workspace_token_trust" "replay_check" {
+resource "service_workspace_token_trust" "replay-check" {
   workspace_id = "<workspace id>"
   key          = "replay-check"
   issuer       = "https://token.actions.githubusercontent.com"

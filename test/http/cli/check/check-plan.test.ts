@@ -189,13 +189,26 @@ t.test("the line is found by its id or its address, and other lines and stations
     t.equal((await run(t, planOf("New."), passes, { line })).came.length, 1, line);
   }
   t.match((await run(t, block, passes)).outcomes, [{ what: "not-asked", why: /say it with --line/ }]);
-  t.match((await run(t, block, passes, { line: "line_2" })).outcomes, [{ what: "not-asked", why: /There is no line/ }]);
-  t.same((await run(t, planOf("New."), passes, { line: "line_2" })).outcomes, []);
+  for (const text of [block, planOf("New."), planOf("Old.")]) {
+    await t.rejects(run(t, text, passes, { line: "line_2" }), { name: "CouldNotAsk", message: /There is no line/ });
+  }
   const one = await run(t, planOf("New.", "New."), passes, { stations: ["other"] });
   t.same(
     one.came.map(({ body }) => body.stationKey),
     ["other"],
   );
+});
+
+t.test("a station that is asked for and is in no line of the plan could not be asked", async (t) => {
+  const passes = () => ({ status: 201, body: passedCheck });
+  const wrong = await run(t, planOf("New."), passes, { stations: ["work", "wrok"] });
+  t.equal(wrong.code, 3);
+  t.match(wrong.outcomes, [
+    { title: "core/dev/work", what: "checked" },
+    { title: "wrok", what: "not-asked", why: /No line of the plan has this station/ },
+  ]);
+  t.equal((await run(t, planOf("Old."), passes, { stations: ["wrok"], line: "core/dev" })).code, 3);
+  t.equal((await run(t, planOf("Old."), passes, { stations: ["work"], line: "core/dev" })).code, 0);
 });
 
 t.test("a line that is made or removed has nothing to replay, nor a skill", async (t) => {

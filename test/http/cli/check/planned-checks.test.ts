@@ -81,3 +81,12 @@ t.test("a station block alone says nothing of other stations, nor of the reposit
   t.match(found, [{ title: "core/dev/work", what: "check", check: { repositories: null } }]);
   t.equal(found.length, 1);
 });
+
+t.test("a station that becomes a review station is told of, and one of an unknown kind is asked about", async (t) => {
+  const kindOf = (kind: string) => {
+    const [line] = readPlan(JSON.stringify({ ...live.stations[0], kind }), "f");
+    return line === undefined ? [] : planned(line, live);
+  };
+  t.same(kindOf("review"), [["core/dev/work", "The plan makes this a review station, which no check replays."]]);
+  t.same(kindOf("wrok"), [["core/dev/work", "check"]]);
+});

@@ -40,12 +40,13 @@ t.test("its actions are GitHub's own, each of a major version, and no expression
   t.ok(job["timeout-minutes"] > 300, "the command's own time limit comes first");
 });
 
+const trustText = readFileSync("http/cli/check/trust.tf", "utf8");
 const oneKey = await makeKeys(["ES256"]);
 
 /** The trust beside the workflow, but for where GitHub issues its tokens. */
 async function trustBody(issuer: string): Promise<Readonly<Record<string, unknown>>> {
-  const { resource } = await parse("trust.tf", readFileSync("http/cli/check/trust.tf", "utf8"));
-  const { workspace_id: _workspace, ...attributes } = resource.service_workspace_token_trust.replay_check[0];
+  const { resource } = await parse("trust.tf", trustText);
+  const { workspace_id: _workspace, ...attributes } = resource.service_workspace_token_trust["replay-check"][0];
   const { schema } = tokenTrustKind({ allowList: parseAllowList("") });
   const { fields, faults } = fromAttributes(schema, attributes, { unknown: {}, omitted: [] });
   if (faults.length > 0) throw new Error(JSON.stringify(faults));
@@ -113,6 +114,10 @@ t.test("the trust admits the workflow's pull requests, and no push, other workfl
   const { workspaceId } = await workspaceWithTeam(ada);
   const trusts = `/api/resources/workspaces/${workspaceId}/token-trusts`;
   const trust = await ada.create(trusts, await trustBody(issuer.url));
+  const { hcl } = (await ada.request("GET", `/api/resources/token-trusts/${trust.id}/hcl`)).body ?? {};
+  const here = String(hcl).replaceAll(workspaceId, "<workspace id>");
+  const written = here.replaceAll(issuer.url, "https://token.actions.githubusercontent.com");
+  t.ok(written.endsWith(`\n\n${trustText}`), "it is written as the service exports it");
   const statusOf = async (of: object) =>
     (
       await service.anonymous.request("POST", "/api/workspace-tokens/exchange", {

@@ -1,0 +1,95 @@
+import { CouldNotAsk } from "./could-not-ask.js";
+import { type LiveLine, type Planned, planChecks } from "./planned-checks.js";
+import type { PlannedLine } from "./planned-line.js";
+import { Interrupted } from "./requests.js";
+import type { LineName, Service } from "./service.js";
+
+export interface PlanLinesOptions {
+  readonly service: Service;
+  /** An id or an address; null for the lines that the plan names. */
+  readonly line: string | null;
+  /** Keys; null for every station that the plan changes. */
+  readonly stations: readonly string[] | null;
+  /** Why the command was told to end, as a sentence; empty while it was not. */
+  readonly whyEnded: () => string;
+}
+
+/**
+ * What is to be checked of the lines of a plan, each looked up in the service. A line that was asked for and is not there
+ * throws `CouldNotAsk`; a station that was asked for and stands in none of the lines is told, since to be silent about a
+ * wrong name would let every change pass.
+ */
+export async function planLines(lines: readonly PlannedLine[], options: PlanLinesOptions): Promise<readonly Planned[]> {
+  const { service, line, stations } = options;
+  const named = line === null ? null : await service.findLine(line.includes("/") ? { address: line } : { id: line });
+  const found: LinePlan[] = [{ planned: [], keys: keysOf(named) }];
+  for (const each of lines) found.push(await planLine(each, named, options));
+  const planned = found.flatMap((each) => each.planned);
+  if (stations === null) return planned;
+  const keys = new Set(found.flatMap((each) => each.keys));
+  const unknown = keys.size === 0 ? [] : stations.filter((key) => !keys.has(key));
+  return [
+    ...planned.filter(({ station }) => station === null || stations.includes(station)),
+    ...unknown.map((key): Planned => {
+      const why = "No line of the plan has this station, and --station asks for it.";
+      return { title: key, station: key, what: "not-asked", why };
+    }),
+  ];
+}
+
+interface LinePlan {
+  readonly planned: readonly Planned[];
+  /** Keys of the stations that the line has, live or as planned. */
+  readonly keys: readonly string[];
+}
+
+const nowhere: LinePlan = { planned: [], keys: [] };
+
+/** `named` is the one line that is asked for; null for all. */
+async function planLine(
+  line: PlannedLine,
+  named: LiveLine | null,
+  { service, whyEnded }: PlanLinesOptions,
+): Promise<LinePlan> {
+  const { place: title, what, id } = line;
+  const told = (what: "nothing-to-replay" | "not-asked", why: string): LinePlan => ({
+    planned: [{ title, station: null, what, why }],
+    keys: [],
+  });
+  if (what === "not-replayed") {
+    return told(
+      "nothing-to-replay",
+      "A check replays the station's block and the repositories, not what this changes of runs.",
+    );
+  }
+  if (named !== null && (what === "added" || (id !== null && id !== named.id))) return nowhere;
+  if (what === "added") {
+    return told("nothing-to-replay", "The plan makes this line, or makes it anew: it has no past runs.");
+  }
+  if (what === "removed") return told("nothing-to-replay", "The plan removes this line.");
+  try {
+    const live = await findLive(line, named, service);
+    if (named !== null && live.id !== named.id) return nowhere;
+    return { planned: planChecks(line, live), keys: [...keysOf(live), ...line.stations.map(({ key }) => key)] };
+  } catch (error) {
+    if (error instanceof Interrupted) return told("not-asked", whyEnded());
+    if (!(error instanceof CouldNotAsk)) throw error;
+    return told("not-asked", error.message);
+  }
+}
+
+/** The line that the plan names; where it names none, the one that is asked for. */
+async function findLive(
+  { id, teamId, key, place }: PlannedLine,
+  named: LiveLine | null,
+  service: Service,
+): Promise<LiveLine> {
+  const name: LineName | null = id !== null ? { id } : teamId !== null && key !== null ? { teamId, key } : null;
+  if (named !== null && (name === null || id === named.id)) return named;
+  if (name === null) throw new CouldNotAsk(`${place} does not say of which line it is: say it with --line.`);
+  return service.findLine(name);
+}
+
+function keysOf(line: LiveLine | null): readonly string[] {
+  return line?.stations.map(({ key }) => key) ?? [];
+}
