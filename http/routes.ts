@@ -33,6 +33,7 @@ import type { Route } from "./route.js";
 import { archiveRoutes } from "./runners/archive.routes.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
+import { searchAgentRoutes } from "./searches/agent.routes.js";
 import { configPullRequestRoutes } from "./searches/config-pull-request.routes.js";
 import { estimateRoutes } from "./searches/estimate.routes.js";
 import { searchRoutes } from "./searches/search.routes.js";
@@ -101,6 +102,10 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Searches", make: ({ runtime }) => searchReadRoutes({ runtime }) },
   { tag: "Replay checks", make: ({ runtime, sealer }) => checkRoutes({ runtime, sealer }) },
   { tag: "Searches", make: ({ runtime }) => configPullRequestRoutes({ runtime }) },
+  {
+    tag: "Searches",
+    make: ({ runtime, sealer, site: { expired } }) => searchAgentRoutes({ runtime, sealer, expired }),
+  },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime, site: { expired } }) => archiveRoutes({ runtime, expired }) },

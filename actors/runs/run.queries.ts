@@ -48,16 +48,26 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
+/** The run, if it has not ended and the runner holds it by this claim. */
+export function findHeldRun(
+  reading: Reading,
+  workspaceId: string,
+  { runnerId, runId, fence }: RunnerClaim,
+): RunRow | undefined {
+  const run = runs.get(reading, workspaceId, runId);
+  const isHeld = run !== undefined && run.state !== "ended" && run.runnerId === runnerId && run.fence === fence;
+  return isHeld ? run : undefined;
+}
+
 /** Whether the runner holds the run, and the run's input begins from the commit. */
 export function holdsRunFrom(
   reading: Reading,
   workspaceId: string,
-  { runnerId, runId, fence }: RunnerClaim,
+  claim: RunnerClaim,
   { repository, commit }: RepositoryCommit,
 ): boolean {
-  const run = runs.get(reading, workspaceId, runId);
-  if (run === undefined || run.state === "ended" || run.runnerId !== runnerId || run.fence !== fence) return false;
-  const input = runInputs.get(reading, workspaceId, runId);
+  if (findHeldRun(reading, workspaceId, claim) === undefined) return false;
+  const input = runInputs.get(reading, workspaceId, claim.runId);
   const bases = input === undefined ? [] : basesOf(input);
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }

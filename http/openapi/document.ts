@@ -90,11 +90,12 @@ function loosenJson(document: oas31.OpenAPIObject): void {
 }
 
 /**
- * Makes the body that creates or replaces a resource a component (`LineInput`). Where the resource can be replaced, it
+ * Makes the body that creates or replaces a resource a component (`LineInput`), named by its operation where a part of the
+ * API has several. Where the resource can be replaced, it
  * includes the read-only fields, which a replacement may contain as they were read.
  */
 function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): void {
-  for (const { method, path, takes, rawBodyBytes, tag, writeOnly = [] } of routes) {
+  for (const { method, path, takes, rawBodyBytes, tag, operation, writeOnly = [] } of routes) {
     const body = document.paths?.[path]?.[methodName(method)]?.requestBody;
     if (takes === undefined || rawBodyBytes !== undefined || tag === undefined || body === undefined || "$ref" in body)
       continue;
@@ -102,7 +103,8 @@ function nameInputs(document: oas31.OpenAPIObject, routes: readonly Route[]): vo
     if (media?.schema === undefined) continue;
     for (const hidden of writeOnly) markWriteOnly(media.schema, hidden.split("."));
     if (method === "PUT") addReadOnly(media.schema, document.components?.schemas?.[pascal(tag)]);
-    const name = `${pascal(tag)}Input`;
+    const isOnly = routes.every((other) => other.tag !== tag || other.takes === undefined || other.takes === takes);
+    const name = `${pascal(isOnly ? tag : (operation ?? tag))}Input`;
     document.components = {
       ...document.components,
       schemas: { ...document.components?.schemas, [name]: media.schema },

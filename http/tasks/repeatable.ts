@@ -20,11 +20,19 @@ export function replayHeaders(replayed: boolean): Record<string, string> {
  */
 export function idempotencyOf(
   sealer: Sealer,
-  { caller, body, header }: Pick<RouteRequest, "body" | "header"> & { readonly caller: Caller },
+  request: Pick<RouteRequest, "body" | "header"> & { readonly caller: Caller },
   what: string,
 ): Idempotency | undefined {
+  const { caller } = request;
+  return idempotencyWithin(sealer, request, `${caller.kind === "person" ? caller.userId : caller.tokenId} ${what}`);
+}
+
+/** The same for whoever is no caller. `scope` separates the keys from all others. */
+export function idempotencyWithin(
+  sealer: Sealer,
+  { body, header }: Pick<RouteRequest, "body" | "header">,
+  scope: string,
+): Idempotency | undefined {
   const key = granted(optionalIdempotencyKey(header("idempotency-key")));
-  if (key === null) return undefined;
-  const by = caller.kind === "person" ? caller.userId : caller.tokenId;
-  return { scope: `${by} ${what}`, key, digest: sealer.digest(canonicalJson(body ?? null)) };
+  return key === null ? undefined : { scope, key, digest: sealer.digest(canonicalJson(body ?? null)) };
 }

@@ -7,7 +7,7 @@ import { BodyCrowded, BodyTimeout, BodyTooLarge, type TransportRequest } from ".
 
 /** Longest JSON body, in bytes. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** The same for public routes: none needs more, and anybody may send it. */
+/** The same where no credential is needed: none needs more, and anybody may send it. */
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
@@ -41,9 +41,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 /** The bytes of a body, why there are none, or null for a request without one. */
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
-/** Receives the body of a request to the route into what `room` has for it; public routes take less. */
+/** Receives the body of a request to the route into what `room` has for it; public routes take less, but for runners. */
 export async function receiveBody(
-  { rawBodyBytes, access }: Pick<Route, "rawBodyBytes" | "access">,
+  { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,
   incoming: TransportRequest,
   room: BodyHold,
 ): Promise<Received> {
@@ -51,7 +51,8 @@ export async function receiveBody(
   if (encoding !== undefined && encoding !== "identity") {
     return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
   }
-  const limitBytes = rawBodyBytes ?? (access === "public" ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
+  const isOpen = access === "public" && credential !== "pool";
+  const limitBytes = rawBodyBytes ?? (isOpen ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
   let crowd: Crowd | null = null;
   const holdBytes = (bytes: number): boolean => {
     crowd = room.hold(bytes);

@@ -170,6 +170,10 @@ export const callerRows: Readonly<Record<string, Row>> = {
   // The state is of none of these.
   "POST /api/code-host/confirmations": signedIn,
   "POST /api/code-host/deliveries": ownCredential,
+  "POST /api/runs/{runId}/search-candidates": nothingThere,
+  "POST /api/runs/{runId}/search-causes": nothingThere,
+  "GET /api/runs/{runId}/search-files": nothingThere,
+  "GET /api/runs/{runId}/search-files/{file}": nothingThere,
   "POST /api/runner/archives/{archiveId}": ownCredential,
   "PUT /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
   "GET /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,

@@ -24,14 +24,14 @@ export interface ServiceAnswer {
 }
 
 const listed = z.object({
-  n: z.int().min(0),
+  file: z.string().regex(/^[\w.-]{1,300}$/),
   path: z.string().max(1_000),
   bytes: z.int().min(0),
   digest: z.string(),
 });
-const listSchema = z.object({ files: z.array(listed).max(MAX_FILES) });
-/** A file that the agent of a search is shown: its path, its number, and its SHA-256. */
-export type ListedFile = z.output<typeof listed>;
+const listSchema = z.object({ files: z.array(listed).max(MAX_FILES), leftOut: z.int().min(0) });
+/** The files that the agent of a search is shown: name, path, SHA-256; and how many there was no room for. */
+type ListedFiles = z.output<typeof listSchema>;
 
 const paths: Readonly<Record<SaidType, string>> = { candidates: "search-candidates", cause: "search-causes" };
 const NO_ANSWER = { title: "No answer", detail: "The service did not answer." };
@@ -50,16 +50,16 @@ export class SearchClient {
   }
 
   /** The files that the agent is to find. Rejects with {@link SearchRefused}. */
-  async list(claim: Claim, signal: AbortSignal): Promise<readonly ListedFile[]> {
+  async list(claim: Claim, signal: AbortSignal): Promise<ListedFiles> {
     const answer = await this.#get(claim, "search-files", signal);
     const parsed = listSchema.safeParse(await answer.json().catch(() => null));
     if (!parsed.success) throw new SearchRefused("the list of files is of another form; is it of another release?");
-    return parsed.data.files;
+    return parsed.data;
   }
 
   /** Rejects with {@link SearchRefused}. */
-  async file(claim: Claim, n: number, signal: AbortSignal): Promise<Buffer> {
-    const answer = await this.#get(claim, `search-files/${n}`, signal);
+  async file(claim: Claim, file: string, signal: AbortSignal): Promise<Buffer> {
+    const answer = await this.#get(claim, `search-files/${file}`, signal);
     return Buffer.from(await answer.arrayBuffer());
   }
 

@@ -27,11 +27,11 @@ export async function laySearchFiles({ folder, client, claim, signal }: LayOut):
   let isWhole = false;
   for (let lists = 0; lists < MOST_LISTS && !isWhole; lists++) {
     isWhole = true;
-    const files = await client.list(claim, signal);
+    const { files, leftOut } = await client.list(claim, signal);
     if (files.reduce((sum, { bytes }) => sum + bytes, 0) > MAX_BYTES) throw new SearchRefused("the files are too long");
-    for (const { n, path, digest } of files) {
+    for (const { file, path, digest } of files) {
       if (written.get(path) === digest) continue;
-      const content = await client.file(claim, n, signal);
+      const content = await client.file(claim, file, signal);
       if (content.length > MAX_FILE_BYTES) throw new SearchRefused(`the file ${path} is too long`);
       const found = createHash("sha256").update(content).digest("hex");
       await writeInto(search, path, content);
@@ -39,6 +39,7 @@ export async function laySearchFiles({ folder, client, claim, signal }: LayOut):
       // What a replay's judge says may come while files are fetched.
       isWhole &&= found === digest;
     }
+    await writeInto(search, "left-out.json", Buffer.from(`{"files":${leftOut}}\n`));
   }
   for (const made of [folder.proposals, folder.answers]) await mkdir(made, { recursive: true });
   const propose = join(search, "propose");

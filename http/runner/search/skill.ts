@@ -19,14 +19,16 @@ All of it lies under \`$SIGNALBOX_SEARCH\`. Nothing else matters; your working f
     runs/<task>/task.json       a task, and each candidate's results on it
     runs/<task>/<candidate>/<place>-<copy>/result.json    one replay of it: result, check, judge, last steps
     runs/<task>/<candidate>/<place>-<copy>/change.diff    what the agent changed there
+    left-out.json               how many more files there are that there was no room for
     propose                     a program: gives what you say to the service, prints its answer
     proposals/  answers/        the same by hand
 
 \`brief.json\` says: \`kind\` (\`propose\` or \`reflect\`), \`iteration\`; \`left\` (candidates of this run, iterations, money),
 \`objective\` (\`success\`: succeed more often; \`cost\`: as often, for less), \`minGain\` (smaller gains count as none),
-\`live\` (the live station block), \`frontier\` (the candidates that nothing beats in both success and cost), \`parents\` (for
-each, the tasks at which it is the best: begin from these), \`causes\` (what a reflection found), \`tasks\` (in a reflection:
-what to look into), and \`cut\`: what was left out because it would have been too long.
+\`live\` (the live station block), \`candidates\` (their scores), \`frontier\` (those that nothing beats in both success and
+cost), \`parents\` (those to begin from, each with the tasks at which it is the best), \`detailed\` (those whose copies are
+here one by one), \`causes\` (what a reflection found), \`standing\` and \`tasks\` (in a reflection: which candidate failed
+what), and \`cut\`: texts that are not whole, which must not be copied.
 
 ## To propose
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import t, { type Test } from "tap";
 import { until } from "../../support/until.js";
 import type { Requested } from "./protocol-service.js";
-import { RunScene } from "./run-scene.js";
+import { type JobWish, RunScene } from "./run-scene.js";
 
 /** Runs of searches: what their agents find, and how they speak to the service. Real agents, a service moved by hand. */
 
@@ -23,11 +23,11 @@ async function searchScene(t: Test, answer: (request: Requested) => Answer, show
   scene.service.answers = (request) => {
     const [, path = ""] = /^GET \/api\/runs\/run_1\/(.*)$/.exec(request.line) ?? [];
     const listed = Object.entries(shown).map(([name, text], n) => ({
-      ...{ n, path: name, bytes: Buffer.byteLength(text) },
+      ...{ file: `file.${n}`, path: name, bytes: Buffer.byteLength(text) },
       digest: createHash("sha256").update(text).digest("hex"),
     }));
-    if (path === "search-files") return { status: 200, body: { files: listed } };
-    const [, n] = /^search-files\/(\d+)$/.exec(path) ?? [];
+    if (path === "search-files") return { status: 200, body: { files: listed, leftOut: 3 } };
+    const [, n] = /^search-files\/file\.(\d+)$/.exec(path) ?? [];
     return n === undefined ? answer(request) : { status: 200, body: Object.values(shown)[Number(n)] };
   };
   return scene;
@@ -40,6 +40,16 @@ const admitted: Answer = {
 const refused: Answer = { status: 422, body: { title: "Wrong", errors: [{ path: "[0].name", message: "is taken" }] } };
 const said = (scene: RunScene) => scene.service.requested.filter(({ line }) => line.startsWith("POST"));
 
+/** Works a job while time goes by. */
+async function workInTime(scene: RunScene, wish: JobWish) {
+  const run = scene.work(wish);
+  await until("the end of the run", () => {
+    scene.clock.advance(100);
+    return scene.messages("run.ended").length > 0;
+  });
+  return run;
+}
+
 t.test("its agent finds the files, the skill and the prompt, an empty folder, and no credential", async (t) => {
   process.env.GITHUB_TOKEN = "github-secret";
   t.teardown(() => {
@@ -51,7 +61,10 @@ t.test("its agent finds the files, the skill and the prompt, an empty folder, an
     grep -r -l -e pool-token -e github-secret . ../.. && echo leaked; true`;
   t.match(await scene.work({ ...propose, agent }), { outcome: "completed", checkouts: { length: 0 } });
   const steps = scene.steps().map((step) => step.replace(/^output: /, ""));
-  t.same(steps.slice(0, 4), ["./brief.json", "./propose", "./runs/task_1/task.json", '{"kind":"propose"}']);
+  t.same(steps.slice(0, 5), [
+    ...["./brief.json", "./left-out.json", "./propose", "./runs/task_1/task.json"],
+    '{"kind":"propose"}',
+  ]);
   const all = steps.join("\n");
   t.match(all, /Propose better configs[\s\S]*Work well\.[\s\S]*# Searching for a better config/);
   t.match(all, /\[credential\]\n\thelper =/);
@@ -72,10 +85,8 @@ t.test("what it says in a line is posted once, in its order, and answered on its
     { type: "cause", taskId: "task_1", cause: "task", evidence: "It is." },
   ];
   const agent = lines.map((line) => `${say(line)}; ${answered}`).join("\n");
-  scene.assign({ ...propose, agent, harness: { secrets: { KEY: "s3cr3t-value" } } });
-  await until("its first post", () => said(scene).length === 1);
-  scene.clock.advance(500);
-  t.match(await scene.message("run.ended"), { outcome: "completed" });
+  const ended = await workInTime(scene, { ...propose, agent, harness: { secrets: { KEY: "s3cr3t-value" } } });
+  t.match(ended, { outcome: "completed" });
   t.same(
     said(scene).map(({ line, headers, body }) => [line, headers["idempotency-key"], JSON.parse(body)]),
     [
@@ -102,12 +113,7 @@ t.test("an agent of any harness says it with the program that it finds, which te
   const file = '"$TMPDIR/said.json"';
   const agent = `${say({ type: "candidates", name: "a", station: {} })} > ${file}
     for i in 1 2; do "$SIGNALBOX_SEARCH/propose" ${file} && echo taken || echo not; done`;
-  const run = scene.work({ ...propose, agent });
-  await until("the end of the run", () => {
-    scene.clock.advance(500);
-    return scene.messages("run.ended").length > 0;
-  });
-  t.match(await run, { outcome: "completed" });
+  t.match(await workInTime(scene, { ...propose, agent }), { outcome: "completed" });
   t.same(
     scene.steps().filter((step) => step.startsWith("output")),
     [`output: ${JSON.stringify(refused)}not`, `output: ${JSON.stringify(admitted)}taken`],

@@ -1,0 +1,82 @@
+import { decimal, fromText, subtract } from "../../fraction.js";
+import { toAmount } from "../../money.js";
+import { firstBytes } from "../../replays/figures/excerpt.js";
+import { replayPurses } from "../../replays/replay-purse.table.js";
+import { findParents } from "../rules/parents.js";
+import { type Contender, searchFrontier } from "../rules/standing.js";
+import { toBlock } from "../search.js";
+import { scoresOf, shownBlock } from "./candidate-file.view.js";
+import { folderName } from "./file-name.js";
+import { fitJson } from "./fit.js";
+import type { ShownCandidate, Sight } from "./sight.js";
+
+/** Bytes that evidence, and a suggestion, have usually. */
+const CAUSE_BYTES = 4 * 1024;
+
+/** What the agent of the iteration is to do, and what with: `brief.json`. */
+export function briefFile(sight: Sight): string {
+  const { search, iteration, candidates, places } = sight;
+  const { kind, number, reflection } = iteration;
+  const { objective, minGain } = search;
+  const nameOf = (id: string) => candidates.find(({ candidateId }) => candidateId === id)?.name ?? null;
+  const { frontier, parents, tasks } = lineageOf(sight);
+  const best = (id: string) =>
+    tasks.filter(({ candidateIds }) => candidateIds.includes(id)).map(({ taskId }) => taskId);
+  const causes = sight.earlier.flatMap((before) => before.reflection?.causes ?? []);
+  return fitJson((room) => ({
+    ...{ kind, iteration: number, left: leftOf(sight), objective, minGain },
+    ...shownBlock("live", toBlock(sight.live.config, sight.live.block), room),
+    candidates: candidates.map(scoresOf),
+    frontier: frontier.map(nameOf),
+    parents: parents.map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
+    searchedTasks: [...places.keys()].map((taskId) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
+    causes: causes.map(({ taskId, cause, evidence, suggestion }) => ({
+      ...{ taskId, cause, evidence: firstBytes(evidence, room(CAUSE_BYTES)) },
+      suggestion: suggestion === null ? null : firstBytes(suggestion, room(CAUSE_BYTES)),
+    })),
+    ...(reflection === null
+      ? {}
+      : {
+          standing: nameOf(reflection.standing),
+          tasks: reflection.tasks.map(({ taskId }) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
+        }),
+    detailed: detailedOf(sight).map(({ name }) => name),
+  }));
+}
+
+/** The candidates whose copies are shown one by one: where the agent begins from, the live config first. */
+const MOST_DETAILED = 6;
+
+/** Candidates whose copies are shown one by one: the standing one of a reflection, else those to begin from. */
+export function detailedOf(sight: Sight): readonly ShownCandidate[] {
+  const { candidates, iteration } = sight;
+  const { frontier, parents } = lineageOf(sight);
+  const { reflection } = iteration;
+  const ids = reflection === null ? [...parents, ...frontier] : [reflection.standing];
+  const chosen = candidates.filter(({ seed, candidateId }) => seed || ids.includes(candidateId));
+  const rank = ({ seed, candidateId }: ShownCandidate) => (seed ? -1 : ids.indexOf(candidateId));
+  return [...chosen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_DETAILED);
+}
+
+/** The frontier, and the configs to begin from with the tasks at which they are the best, by id. */
+function lineageOf({ candidates, search: { objective } }: Sight) {
+  const contenders = candidates.map(toContender);
+  const { parents, tasks } = findParents(contenders, objective);
+  return { frontier: searchFrontier(contenders, objective), parents: parents.map((one) => one.candidateId), tasks };
+}
+
+/** Held-out figures order neither. */
+function toContender({ candidateId, seed, replayEnded, searched }: ShownCandidate): Contender {
+  return { candidateId, seed, replayState: replayEnded, searched, heldOut: null };
+}
+
+function leftOf({ reading, workspaceId, search, iteration }: Sight) {
+  const { iterations, perIteration, ceiling } = search.budget;
+  const counted = replayPurses.get(reading, workspaceId, search.id)?.counted ?? null;
+  const left = counted === null ? null : subtract(decimal(ceiling.amount), fromText(counted));
+  return {
+    candidates: iteration.kind === "propose" ? perIteration - iteration.proposed.length : 0,
+    iterations: Math.max(0, iterations - search.iterationsRun),
+    money: left === null ? null : { amount: Math.max(0, toAmount(left)), currency: ceiling.currency },
+  };
+}

@@ -1,0 +1,48 @@
+import type { StationBody } from "../../lines/station.js";
+import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
+import { fitJson, type Room } from "./fit.js";
+import { blockOf, type ShownCandidate, type Sight } from "./sight.js";
+
+/** Bytes that a prompt, and a rubric with its claims, have usually. */
+const PROMPT_BYTES = 192 * 1024;
+const RUBRIC_BYTES = 32 * 1024;
+
+/** A candidate, or the live config: its block, and how it did on searched runs. */
+export function candidateFile(sight: Sight, candidate: ShownCandidate): string {
+  const { hypothesis, changes } = candidate;
+  const block = blockOf(sight, candidate);
+  return fitJson((room) => ({
+    ...{ ...scoresOf(candidate), hypothesis, changes },
+    ...shownBlock("station", block, room),
+  }));
+}
+
+/** How a candidate did on searched runs; nulls until its replay of them has ended. */
+export function scoresOf({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
+  return {
+    ...{ name, seed, iteration, replay: replayEnded },
+    searchScore: searched?.searchScore ?? null,
+    searchInterval: searched?.searchInterval ?? null,
+    searchScored: searched?.searchScored ?? 0,
+    searchedGain: searched?.searchedGain ?? null,
+    searchedPairs: searched?.searchedPairs ?? null,
+    costPerRun: searched?.costPerRun ?? null,
+  };
+}
+
+/** A block as a member of this name, and in `cut` what of it was cut, if anything: such a text must not be copied. */
+export function shownBlock(member: string, block: StationBody, room: Room) {
+  const prompt = firstBytes(block.prompt, room(PROMPT_BYTES));
+  const judge = block.judge === null ? null : shownJudge(block.judge, room);
+  const cut = [
+    ...(prompt === block.prompt ? [] : [`${member}.prompt`]),
+    ...(JSON.stringify(judge) === JSON.stringify(block.judge) ? [] : [`${member}.judge`]),
+  ];
+  return { [member]: { ...block, prompt, judge }, ...(cut.length === 0 ? {} : { cut }) };
+}
+
+function shownJudge(judge: NonNullable<StationBody["judge"]>, room: Room): NonNullable<StationBody["judge"]> {
+  const { rubric, claims } = judge;
+  const shown = claims.join("").length <= room(RUBRIC_BYTES) ? claims : excerptTexts(claims, room(RUBRIC_BYTES));
+  return { ...judge, rubric: firstBytes(rubric, room(RUBRIC_BYTES)), claims: [...shown] };
+}

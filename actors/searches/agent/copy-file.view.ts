@@ -1,0 +1,76 @@
+import { boundMoney } from "../../money.js";
+import { excerptReasons, excerptTexts, firstBytes, lastBytes } from "../../replays/figures/excerpt.js";
+import { partsOf, readReplayRows } from "../../replays/replay-parts.js";
+import { runCheckouts, runs } from "../../runs/run.table.js";
+import { listSteps } from "../../runs/run-steps.js";
+import { getText } from "../../tables/text-blobs.js";
+import { MAX_FILE_BYTES, MAX_STEPS } from "./bounds.js";
+import { folderName } from "./file-name.js";
+import { fitJson, type Room } from "./fit.js";
+import type { SeenCopy, Sight } from "./sight.js";
+
+/** Bytes that texts of a result have usually: a check's output, all reasons, all claims, and one step. */
+const OUTPUT_BYTES = 32 * 1024;
+const REASONS_BYTES = 32 * 1024;
+const CLAIMS_BYTES = 32 * 1024;
+const STEP_BYTES = 2 * 1024;
+const WHY_BYTES = 2 * 1024;
+
+/** What one replay of a searched run came to: its result, check, judge, and last steps. */
+export function resultFile(sight: Sight, seen: SeenCopy): string {
+  const { reading, workspaceId } = sight;
+  const { candidate, copy } = seen;
+  const { replayId, place, taskId, repeat, runId, result, why, outcome, priced, steps, ms, toolMisses } = copy;
+  const rows = readReplayRows(reading, workspaceId, { replayId, place });
+  const { check, judge } = partsOf(rows, copy, { reading, workspaceId });
+  const last = lastSteps(sight, runId);
+  return fitJson((room) => ({
+    ...{ task: folderName(taskId), candidate: candidate.name, copy: repeat, result },
+    why: why === null ? null : { code: why.code, text: firstBytes(why.text, room(WHY_BYTES)) },
+    outcome,
+    check: check === null ? null : { ...check, output: lastBytes(check.output, room(OUTPUT_BYTES)) },
+    judge: judge.scale === null ? null : judgeOf(judge, room),
+    ...{ spent: boundMoney(copy.spent), priced, ms, toolMisses },
+    steps: steps ?? last.length,
+    lastSteps: last.map(({ index, kind, tool, text }) => ({
+      index,
+      kind,
+      tool,
+      text: firstBytes(text, room(STEP_BYTES)),
+    })),
+    cut: `Of steps the last ${MAX_STEPS} are here; long texts are cut.`,
+  }));
+}
+
+function judgeOf(judge: ReturnType<typeof partsOf>["judge"], room: Room) {
+  const { scale, passed, score, marks, passShare, claims, reasons } = judge;
+  return {
+    ...{ scale, passed, score, marks, passShare },
+    claims: claims.length === 0 ? [] : excerptTexts(claims, room(CLAIMS_BYTES)),
+    reasons: excerptReasons(reasons, room(REASONS_BYTES)).map(({ text, claim }) => ({ text, claim })),
+  };
+}
+
+function lastSteps({ reading, workspaceId }: Sight, runId: string | null) {
+  const run = runId === null ? undefined : runs.get(reading, workspaceId, runId);
+  if (run === undefined) return [];
+  const after = run.steps - MAX_STEPS - 1;
+  return listSteps(reading, workspaceId, run.id, {
+    limit: MAX_STEPS,
+    ...(after < 0 ? {} : { after: [run.id, after] }),
+  });
+}
+
+/** What the copy's agent changed, cut and said so; empty for no change. */
+export function diffFile({ reading, workspaceId }: Sight, { copy: { runId } }: SeenCopy): string {
+  if (runId === null) return "";
+  const parts = runCheckouts.list(reading, workspaceId, [runId]).map(({ repository, digest, own = digest }) => {
+    const diff = getText(reading, workspaceId, own);
+    return diff === "" ? "" : `# in ${repository}\n${diff.endsWith("\n") ? diff : `${diff}\n`}`;
+  });
+  const whole = parts.join("");
+  const bytes = Buffer.byteLength(whole);
+  if (bytes <= MAX_FILE_BYTES) return whole;
+  const said = `\n# cut: the whole change has ${bytes} bytes\n`;
+  return `${firstBytes(whole, MAX_FILE_BYTES - Buffer.byteLength(said))}${said}`;
+}

@@ -1,0 +1,108 @@
+import type { Reading } from "../../../storage/store.js";
+import type { StationBody } from "../../lines/station.js";
+import type { ReplayCopyRow } from "../../replays/replay.js";
+import { replayCopies } from "../../replays/replay-copy.table.js";
+import { type ReplayEntry, replayInputs } from "../../replays/replay-input.table.js";
+import {
+  type SearchCandidateRow,
+  type SearchInputRow,
+  type SearchIterationRow,
+  type SearchRow,
+  toBlock,
+} from "../search.js";
+import { getSearchInput, searches } from "../search.table.js";
+import { listCandidates, searchCandidateInputs } from "../search-candidate.table.js";
+import { listIterations } from "../search-iteration.table.js";
+
+/** What of a candidate an agent may see: nothing of its held-out runs. */
+export type ShownCandidate = Pick<
+  SearchCandidateRow,
+  "candidateId" | "name" | "seed" | "iteration" | "hypothesis" | "changes" | "replayId" | "replayEnded" | "searched"
+>;
+
+/**
+ * What the agent of an iteration may see of its search: everything that it is shown is made of this, so of searched runs
+ * alone. Nothing here names a held-out run.
+ */
+export interface Sight {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  readonly search: SearchRow;
+  readonly iteration: SearchIterationRow;
+  /** The iterations before it. */
+  readonly earlier: readonly SearchIterationRow[];
+  /** The seed first. */
+  readonly candidates: readonly ShownCandidate[];
+  /** The task of each searched run. */
+  readonly searched: ReadonlyMap<string, string>;
+  /** The places of the searched runs in the set, by task. */
+  readonly places: ReadonlyMap<string, readonly number[]>;
+  readonly live: Pick<SearchInputRow, "config" | "block">;
+}
+
+/** A copy of a searched run, with its candidate. */
+export interface SeenCopy {
+  readonly candidate: ShownCandidate;
+  readonly copy: ReplayCopyRow;
+}
+
+/** What the agent of the iteration sees; undefined when the search is gone. */
+export function findSight(reading: Reading, workspaceId: string, iteration: SearchIterationRow): Sight | undefined {
+  const search = searches.get(reading, workspaceId, iteration.searchId);
+  if (search === undefined) return undefined;
+  const { split, config, block } = getSearchInput(reading, workspaceId, search.id);
+  const before = listIterations(reading, workspaceId, search.id).filter(({ number }) => number < iteration.number);
+  const searched = new Map(split.searched.map(({ runId, taskId }) => [runId, taskId]));
+  const entries = replayInputs.get(reading, workspaceId, search.seedReplayId)?.entries ?? [];
+  return {
+    ...{ reading, workspaceId, search, iteration, earlier: before, live: { config, block }, searched },
+    candidates: listCandidates(reading, workspaceId, search.id).map(toShown),
+    places: placesOf(entries.filter(({ runId }) => searched.has(runId))),
+  };
+}
+
+function placesOf(entries: readonly Pick<ReplayEntry, "taskId" | "place">[]): ReadonlyMap<string, readonly number[]> {
+  const places = new Map<string, number[]>();
+  for (const { taskId, place } of entries) places.set(taskId, [...(places.get(taskId) ?? []), place]);
+  return places;
+}
+
+function toShown(row: SearchCandidateRow): ShownCandidate {
+  const { candidateId, name, seed, iteration, hypothesis, changes, replayId, replayEnded, searched } = row;
+  return { candidateId, name, seed, iteration, hypothesis, changes, replayId, replayEnded, searched };
+}
+
+/** The copies of searched runs of a candidate's replay. */
+export function listSeen(sight: Sight, candidate: ShownCandidate): readonly SeenCopy[] {
+  return [...sight.places.keys()].flatMap((taskId) => listSeenOf(sight, candidate, taskId));
+}
+
+/** Those of one task. */
+export function listSeenOf(sight: Sight, candidate: ShownCandidate, taskId: string): readonly SeenCopy[] {
+  const { reading, workspaceId, searched, places } = sight;
+  const { replayId } = candidate;
+  if (replayId === null) return [];
+  return (places.get(taskId) ?? [])
+    .flatMap((place) => replayCopies.list(reading, workspaceId, [replayId, place]))
+    .filter(({ originalRunId }) => searched.has(originalRunId))
+    .map((copy) => ({ candidate, copy }));
+}
+
+/** One copy of a searched run; undefined for any other. */
+export function findSeen(
+  { reading, workspaceId, searched, candidates }: Sight,
+  name: { readonly candidateId: string; readonly place: number; readonly repeat: number },
+): SeenCopy | undefined {
+  const candidate = candidates.find(({ candidateId }) => candidateId === name.candidateId);
+  if (candidate === undefined || candidate.replayId === null) return undefined;
+  const copy = replayCopies.get(reading, workspaceId, candidate.replayId, name.place, name.repeat);
+  return copy === undefined || !searched.has(copy.originalRunId) ? undefined : { candidate, copy };
+}
+
+/** The station block of a candidate, as a line holds it. */
+export function blockOf(sight: Sight, { seed, candidateId }: ShownCandidate): StationBody {
+  const { reading, workspaceId, search, live } = sight;
+  const input = seed ? live : searchCandidateInputs.get(reading, workspaceId, search.id, candidateId);
+  if (input === undefined) throw new Error("a candidate without its input");
+  return toBlock(input.config, input.block);
+}

@@ -1,0 +1,56 @@
+import { createHash } from "node:crypto";
+import type { Refusal } from "../../actors/refusal.js";
+import { type AgentFile, findAgentFile, listFileNames } from "../../actors/searches/agent/agent-files.js";
+import { MAX_BYTES, MAX_FILES } from "../../actors/searches/agent/bounds.js";
+import { fileNameText, parseFileName } from "../../actors/searches/agent/file-name.js";
+import { findSight } from "../../actors/searches/agent/sight.js";
+import type { SearchIterationRow } from "../../actors/searches/search.js";
+import type { Runtime } from "../../runtime/runtime.js";
+
+interface Shown {
+  readonly workspaceId: string;
+  readonly iteration: SearchIterationRow;
+}
+
+const NOTHING: Refusal = { refused: "not-found" };
+
+/** The files that the agent of an iteration is shown, as far as there is room. Each is made, measured and let go. */
+export async function listFiles(
+  reading: Runtime["reading"],
+  { workspaceId, iteration }: Shown,
+  pause: () => Promise<void>,
+) {
+  const sight = findSight(reading, workspaceId, iteration);
+  if (sight === undefined) return NOTHING;
+  const files: { file: string; path: string; bytes: number; digest: string }[] = [];
+  let room = MAX_BYTES;
+  const names = listFileNames(sight);
+  let leftOut = Math.max(0, names.length - MAX_FILES);
+  for (const name of names.slice(0, MAX_FILES)) {
+    await pause();
+    const made = findAgentFile(sight, name);
+    if (made === undefined) continue;
+    const { path, content } = made;
+    const bytes = Buffer.byteLength(content);
+    if (bytes > room) {
+      leftOut += 1;
+      continue;
+    }
+    room -= bytes;
+    const digest = createHash("sha256").update(content).digest("hex");
+    files.push({ file: fileNameText(name), path, bytes, digest });
+  }
+  return { files, leftOut };
+}
+
+/** One of them, by its name in its address. */
+export function fileOf(
+  reading: Runtime["reading"],
+  { workspaceId, iteration }: Shown,
+  text: string,
+): AgentFile | Refusal {
+  const name = parseFileName(text);
+  const sight = name === null ? undefined : findSight(reading, workspaceId, iteration);
+  const file = name === null || sight === undefined ? undefined : findAgentFile(sight, name);
+  return file ?? NOTHING;
+}

@@ -1,0 +1,178 @@
+import { z } from "zod";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { isRunnerOf } from "../../actors/runners/runner.queries.js";
+import type { RunnerClaim } from "../../actors/runs/run.queries.js";
+import type { Sealer } from "../../actors/sealer.js";
+import { sha256Hex } from "../../actors/sealer.js";
+import { MAX_FILE_BYTES } from "../../actors/searches/agent/bounds.js";
+import { causeSchema } from "../../actors/searches/agent/cause.js";
+import { findHeldIteration } from "../../actors/searches/agent/held-iteration.js";
+import type { SearchIterationRow } from "../../actors/searches/search.js";
+import { searchIterationRef } from "../../actors/searches/search-iteration.messages.js";
+import { bearerToken } from "../authenticate.js";
+import { parseBy } from "../field-errors.js";
+import { granted, Refused } from "../refused.js";
+import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
+import { findPool, type PoolSource } from "../runners/pool-bearer.js";
+import { idempotencyWithin, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { fileOf, listFiles } from "./agent-files.js";
+import { proposedSchema, readProposed } from "./proposed.js";
+
+const held =
+  "Only for the runner that holds the run, with its pool's token; it names itself in `service-runner` and its claim in " +
+  "`service-run-fence`. To everybody else with a credential the run is not there.";
+const ofRunners = { access: "public", credential: "pool", problems: ["unauthenticated", "not-found"] } as const;
+const repeatable = { "idempotency-key": "optional" } as const;
+
+const proposedAnswer = z
+  .strictObject({
+    candidates: z.array(z.strictObject({ candidateId: z.string(), name: z.string(), fingerprint: z.string() })),
+    left: z.int().describe("How many more candidates this run may propose."),
+  })
+  .meta({ title: "proposed-candidates" });
+const causeAnswer = z
+  .strictObject({
+    taskId: z.string(),
+    cause: causeSchema.shape.cause,
+    replayRunId: z.string().describe("The replay run that shows the failure."),
+  })
+  .meta({ title: "recorded-cause" });
+const filesAnswer = z
+  .strictObject({
+    files: z.array(
+      z.strictObject({
+        file: z.string().describe("Its name in its address."),
+        path: z.string().describe("Where the agent finds it."),
+        bytes: z.int(),
+        digest: z.string().describe("SHA-256, hex"),
+      }),
+    ),
+    leftOut: z.int().describe("Number of files that there was no room for."),
+  })
+  .meta({ title: "search-files" });
+
+const EXAMPLE = { key: "work", name: "Work", kind: "work", prompt: "Read the tests first.", check: "make test" };
+
+interface AgentRoutesOptions extends PoolSource {
+  readonly sealer: Sealer;
+}
+
+/** What the runner of a search's agent fetches for it, and sends for it. */
+export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[] {
+  const { runtime, sealer } = options;
+  return [
+    route({
+      method: "POST",
+      path: "/api/runs/{runId}/search-candidates",
+      operation: "proposeSearchCandidates",
+      summary: "The agent of a search proposes candidates",
+      description:
+        `${held} Takes a list or one candidate. Either all are admitted, or none (422, faults at \`[i].…\`); an attempt ` +
+        "counts either way. Refused (409) from the run of a reflection.",
+      ...ofRunners,
+      headers: repeatable,
+      body: z.unknown(),
+      takes: proposedSchema,
+      example: { name: "reads-first", hypothesis: "It edited before it had read the tests.", station: EXAMPLE },
+      answers: { 201: { body: proposedAnswer, headers: replayedHeader } },
+      problems: [...ofRunners.problems, "conflict", "invalid"],
+      handle: async (request) => {
+        const { workspaceId, claim, iteration } = granted(findCalling(options, request));
+        const idempotency = idempotencyWithin(sealer, request, `${claim.runId} candidates.propose`);
+        const proposed = readProposed(request.body);
+        const message = { type: "candidates.propose", ...claim, proposed, idempotency } as const;
+        const answer = await runtime.ask(searchIterationRef(workspaceId, iteration.id), message);
+        const { replayed, candidates, left } = granted(answer);
+        return { status: 201, body: { candidates, left }, headers: replayHeaders(replayed) };
+      },
+    }),
+    route({
+      method: "POST",
+      path: "/api/runs/{runId}/search-causes",
+      operation: "recordSearchCause",
+      summary: "The agent of a reflection records why a task failed",
+      description: `${held} A second cause for a task replaces the first. Refused (409) from a run that proposes.`,
+      ...ofRunners,
+      headers: repeatable,
+      body: z.unknown(),
+      takes: causeSchema,
+      example: { taskId: "task_1", cause: "config", evidence: "It edited before it had read the tests." },
+      answers: { 201: { body: causeAnswer, headers: replayedHeader } },
+      problems: [...ofRunners.problems, "conflict", "invalid"],
+      handle: async (request) => {
+        const { workspaceId, claim, iteration } = granted(findCalling(options, request));
+        const parsed = parseBy(causeSchema, request.body);
+        if ("errors" in parsed) throw new Refused({ refused: "invalid", errors: parsed.errors });
+        const idempotency = idempotencyWithin(sealer, request, `${claim.runId} cause.record`);
+        const { suggestion, ...rest } = parsed.data;
+        const said = { ...rest, suggestion: suggestion?.trim() ? suggestion : null };
+        const message = { type: "cause.record", ...claim, ...said, idempotency } as const;
+        const answer = await runtime.ask(searchIterationRef(workspaceId, iteration.id), message);
+        const { replayed, taskId, cause, replayRunId } = granted(answer);
+        return { status: 201, body: { taskId, cause, replayRunId }, headers: replayHeaders(replayed) };
+      },
+    }),
+    ...fileRoutes(options),
+  ];
+}
+
+function fileRoutes(source: PoolSource): readonly Route[] {
+  const { reading } = source.runtime;
+  return [
+    route({
+      method: "GET",
+      path: "/api/runs/{runId}/search-files",
+      operation: "listSearchFiles",
+      summary: "The files that the agent of a search is shown",
+      description: `${held} Made of searched runs alone, at most 16 MiB together.`,
+      ...ofRunners,
+      answers: { 200: filesAnswer },
+      handle: async (request) => {
+        const { workspaceId, iteration } = granted(findCalling(source, request));
+        const listed = await listFiles(reading, { workspaceId, iteration }, request.pause);
+        return isRefusal(listed) ? listed : { status: 200, body: listed };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/runs/{runId}/search-files/{file}",
+      operation: "getSearchFile",
+      summary: "One of these files",
+      description: `${held} At most ${MAX_FILE_BYTES} bytes.`,
+      ...ofRunners,
+      answers: { 200: { body: null, text: "text/plain" } },
+      handle: (request): Outcome => {
+        const { workspaceId, iteration } = granted(findCalling(source, request));
+        const file = fileOf(reading, { workspaceId, iteration }, request.params.file ?? "");
+        return isRefusal(file) ? file : { status: 200, text: { type: "text/plain", content: file.content } };
+      },
+    }),
+  ];
+}
+
+/** A runner that calls about a run of a search's agent that it holds. */
+interface Calling {
+  readonly workspaceId: string;
+  readonly claim: RunnerClaim;
+  readonly iteration: SearchIterationRow;
+}
+
+/** Refused `unauthenticated` without a credential, `not-found` with any but that of the runner which holds the run. */
+function findCalling(source: PoolSource, request: RouteRequest<"public">): Calling | Refusal {
+  const { params, header, caller } = request;
+  const token = bearerToken(header("authorization"));
+  const pool = token === null ? null : findPool(source, sha256Hex(token));
+  if (pool === null && caller === null) {
+    return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+  }
+  const fence = header("service-run-fence") ?? "";
+  const runnerId = header("service-runner") ?? "";
+  const { reading } = source.runtime;
+  if (pool === null || !/^\d{1,15}$/.test(fence) || !isRunnerOf(reading, pool, runnerId)) return NOTHING;
+  const { workspaceId } = pool;
+  const claim = { runId: params.runId ?? "", runnerId, fence: Number(fence) };
+  const iteration = findHeldIteration(reading, workspaceId, claim);
+  return iteration === undefined ? NOTHING : { workspaceId, claim, iteration };
+}
+
+const NOTHING: Refusal = { refused: "not-found" };

@@ -1,0 +1,245 @@
+import { keepReasons } from "../../../../actors/replays/judging/kept-reasons.js";
+import { replayVerdicts } from "../../../../actors/replays/judging/replay-verdict.table.js";
+import type { ReplayCopyRow } from "../../../../actors/replays/replay.js";
+import { replays } from "../../../../actors/replays/replay.table.js";
+import { replayCopies } from "../../../../actors/replays/replay-copy.table.js";
+import { type ReplayEntry, replayInputs } from "../../../../actors/replays/replay-input.table.js";
+import { replayPurses } from "../../../../actors/replays/replay-purse.table.js";
+import type { RunRow } from "../../../../actors/runs/run.js";
+import { runCheckouts, runs } from "../../../../actors/runs/run.table.js";
+import { runInputs } from "../../../../actors/runs/run-input.table.js";
+import { storeStep } from "../../../../actors/runs/run-steps.js";
+import { findAgentFile, listFileNames } from "../../../../actors/searches/agent/agent-files.js";
+import { findSight } from "../../../../actors/searches/agent/sight.js";
+import { measureSearched } from "../../../../actors/searches/rules/candidate-figures.js";
+import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "../../../../actors/searches/search.js";
+import { searches, searchInputs } from "../../../../actors/searches/search.table.js";
+import { searchCandidateInputs, searchCandidates } from "../../../../actors/searches/search-candidate.table.js";
+import { searchIterations } from "../../../../actors/searches/search-iteration.table.js";
+import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
+import { storeText } from "../../../../actors/tables/text-blobs.js";
+import { address } from "../../../../runtime/address.js";
+import { replayInput, replayRow } from "../../../support/replay-rows.js";
+import { withStation } from "../../../support/run-config.js";
+import { memoryRows, withTurn } from "../../../support/turn.js";
+import { lineId, teamId, workspaceId } from "../../../support/work.js";
+
+/**
+ * A search that has replayed its live config and a candidate `bold`, in rows: tasks 1 and 2 are searched, task 3 is held
+ * out. Whatever is stored of task 3 holds the canary.
+ */
+
+export const CANARY = "canary-of-held-out-runs";
+/** A config without skills, which would be bodies. */
+export const configWith = (station: Parameters<typeof withStation>[0]) => ({ ...withStation(station), skills: [] });
+export const live = configWith({ prompt: "Build it." });
+const bold = configWith({ prompt: "Be bold." });
+const at = "2026-01-01T00:00:00.000Z";
+
+/** Texts of a copy; each of a held-out one holds the canary. */
+interface Texts {
+  readonly title: string;
+  readonly diff: string;
+  readonly step: string;
+  readonly output: string;
+  readonly reason: string;
+}
+
+export interface AgentSceneOptions {
+  readonly iteration?: Partial<SearchIterationRow>;
+  /** What of the texts of searched runs is another than usual. */
+  readonly texts?: Partial<Texts>;
+  /** Steps of each run. */
+  readonly steps?: number;
+  readonly live?: typeof live;
+}
+
+const usual = (place: number, of: string): Texts => ({
+  title: `Mend ${place}`,
+  diff: `+${of} ${place}\n`,
+  step: `${of} read ${place}`,
+  output: `${of} checked ${place}`,
+  reason: `${of} left ${place} undone`,
+});
+const heldOut: Texts = {
+  ...{ title: `${CANARY} title`, diff: `+${CANARY} diff\n`, step: `${CANARY} step` },
+  ...{ output: `${CANARY} output`, reason: `${CANARY} reason` },
+};
+
+type Rows = ReturnType<typeof memoryRows>;
+
+export class AgentScene {
+  readonly rows: Rows = memoryRows();
+  readonly iteration: SearchIterationRow;
+  readonly #options: AgentSceneOptions;
+
+  constructor(options: AgentSceneOptions = {}) {
+    this.#options = options;
+    for (const place of [1, 2, 3]) this.#putOriginal(place);
+    this.#putReplay("rep_seed", [1, 2, 3]);
+    this.#putReplay("rep_bold", [1, 2]);
+    this.#putReplay("rep_held", [3]);
+    this.#putSearch();
+    this.iteration = {
+      ...{ id: "siter_2", searchId: "search_1", number: 2, kind: "propose", state: "running", runId: "run_agent" },
+      ...{ lostRunIds: [], attempts: 0, proposed: [], allotted: { amount: 1, currency: "EUR" }, agentSpent: null },
+      ...{ unpriced: false, reason: null, reflection: null, wantedAt: at, startedAt: at, endedAt: null },
+      ...options.iteration,
+    };
+    searchIterations.insert(this.rows, workspaceId, this.iteration);
+  }
+
+  /** What the iteration's agent sees. */
+  get sight() {
+    const sight = findSight(this.rows, workspaceId, this.iteration);
+    if (sight === undefined) throw new Error("the search is gone");
+    return sight;
+  }
+
+  /** The files that it is shown, by path, in their order. */
+  get files(): ReadonlyMap<string, string> {
+    const { sight } = this;
+    return new Map(
+      listFileNames(sight).flatMap((name) => {
+        const file = findAgentFile(sight, name);
+        return file === undefined ? [] : [[file.path, file.content] as const];
+      }),
+    );
+  }
+
+  json(path: string): Record<string, unknown> {
+    return JSON.parse(this.files.get(path) ?? "null");
+  }
+
+  #textsOf(place: number, of: string): Texts {
+    return place === 3 ? heldOut : { ...usual(place, of), ...this.#options.texts };
+  }
+
+  #putOriginal(place: number): void {
+    const { title } = this.#textsOf(place, "original");
+    const brief = { id: `task_${place}`, title, description: `All of ${title}`, url: "", marks: {}, notes: null };
+    runInputs.insert(this.rows, workspaceId, {
+      ...{ runId: `run_${place}`, config: live, claimed: { brief, secrets: {} } },
+      beginning: { line: { key: "dev", name: "Dev" }, station: NO_STATION, checkouts: [] },
+    });
+  }
+
+  #putReplay(replayId: string, places: readonly number[]): void {
+    const entries = places.map(
+      (place): ReplayEntry => ({
+        ...{ place, runId: `run_${place}`, taskId: `task_${place}`, refusal: null },
+        title: this.#textsOf(place, "original").title,
+      }),
+    );
+    replays.insert(this.rows, workspaceId, replayRow({ id: replayId, runs: places.length }));
+    replayInputs.insert(this.rows, workspaceId, replayInput({ replayId, config: live, entries }));
+    for (const place of places) this.#putCopy(replayId, place);
+  }
+
+  #putCopy(replayId: string, place: number): void {
+    const texts = this.#textsOf(place, replayId);
+    const runId = `run_${replayId}_${place}`;
+    const copy: ReplayCopyRow = {
+      ...{ replayId, place, repeat: 1, originalRunId: `run_${place}`, taskId: `task_${place}`, runId },
+      ...{ state: "judged", lostRunIds: [], result: place === 1 ? "failed" : "succeeded", outcome: "completed" },
+      why: { code: "judge-failed", text: texts.reason },
+      check: { passed: true, exitCode: 0, tail: texts.output },
+      ...{ spent: { amount: 0.5, currency: "EUR" }, priced: true, steps: 1, ms: 1_000, toolMisses: 0 },
+    };
+    replayCopies.insert(this.rows, workspaceId, copy);
+    this.#putRun(runId, texts);
+    const reasons = keepReasons(this.rows, workspaceId, [{ text: texts.reason, claim: 0, citations: [] }]);
+    replayVerdicts.insert(this.rows, workspaceId, {
+      ...{ replayId, place, repeat: 1, which: "first", state: "judged", none: null },
+      verdict: {
+        ...{ scale: "claims", passed: place !== 1, score: 1, marks: [true], reasons, model: "m", promptVersion: 1 },
+        cut: false,
+      },
+      spent: { calls: 1, cost: null, isEstimate: false },
+    });
+  }
+
+  #putRun(id: string, { step, diff, output }: Texts): void {
+    const { steps = 1 } = this.#options;
+    const row = {
+      ...{ id, owner: { kind: "replay", id: "rep" }, ownerAddress: address(workspaceId, "replay", "rep") },
+      ...{ taskId: null, teamId, lineId, stationId: "sta_work", stationKey: "work", state: "ended", steps },
+      ...{ outcome: "completed", reason: null, runnerId: null, fence: 1, fingerprint: "f", passesTo: [] },
+      ...{ needs: { poolId: null, labels: [], harness: "command" }, spent: null, handover: null, failure: null },
+      ...{ ending: { kind: "finish", note: "" }, queuedAtMs: 0, startedAt: at, endedAt: at },
+      check: { passed: true, exitCode: 0, output },
+    } satisfies RunRow;
+    withTurn(
+      address(workspaceId, "run", id),
+      (turn) => {
+        runs.insert(turn, workspaceId, row);
+        for (let index = 0; index < steps; index++) {
+          storeStep(turn, id, { index, kind: "message", text: `${index} ${step}`, tool: null, spent: null, at });
+        }
+        const digest = storeText(turn, workspaceId, diff);
+        runCheckouts.insert(turn, workspaceId, { runId: id, repository: "acme/app", base: "b".repeat(40), digest });
+      },
+      { rows: this.rows },
+    );
+  }
+
+  #putSearch(): void {
+    const { live: config = live } = this.#options;
+    const block = { name: "Work", passesTo: [], alerts: [], runners: { pool: null, labels: [] } };
+    const prints = { fingerprint: "f", runningFingerprint: "r", scoringFingerprint: "s" };
+    const place = { teamId, lineId, stationId: "sta_work", stationKey: "work", setId: "rset_1", setVersion: 3 };
+    const ceiling = { amount: 10, currency: "EUR" };
+    const search: SearchRow = {
+      ...{ id: "search_1", ...place, state: "searching", ending: null, objective: "success", minGain: 0.05 },
+      agent: { harness: "command", model: null, effort: null },
+      budget: { iterations: 3, perIteration: 2, ceiling, concurrency: 4, repeats: 1 },
+      ...{ seedCandidateId: "cand_0", seedReplayId: "rep_seed", iterationsRun: 2, proposed: 1, best: null },
+      ...{ startedAt: at, endedAt: null },
+    };
+    searches.insert(this.rows, workspaceId, search);
+    const runsOf = (...places: number[]) => places.map((one) => ({ runId: `run_${one}`, taskId: `task_${one}` }));
+    const money = { amount: 1, currency: "EUR" };
+    searchInputs.insert(this.rows, workspaceId, {
+      ...{ searchId: "search_1", config, block, ...prints, judgeModel: null },
+      split: { searched: runsOf(1, 2), heldOut: runsOf(3) },
+      allotments: { seed: money, searchReplay: money, heldOutReplay: money, agentRun: money },
+      ...{ line: { key: "dev", name: "Dev" }, warnings: [] },
+    });
+    replayPurses.put(this.rows, workspaceId, ["search_1"], {
+      ...{ searchId: "search_1", ceiling, counted: "5/2", spent: "5/2" },
+    });
+    const seed = { ...prints, ...unheld, candidateId: "cand_0", name: "seed", seed: true, replayId: "rep_seed" };
+    this.#putCandidate({ ...seed, iteration: null, hypothesis: null, changes: [] });
+    const held = { heldOutReplayId: "rep_held", heldOutEnded: "finished" } as const;
+    const made = { ...prints, ...unheld, ...held, candidateId: "cand_1", name: "bold", seed: false };
+    this.#putCandidate({
+      ...{ ...made, runningFingerprint: "b", replayId: "rep_bold", iteration: 1, hypothesis: "It was shy." },
+      changes: [{ part: "prompt", name: null, kind: "changed", was: null, now: null }],
+    });
+    searchCandidateInputs.insert(this.rows, workspaceId, {
+      ...{ searchId: "search_1", candidateId: "cand_1", config: bold, block, judgeModel: null },
+    });
+  }
+
+  #putCandidate(row: Omit<SearchCandidateRow, "searched">): void {
+    const terms = { seed: null, minGain: 0.05, currency: "EUR" };
+    const searched = measureSearched([measured(1, "failed"), measured(2, "succeeded")], terms);
+    searchCandidates.insert(this.rows, workspaceId, { ...row, searched });
+  }
+}
+
+function measured(place: number, result: "succeeded" | "failed"): MeasuredCopy {
+  return {
+    ...{ taskId: `task_${place}`, originalRunId: `run_${place}`, repeat: 1, result },
+    ...{ spent: { amount: 0.5, currency: "EUR" }, priced: true, steps: 1, ms: 1_000, pairOutcome: null },
+  };
+}
+
+const NO_STATION = { name: "Work", passesTo: [], next: [] };
+const unheld: Pick<
+  SearchCandidateRow,
+  "searchId" | "heldOutReplayId" | "replayEnded" | "heldOutEnded" | "heldOut" | "admittedAt"
+> = {
+  ...{ searchId: "search_1", heldOutReplayId: null, replayEnded: "finished", heldOutEnded: null, heldOut: null },
+  admittedAt: at,
+};

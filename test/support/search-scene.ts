@@ -1,0 +1,73 @@
+import { isRefusal } from "../../actors/refusal.js";
+import type { Job } from "../../actors/runners/job.js";
+import type { SearchIterationRow } from "../../actors/searches/search.js";
+import { type SearchTerms, searchRef } from "../../actors/searches/search.messages.js";
+import { listIterations } from "../../actors/searches/search-iteration.table.js";
+import { fillSet, type ReplayScene } from "./replay-scene.js";
+
+/** A search of a {@link ReplayScene}, whose replays and agents the test's own runner works. */
+
+interface StartedSearch {
+  readonly searchId: string;
+  readonly seedReplayId: string;
+}
+
+type SearchPlace = Pick<ReplayScene, "ada" | "service" | "workspaceId" | "teamId" | "lineId" | "stationId">;
+
+/** Starts a search of a set by ada: two iterations of two candidates, unless the terms say otherwise. */
+export async function startSearch(
+  { ada, service, workspaceId, ...at }: SearchPlace,
+  setId: string,
+  terms: Partial<Omit<SearchTerms, "setId">> = {},
+): Promise<StartedSearch> {
+  const me = await ada.request("GET", "/api/sessions/me");
+  const { teamId, lineId, stationId } = at;
+  const searchId = `search_${setId}`;
+  const answer = await service.runtime.ask(searchRef(workspaceId, searchId), {
+    type: "search.start",
+    caller: { kind: "person", userId: String(me.body?.userId), email: "", sessionId: "" },
+    client: null,
+    ...{ teamId, lineId, stationId },
+    terms: {
+      setId,
+      budget: { iterations: 2, perIteration: 2, ceiling: { amount: 50, currency: "EUR" }, concurrency: 4, repeats: 1 },
+      agent: { harness: "command", model: null, effort: null },
+      ...{ objective: "success", ...terms },
+    },
+  });
+  if (isRefusal(answer)) throw new Error(`the search did not start: ${JSON.stringify(answer)}`);
+  if (answer === undefined || !("seedReplayId" in answer)) throw new Error("the search gave no answer");
+  return { searchId, seedReplayId: answer.seedReplayId };
+}
+
+const FAILED = {
+  outcome: "failed",
+  failure: { code: "harness-failed", message: "It ended with 1.", output: "" },
+} as const;
+
+/** Works copies of replays, which fail unless the test says otherwise, until the runner is given the run of a search's agent. */
+export async function workUntilAgent(
+  { peer }: Pick<ReplayScene, "peer">,
+  work: (job: Job) => void = (job) => peer.end(job, FAILED),
+): Promise<Job> {
+  for (;;) {
+    const job = await peer.job();
+    if (job.search !== undefined) return job;
+    peer.start(job);
+    work(job);
+  }
+}
+
+/** A search of a set of five runs, with the job of its first agent. */
+export async function openSearch(place: ReplayScene, terms: Parameters<typeof startSearch>[2] = {}) {
+  const { set, runIds } = await fillSet(place, 5);
+  const started = await startSearch(place, set.slice(set.lastIndexOf("/") + 1), terms);
+  return { ...started, set, runIds, job: await workUntilAgent(place) };
+}
+
+/** The newest iteration of a search. */
+export function newestIteration({ service, workspaceId }: SearchPlace, searchId: string): SearchIterationRow {
+  const newest = listIterations(service.runtime.reading, workspaceId, searchId).at(-1);
+  if (newest === undefined) throw new Error("the search has no iteration");
+  return newest;
+}
