@@ -19,7 +19,7 @@ const STEPS = [20, 0] as const;
 /** The modules that record what runs begin from, what becomes of them, and where tasks stay. */
 const modules = ["/actors/runs/run-input.js", "/actors/runs/run-fact.js", "/actors/run-facts/", "/tasks/ended-runs.js"];
 /** The tables that these write. */
-const recorded = ["run-input", "run-fact", "run-outcome", "stay", "task-stay"];
+const recorded = ["run-input", "run-base", "run-fact", "run-fact-by-station", "run-outcome", "stay"];
 /** What encodes the rows of a batch and hands them to the disk. */
 const COMMITS = "/storage/lmdb-commits.js";
 
@@ -53,7 +53,7 @@ class CommitCounter {
 
   #count(change: Change): void {
     const bytes = JSON.stringify(change.key).length + (change.op === "put" ? JSON.stringify(change.value).length : 0);
-    const isRecorded = recorded.includes(String(change.key[2]).split("/")[0] ?? "");
+    const isRecorded = recorded.includes(String(change.key[2]));
     for (const into of isRecorded ? [this.all, this.recorded] : [this.all]) {
       into.rows += 1;
       into.bytes += bytes;
