@@ -36,7 +36,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
   const replayPath = `/api/teams/${teamId}/replays/${replayId}`;
   const isOver = async () => isAtRest(await client.get(replayPath));
   await kill(world, plan.kills, createChance(seed));
-  const isDone = await until(isOver);
+  const isDone = await untilSo(isOver);
   const left = isDone ? [] : [`stuck: ${describe(await client.get(replayPath))}`];
   await service.end("SIGKILL");
   const doctor = await askDoctor(service.dataFolder);
@@ -58,7 +58,7 @@ async function runOriginals(world: ReplayWorld, count: number): Promise<readonly
   for (let n = 0; n < count; n++) {
     idOf(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`));
   }
-  const areDone = await until(async () => {
+  const areDone = await untilSo(async () => {
     const found = await client.list(`/api/teams/${teamId}/tasks?state=done&limit=200`);
     return found.length === count;
   });
@@ -76,8 +76,8 @@ async function openSet({ client, teamId, line }: ReplayWorld, runIds: readonly s
   return setId;
 }
 
-/** With -9: the service every other time, else a runner or an agent that lives. */
-async function kill(world: ReplayWorld, kills: number, chance: Chance): Promise<void> {
+/** Kills with -9: the service every other time, else a runner or an agent that lives. */
+export async function kill(world: ReplayWorld, kills: number, chance: Chance): Promise<void> {
   for (let n = 0; n < kills; n++) {
     await pause(chance.between(SHORTEST_KILL_MS, LONGEST_KILL_MS));
     if (n % 2 === 0) await world.service.restart();
@@ -135,7 +135,7 @@ async function findCopies({ client, teamId }: ReplayWorld, starts: readonly Agen
   return found;
 }
 
-async function until(isSo: () => Promise<boolean>): Promise<boolean> {
+export async function untilSo(isSo: () => Promise<boolean>): Promise<boolean> {
   for (const latestMs = performance.now() + LONGEST_REST_MS; performance.now() < latestMs; await pause(LOOK_MS)) {
     if (await isSo()) return true;
   }

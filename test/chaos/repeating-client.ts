@@ -42,6 +42,11 @@ export class RepeatingClient {
     return answer;
   }
 
+  /** A write without a key, which done twice is the same. */
+  async postAgain(path: string): Promise<Reply> {
+    return this.#untilAnswered("POST", path);
+  }
+
   /** The body of what is read; null when it is not there. */
   async get(path: string): Promise<Readonly<Record<string, unknown>> | null> {
     const answer = await this.#untilAnswered("GET", path);

@@ -16,6 +16,13 @@ const RUNNERS = 2;
 const LEASE_SECONDS = 2;
 const prices = { in: 1, out: 1, currency: "EUR" };
 
+const station = {
+  ...{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } },
+  judge: { rubric: "The work is done.", scale: "yes-no" },
+};
+/** The station's block as a change plans it. */
+export const plannedStation = { ...station, prompt: "Do the work." };
+
 /** A service with a model that judges, runners, and a team whose station has a judge. */
 export interface ReplayWorld {
   readonly folder: string;
@@ -83,11 +90,9 @@ async function configure(client: RepeatingClient) {
   const workspaceId = idOf(await create("workspaces", { slug: "acme", name: "Acme" }));
   const teamId = idOf(await create(`workspaces/${workspaceId}/teams`, { key: "core", name: "Core" }));
   const pool = await create(`workspaces/${workspaceId}/runner-pools`, { key: "main" });
-  const station = {
-    ...{ key: "work", name: "Work", kind: "work", runners: { pool: "main" } },
-    judge: { rubric: "The work is done.", scale: "yes-no" },
-  };
-  const line = await create(`teams/${teamId}/lines`, { key: "plain", name: "Plain", stations: [station] });
+  const terms = { mostRegressions: 1, ceiling: 1_000, currency: "EUR" };
+  const fields = { key: "plain", name: "Plain", stations: [station], replayCheck: terms };
+  const line = await create(`teams/${teamId}/lines`, fields);
   const [made] = (line.body?.stations ?? []) as readonly { readonly id: string }[];
   if (made === undefined) throw new Error("a line without its station");
   const poolToken = String(pool.headers["service-pool-token"]);

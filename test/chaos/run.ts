@@ -6,6 +6,7 @@ import { readArguments, refuseArguments } from "../support/command-line.js";
 import type { Fault } from "./fault.js";
 import { findFaults } from "./faults.js";
 import { planRounds, seedOf } from "./plan.js";
+import { playCheck } from "./play-check.js";
 import { playReplay } from "./play-replay.js";
 import { openReplayWorld } from "./replay-world.js";
 import { playRound, type RoundReport } from "./round.js";
@@ -19,10 +20,12 @@ there after each round. Ends with 1 when a promise was broken, and keeps that st
   --rounds N   how many rounds (20), of about eight seconds each
   --seed N     which faults come in which order; without it one is taken and told
   --only NAME  a fault that every round has, and no other; may be given several times
-  --replay     instead of rounds one replay of 50 runs, 5 copies of each, while something is killed 20 times
+  --replay     instead of rounds one replay of 50 runs, 5 copies of each, while something is killed 20 times, and then
+               a check of a planned change, with 6 kills
   --help       says this`;
 
 const REPLAY = { runs: 50, repeats: 5, kills: 20 };
+const CHECK_KILLS = 6;
 /** Rounds over one store. */
 const ROUNDS_A_STORE = 5;
 
@@ -78,7 +81,11 @@ async function playOneReplay(): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-"));
   const begunMs = performance.now();
   const replayed = await openReplayWorld(folder, seed);
-  const broken = await playReplay(replayed, REPLAY, seed).catch((error: unknown) => brokenOff(error).broken);
+  const played = async () => [
+    ...(await playReplay(replayed, REPLAY, seed)),
+    ...(await playCheck(replayed, CHECK_KILLS, seed)),
+  ];
+  const broken = await played().catch((error: unknown) => brokenOff(error).broken);
   await replayed.close();
   for (const line of broken) console.log(`  ${line}`);
   if (broken.length === 0) await replayed.remove();

@@ -1,0 +1,70 @@
+/** A check as the service tells of it, as far as it is compared. */
+export interface FoundCheck {
+  readonly id: string;
+  readonly verdict: string;
+  readonly undecidedBecause: string | null;
+  readonly tasks: number;
+  readonly compared: number;
+  readonly threshold: { readonly mostRegressions: number };
+  readonly regressions: readonly { readonly taskId: string }[];
+}
+
+/** A copy of one of its replays. */
+export interface CheckedCopy {
+  readonly taskId: string;
+  readonly result: string | null;
+}
+
+/** What is known of a check outside of it. */
+export interface AroundCheck {
+  readonly candidate: readonly CheckedCopy[];
+  readonly baseline: readonly CheckedCopy[];
+  /** The verdicts that were read while something was killed, in their order. */
+  readonly verdicts: readonly string[];
+  /** The ids of all checks of the set. */
+  readonly listed: readonly string[];
+}
+
+/** What is broken of what a check promises, over any kills; nothing when all is kept. Its replays have finished. */
+export function listBrokenCheck(check: FoundCheck, around: AroundCheck): readonly string[] {
+  return [...checkVerdict(check, around), ...checkCourse(check, around)];
+}
+
+/** The verdict, counted from the copies of both replays. */
+function* checkVerdict(check: FoundCheck, { candidate, baseline }: AroundCheck): Generator<string> {
+  const { verdict, undecidedBecause, threshold, regressions, tasks, compared } = check;
+  const taskIds = [...new Set(candidate.map(({ taskId }) => taskId))];
+  const sides = taskIds.map((taskId) => {
+    const own = countOf(candidate.filter((copy) => copy.taskId === taskId));
+    const other = countOf(baseline.filter((copy) => copy.taskId === taskId));
+    return { taskId, own, other, isScored: own.scored > 0 && other.scored > 0 };
+  });
+  const lost = sides
+    .filter(
+      ({ own, other, isScored }) => isScored && other.succeeded === other.scored && 2 * own.succeeded < own.scored,
+    )
+    .map(({ taskId }) => taskId);
+  const scored = sides.filter(({ isScored }) => isScored).length;
+  const isEnough = 2 * scored >= taskIds.length;
+  const wanted = lost.length > threshold.mostRegressions ? "failed" : isEnough ? "passed" : "undecided";
+  if (verdict !== wanted) yield `the check is ${verdict} (${undecidedBecause}) with ${lost.length} tasks regressed`;
+  const told = regressions.map(({ taskId }) => taskId);
+  if ([...told].sort().join() !== [...lost].sort().join())
+    yield `it tells of ${told.join()}, and ${lost.join()} regressed`;
+  if (tasks !== taskIds.length || compared !== scored)
+    yield `it tells of ${compared} of ${tasks} tasks, not ${scored} of ${taskIds.length}`;
+}
+
+function countOf(copies: readonly CheckedCopy[]) {
+  const succeeded = copies.filter(({ result }) => result === "succeeded").length;
+  return { succeeded, scored: succeeded + copies.filter(({ result }) => result === "failed").length };
+}
+
+/** One check was started, and a verdict that was read is never another one later. */
+function* checkCourse({ id, verdict }: FoundCheck, { verdicts, listed }: AroundCheck): Generator<string> {
+  if (listed.join() !== id) yield `the set has the checks ${listed.join()}, not ${id}`;
+  const decided = [...new Set([...verdicts, verdict].filter((each) => each !== "running"))];
+  if (decided.length > 1) yield `its verdict was ${decided.join(", then ")}`;
+  const first = verdicts.findIndex((each) => each !== "running");
+  if (first !== -1 && verdicts.slice(first).includes("running")) yield "it ran again after its verdict";
+}

@@ -1,0 +1,64 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { askDoctor } from "../processes/doctor.js";
+import { createChance } from "../simulation/chance.js";
+import { type AroundCheck, type CheckedCopy, type FoundCheck, listBrokenCheck } from "./check-promises.js";
+import { kill, untilSo } from "./play-replay.js";
+import { idOf, plannedStation, type ReplayWorld } from "./replay-world.js";
+
+const LOOK_MS = 250;
+type Found = Readonly<Record<string, unknown>>;
+
+/**
+ * Checks a planned change with the set that was replayed while something is killed with -9; then has the doctor look and
+ * compares. Returns what is broken.
+ */
+export async function playCheck(world: ReplayWorld, kills: number, seed: number): Promise<readonly string[]> {
+  const { client, service, teamId, line, ledger } = world;
+  const team = `/api/teams/${teamId}`;
+  const [set] = await client.list<{ readonly id: string }>(`${team}/replay-sets`);
+  const setPath = `${team}/replay-sets/${set?.id}`;
+  await client.postAgain(`${setPath}/guards-changes`);
+  const asked = { lineId: line.id, stationKey: "work", station: plannedStation, reference: { pullRequest: 1 } };
+  const path = `${team}/replay-checks/${idOf(await client.post(`${team}/replay-checks`, asked, "check"))}`;
+  const read = async () =>
+    (await client.get(path)) as unknown as FoundCheck & Record<"replayId" | "baselineReplayId", string>;
+  const course = followVerdict(async () => (await read()).verdict);
+  await kill(world, kills, createChance(seed));
+  const { replayId, baselineReplayId } = await read();
+  const replayOf = async (id: string) => (await client.get(`${team}/replays/${id}`)) as Found;
+  const isDone = await untilSo(
+    async () => (await replayOf(replayId)).state === "finished" && (await read()).verdict !== "running",
+  );
+  const verdicts = await course.end();
+  await service.end("SIGKILL");
+  const doctor = await askDoctor(service.dataFolder);
+  await service.start();
+  const around: AroundCheck = {
+    candidate: (await replayOf(replayId)).entries as readonly CheckedCopy[],
+    baseline: (await replayOf(baselineReplayId)).entries as readonly CheckedCopy[],
+    verdicts,
+    listed: (await client.list<{ readonly id: string }>(`${setPath}/replay-checks`)).map(({ id }) => id),
+  };
+  return [
+    ...(isDone ? [] : [`stuck: the check is ${(await read()).verdict}`]),
+    ...doctor.map((found) => `doctor: ${found}`),
+    ...listBrokenCheck(await read(), around),
+    ...ledger.complaints,
+  ];
+}
+
+/** Reads the verdict again and again until it is ended. */
+function followVerdict(read: () => Promise<string>) {
+  const verdicts: string[] = [];
+  let isEnded = false;
+  const following = (async () => {
+    for (; !isEnded; await pause(LOOK_MS)) verdicts.push(await read());
+  })();
+  return {
+    end: async () => {
+      isEnded = true;
+      await following;
+      return verdicts;
+    },
+  };
+}
