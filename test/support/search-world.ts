@@ -19,6 +19,7 @@ import { listIterations } from "../../actors/searches/search-iteration.table.js"
 import type { Message } from "../../runtime/turn.js";
 import { type GivenJob, ReplayWorld, type ReplayWorldOptions } from "./replay-world.js";
 import { plainTerms } from "./stepped-search.js";
+import { base } from "./stepped-work.js";
 import { lineId, teamId, workspaceId } from "./work.js";
 
 const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
@@ -36,7 +37,7 @@ export interface WorkedCopy {
 /** What its runner does with a search. */
 export interface SearchScript {
   /** Whether a copy succeeds, and what it costs; null for a cost that is not reported. */
-  copy?(copy: WorkedCopy): { readonly succeeds: boolean; readonly amount?: number | null };
+  copy?(copy: WorkedCopy): { readonly succeeds: boolean; readonly amount?: number | null; readonly diff?: string };
   /** What the agent proposes in an iteration, by name: a prompt each. */
   propose?(iteration: SearchIterationRow): Readonly<Record<string, string>>;
   /** The causes that a reflection finds, by task; by default that each failed by the config, with a suggestion. */
@@ -141,9 +142,14 @@ export class SearchWorld {
 
   async #workCopy(job: GivenJob, script: SearchScript): Promise<void> {
     const copy = this.copyOf(job);
-    const { succeeds, amount = 1 } = copy === null ? { succeeds: true } : (script.copy?.(copy) ?? { succeeds: true });
+    const {
+      succeeds,
+      amount = 1,
+      diff,
+    } = copy === null ? { succeeds: true } : (script.copy?.(copy) ?? { succeeds: true });
     const failure = { code: "harness-failed", message: "It failed.", output: "" } as const;
-    await this.world.work(job, amount, succeeds ? {} : { outcome: "failed", ending: null, failure });
+    const checkouts = diff === undefined ? [] : [{ repository: "acme/app", base: base("b"), diff }];
+    await this.world.work(job, amount, succeeds ? { checkouts } : { outcome: "failed", ending: null, failure });
   }
 
   async #workAgent(job: GivenJob, iteration: SearchIterationRow, script: SearchScript): Promise<void> {

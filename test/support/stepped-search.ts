@@ -135,9 +135,14 @@ export class SteppedSearch {
     this.#take(box.to, message);
   }
 
-  /** Delivers until no mailbox has mail, always of the first. */
+  /** Delivers until no mailbox has mail and no wake-up is due, always of the first. */
   settle(): void {
-    for (let key = this.mailboxes()[0]; key !== undefined; key = this.mailboxes()[0]) this.deliver(key);
+    for (;;) {
+      this.wakeDue();
+      const [key] = this.mailboxes();
+      if (key === undefined) return;
+      this.deliver(key);
+    }
   }
 
   /** Ends the process: what every actor knows besides rows is what is stored of it. */
