@@ -22,9 +22,15 @@ interface CopyChange {
 
 export const replayTopic = topic<ReplayChange>("replay");
 
-/** The stream entries of a replay that was written: for its own readers, and for those of its set. */
+/** What the stream of a search publishes of its replays: one that is in another state, or `gone`. */
+export const searchedReplayTopic = topic<{
+  readonly type: "replay";
+  readonly replay: { readonly id: string; readonly state: ReplayRow["state"] | "gone" };
+}>("search");
+
+/** The stream entries of a replay that was written: for its own readers, and for those of its set and its search. */
 export function replayChanges(replay: ReplayRow, { first }: Pick<PublishedWrite<ReplayRow>, "first">): ChangeEntry[] {
-  const { id, setId, state, candidate, judged } = replay;
+  const { id, setId, state, candidate, judged, search } = replay;
   const view = replayRowView(replay);
   const changed = changedMembers(first === null ? null : replayRowView(first), view);
   const entries: ChangeEntry[] = [];
@@ -33,6 +39,9 @@ export function replayChanges(replay: ReplayRow, { first }: Pick<PublishedWrite<
   }
   const isMoved = first === null || first.state !== state;
   if (isMoved) entries.push(toChangeEntry(replaySetTopic(setId), { type: "replay", replay: { id, candidate, state } }));
+  if (isMoved && search !== null) {
+    entries.push(toChangeEntry(searchedReplayTopic(search.searchId), { type: "replay", replay: { id, state } }));
+  }
   const isMeasuring = candidate.kind === "live" || candidate.kind === "with-answer";
   if (isMeasuring && (isMoved || first.judged !== judged)) entries.push(healthChange(setId));
   return entries;

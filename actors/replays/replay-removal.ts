@@ -6,7 +6,7 @@ import { dropJudging, removeLooks } from "./judging/judging-removal.js";
 import { removeMade } from "./made-candidate.table.js";
 import { replays } from "./replay.table.js";
 import { endRun, freeLane, releasePinned } from "./replay.transitions.js";
-import { replayTopic } from "./replay-changes.js";
+import { replayTopic, searchedReplayTopic } from "./replay-changes.js";
 import { isSettled, replayCopies } from "./replay-copy.table.js";
 import { replayInputs } from "./replay-input.table.js";
 import { tellRemoved } from "./tell-watchers.js";
@@ -22,6 +22,10 @@ export function beginRemoval(turn: Turn): void {
     freeLane(turn);
     replays.remove(turn, partition, row);
     turn.publishChange(replayTopic(id), { type: "deleted" });
+    if (row.search !== null) {
+      const gone = { type: "replay", replay: { id, state: "gone" } } as const;
+      turn.publishChange(searchedReplayTopic(row.search.searchId), gone);
+    }
     removeMade(turn, row);
     replayInputs.remove(turn, partition, input);
     removePins(turn, { of: replays.name, id });

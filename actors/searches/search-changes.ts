@@ -6,8 +6,8 @@ import { type SearchRowView, searchRowView } from "./search-item.view.js";
 
 /**
  * What the stream of a search publishes: the members of the search that changed, and the id; an iteration or a candidate
- * of which something changed, which readers are sent as it is then; that it is gone. Its spending and the pull requests of
- * its candidates are published under the same topic by their own areas.
+ * of which something changed, which readers are sent as it is then; that it is gone. Its spending, states of its replays and
+ * the pull requests of its candidates are published under the same topic by their own areas.
  */
 type SearchChange =
   | { readonly type: "search"; readonly search: Pick<SearchRowView, "id"> & Partial<SearchRowView> }
