@@ -132,7 +132,7 @@ function toMessage(taken: Step, runnerId: string): StepMessage {
 async function putChunk(source: PoolSource, request: RouteRequest<"public", Uint8Array>): Promise<Outcome> {
   const calling = findCalling(source, request);
   if (isRefusal(calling)) return calling;
-  const n = toNumber(request.params.n);
+  const n = toChunkNumber(request.params.n);
   if (n === null) return NOTHING;
   if (sha256Hex(request.body) !== request.header("service-sha256")) {
     return { refused: "bad-request", detail: "The chunk is not what was sent: its SHA-256 is another." };
@@ -148,18 +148,22 @@ function getChunk(source: PoolSource, request: RunnerRequest): Outcome {
   if (isRefusal(calling)) return calling;
   const { reading } = source.runtime;
   const { workspaceId, runnerId, archive } = calling;
-  const claim = {
-    runnerId,
-    runId: request.header("service-run") ?? "",
-    fence: Number(request.header("service-run-fence")),
-  };
-  const n = toNumber(request.params.n);
-  if (n === null || !holdsRunFrom(reading, workspaceId, claim, archive)) return NOTHING;
+  const fence = toNumber(request.header("service-run-fence"));
+  const n = toChunkNumber(request.params.n);
+  if (n === null || fence === null) return NOTHING;
+  const claim = { runnerId, runId: request.header("service-run") ?? "", fence };
+  if (!holdsRunFrom(reading, workspaceId, claim, archive)) return NOTHING;
   const chunk = findChunk(reading, workspaceId, archive, n);
   if (chunk === undefined) return NOTHING;
   return { status: 200, text: { type: "application/octet-stream", content: chunk } };
 }
 
+function toChunkNumber(text = ""): number | null {
+  const n = toNumber(text);
+  return n !== null && n < MAX_CHUNKS ? n : null;
+}
+
+/** A whole number as it is usually written, or null. */
 function toNumber(text = ""): number | null {
-  return /^\d{1,4}$/.test(text) && Number(text) < MAX_CHUNKS ? Number(text) : null;
+  return /^(0|[1-9]\d{0,14})$/.test(text) ? Number(text) : null;
 }

@@ -82,12 +82,14 @@ t.test(
     for (const [name, headers] of [
       ["no claim", {}],
       ["an old fence", { ...claim, "service-run-fence": "99" }],
+      ["a fence in another form", { ...claim, "service-run-fence": `${first.fence}e0` }],
       ["another's run", { ...claim, "service-run": scene.runId }],
       ["another runner", { ...claim, "service-runner": `runner_${"0".repeat(26)}` }],
     ] as const) {
       t.equal((await ask("GET", `${at}/chunks/0`, undefined, headers)).status, 404, name);
     }
     t.equal((await ask("GET", `${at}/chunks/2`, undefined, claim)).status, 404, "there are two");
+    t.equal((await ask("GET", `${at}/chunks/00`, undefined, claim)).status, 404, "the first is 0");
   },
 );
 
