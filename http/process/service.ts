@@ -8,6 +8,7 @@ import { gates, subscribers } from "../../actors/subscriptions.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
+import { LoopRounds } from "../../runtime/loop-rounds.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { authenticate } from "../authenticate.js";
@@ -33,6 +34,8 @@ export interface Service {
 /** How long turns are taken before input is read again, in milliseconds: while one party is alone, and beside others. */
 const TURN_RUN_MS = 0.5;
 const SHARED_TURN_RUN_MS = 0.1;
+/** How long work of all kinds begins before input is read again, in milliseconds, while several parties are about. */
+const SHARED_ROUND_MS = 0.1;
 
 /** Time that running requests have at a stop. */
 const DRAIN_MS = 10_000;
@@ -61,8 +64,11 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise<Service> {
   const { options, sealer, tokens } = parts;
   const { config, log } = options;
-  const scheduler = options.scheduler ?? createEventLoopScheduler();
-  const turns = new FairTurns({ scheduler, elapsedMs: () => performance.now() });
+  const elapsedMs = () => performance.now();
+  const roundMs = () => (turns.isShared ? SHARED_ROUND_MS : Number.POSITIVE_INFINITY);
+  const loop = options.scheduler ?? createEventLoopScheduler();
+  const scheduler = new LoopRounds({ loop, elapsedMs, roundMs });
+  const turns: FairTurns = new FairTurns({ scheduler, elapsedMs });
   const runtime = await openRuntime(parts, scheduler, turns);
   onOpen(() => runtime.stop());
   await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
