@@ -3,7 +3,7 @@ import type { Scheduler } from "./clock.js";
 import { Queue } from "./queue.js";
 
 /** Answers that are given before the event loop goes on: what askers do with one takes about 20 us. */
-const AT_ONCE = 8;
+const AT_ONCE = 4;
 
 /**
  * Gives the answers of durable batches in their order, a few in each round of the event loop: those of a large batch would

@@ -28,7 +28,7 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   );
   for (let before = given.length; !scheduler.isIdle; before = given.length) {
     await scheduler.turn();
-    t.ok(given.length - before <= 8, `${given.length - before} in a round`);
+    t.ok(given.length - before <= 4, `${given.length - before} in a round`);
   }
   t.same(given, wanted);
   answers.release([]);
