@@ -40,13 +40,14 @@ class CommonRows<Row extends object> {
   /** Whether a line has no more positions. */
   #isAtEnd = false;
   /** Rows read since the last match. */
-  #misses = 0;
+  #misses: number;
 
   constructor(reading: Reading, source: PageSource<Row>, cursor: Cursor<Row> | null) {
     const { plan } = source;
     this.#reading = new SliceReading(reading, source);
     this.#source = source;
     this.#found = cursor?.found ?? 0;
+    this.#misses = cursor?.misses ?? 0;
     this.#sides = [plan, ...plan.also].map(({ index, under }, side) => {
       const line = cursor?.lines[side];
       const part = { index, under };
@@ -61,7 +62,7 @@ class CommonRows<Row extends object> {
     }
     if (this.#isAtEnd || this.#wanted <= 0) return { rows: this.#rows, next: null };
     const found = this.#found + this.#rows.length;
-    return { rows: this.#rows, next: { found, lastLine: null, lines: this.#sides.map(toLine) } };
+    return { rows: this.#rows, next: { found, lastLine: null, lines: this.#sides.map(toLine), misses: this.#misses } };
   }
 
   /** Number of rows that the page still wants. */

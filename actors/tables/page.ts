@@ -1,6 +1,6 @@
 /**
  * Pages of a table, newest first, read in slices. A slice is a synchronous function of a reading and of the cursor of
- * the previous slice, and reads about {@link LOOKS_A_SLICE} rows, so that other work can run between slices.
+ * the previous slice, and reads about {@link MAX_SLICE_COST} rows, so that other work can run between slices.
  *
  * 1. A page ends at its limit or at the end of the table: it is never short while more rows match.
  * 2. All slices of a page are read from one view; cursors are not valid for another state of the rows.
@@ -19,7 +19,7 @@ import {
 } from "./page-source.js";
 
 /** Rows of a line read at once, for a single line and for one of several. */
-const LONGEST_READ = 64;
+const LONGEST_READ = 32;
 const SHORT_READ = 10;
 
 /** A line within a slice. */
@@ -38,8 +38,8 @@ export function readSlice<Row extends object>(
 }
 
 function beginning<Row>({ plan }: PageSource<Row>): Cursor<Row> {
-  if (plan.line.length > 0) return { found: 0, lastLine: plan.under, lines: [] };
-  return { found: 0, lastLine: null, lines: [{ under: plan.under, ahead: [], before: [] }] };
+  if (plan.line.length > 0) return { found: 0, lastLine: plan.under, lines: [], misses: 0 };
+  return { found: 0, lastLine: null, lines: [{ under: plan.under, ahead: [], before: [] }], misses: 0 };
 }
 
 /** The reading of one slice. */
@@ -77,7 +77,7 @@ class SliceReader<Row extends object> {
     const isOver = this.#wanted <= 0 || (this.#lastLine === null && this.#unread.length + this.#ready.length === 0);
     const lines = [...this.#ready, ...this.#unread];
     const found = this.#found + this.#rows.length;
-    return { rows: this.#rows, next: isOver ? null : { found, lastLine: this.#lastLine, lines } };
+    return { rows: this.#rows, next: isOver ? null : { found, lastLine: this.#lastLine, lines, misses: 0 } };
   }
 
   /** Whether the newest row of all lines is known, and still wanted. */
