@@ -38,7 +38,7 @@ import { backoffTimer, Supervisor } from "./supervisor.js";
 import { type Timer, Timers } from "./timers.js";
 import type { EffectEnded, Message } from "./turn.js";
 import { TurnRecorder } from "./turn-recorder.js";
-import { TURNS_PER_RUN, TurnRun } from "./turn-run.js";
+import { mostTurns, TURNS_PER_RUN, TurnRun } from "./turn-run.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
@@ -236,7 +236,7 @@ class Host implements Runtime {
   }
 
   get #hasMore(): boolean {
-    if (this.#draining || this.#batch.turns >= this.#limits.turnsPerBatch) return false;
+    if (this.#draining || this.#batch.turns >= mostTurns(this.#limits, this.#options)) return false;
     return this.#cells.ready > 0 || !this.#recovery.over;
   }
 
@@ -258,7 +258,8 @@ class Host implements Runtime {
 
   #takeTurns(): void {
     const run = new TurnRun(this.#options);
-    while (this.#batch.turns < this.#limits.turnsPerBatch && run.mayTake()) {
+    const most = mostTurns(this.#limits, this.#options);
+    while (this.#batch.turns < most && run.mayTake()) {
       const cell = this.#cells.takeReady();
       if (cell === undefined) return;
       this.#serve(cell);

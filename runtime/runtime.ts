@@ -26,8 +26,8 @@ export interface RuntimeOptions {
   readonly onFatal?: (error: unknown) => void;
   /** Milliseconds from any fixed point. With it, a run of turns is bounded by time as well as by their number. */
   readonly elapsedMs?: () => number;
-  /** How long a run of turns is, in milliseconds; half of one by default. Asked before each. */
-  readonly turnRunMs?: () => number;
+  /** Whether several parties wait for what it does: runs of turns and batches are short then. Never so by default. */
+  readonly isShared?: () => boolean;
   /** Freezes contexts, messages and rows, so that a later mutation throws. Costs time: for tests and simulation. */
   readonly freezes?: boolean;
 }

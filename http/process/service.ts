@@ -31,9 +31,6 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** How long turns are taken before input is read again, in milliseconds: while one party is alone, and beside others. */
-const TURN_RUN_MS = 0.5;
-const SHARED_TURN_RUN_MS = 0.1;
 /** How long work of all kinds begins before input is read again, in milliseconds, while several parties are about. */
 const SHARED_ROUND_MS = 0.1;
 
@@ -111,7 +108,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },
     scheduler,
     elapsedMs: () => performance.now(),
-    turnRunMs: () => (turns.isShared ? SHARED_TURN_RUN_MS : TURN_RUN_MS),
+    isShared: () => turns.isShared,
     onFatal: (error) => {
       parts.isReady = false;
       options.onFatal?.(error);

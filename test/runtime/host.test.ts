@@ -127,6 +127,32 @@ t.test("turns go on during a flush, bounded, and form the next batch", async (t)
   t.equal(harness.batches.length, 4);
 });
 
+t.test("batches are smaller while several parties are about, and nothing is answered before its flush", async (t) => {
+  let isShared = true;
+  const harness = new Harness({ catalogue, isShared: () => isShared });
+  await harness.start();
+  let release = () => {};
+  harness.held = new Promise((resolve) => {
+    release = resolve;
+  });
+  let answered = 0;
+  const ask = async (): Promise<void> => {
+    await harness.runtime.ask(harness.to("counter"), { type: "add" });
+    answered += 1;
+  };
+  const asks = Array.from({ length: 100 }, ask);
+  await harness.advance();
+  t.equal(harness.batches.length, 1, "one flush at a time");
+  t.equal(harness.runtime.stats().turns, 32, "one batch of 16 under way, one full");
+  t.equal(answered, 0);
+  isShared = false;
+  release();
+  harness.held = null;
+  await harness.advance();
+  await Promise.all(asks);
+  t.equal(harness.batches.length, 2, "of a party alone all that is left goes together");
+});
+
 t.test("stop finishes what was asked, refuses what comes, and leaves the rest for the next process", async (t) => {
   let aborted = false;
   const wait = plainEffect(

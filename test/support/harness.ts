@@ -25,6 +25,8 @@ export interface HarnessOptions {
   readonly limits?: Partial<RuntimeLimits>;
   readonly cachedTables?: readonly string[];
   readonly elapsedMs?: () => number;
+  /** As the runtime's. */
+  readonly isShared?: () => boolean;
   /** Is called when the store fails; true by default. */
   readonly listens?: boolean;
 }
@@ -69,7 +71,7 @@ export class Harness {
 
   /** Starts a process on the current disk; `catalogue` is that of a later release. */
   async start(catalogue: Partial<Catalogue> = this.#options.catalogue): Promise<Runtime> {
-    const { limits, cachedTables, elapsedMs } = this.#options;
+    const { limits, cachedTables, elapsedMs, isShared } = this.#options;
     this.#runtime = await createRuntime({
       store: this.#store(),
       catalogue: { actors: [], subscribers: [], gates: [], effects: [], ...catalogue },
@@ -85,6 +87,7 @@ export class Harness {
       ...(limits === undefined ? {} : { limits }),
       ...(cachedTables === undefined ? {} : { cachedTables }),
       ...(elapsedMs === undefined ? {} : { elapsedMs }),
+      ...(isShared === undefined ? {} : { isShared }),
     });
     return this.#runtime;
   }
