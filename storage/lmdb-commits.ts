@@ -12,8 +12,8 @@ import type { LmdbRoot, LmdbValues } from "./lmdb-values.js";
 import type { Change, KeyPart, StoreError } from "./store.js";
 import { isInterrupted, storeError } from "./store-errors.js";
 
-/** Changes that are encoded at once: about a quarter of a millisecond. */
-const ENCODED_AT_ONCE = 64;
+/** Changes that are encoded at once: about a tenth of a millisecond. */
+const ENCODED_AT_ONCE = 24;
 /** Times that a group is written when its flush is interrupted. */
 const MAX_ATTEMPTS = 100;
 
