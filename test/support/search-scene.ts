@@ -1,7 +1,5 @@
-import { isRefusal } from "../../actors/refusal.js";
 import type { Job } from "../../actors/runners/job.js";
-import type { SearchIterationRow } from "../../actors/searches/search.js";
-import { type SearchTerms, searchRef } from "../../actors/searches/search.messages.js";
+import type { SearchBudget, SearchIterationRow } from "../../actors/searches/search.js";
 import { listIterations } from "../../actors/searches/search-iteration.table.js";
 import { fillSet, type ReplayScene } from "./replay-scene.js";
 
@@ -16,28 +14,17 @@ type SearchPlace = Pick<ReplayScene, "ada" | "service" | "workspaceId" | "teamId
 
 /** Starts a search of a set by ada: two iterations of two candidates, unless the terms say otherwise. */
 export async function startSearch(
-  { ada, service, workspaceId, ...at }: SearchPlace,
+  { ada, teamId, lineId, stationId }: Pick<SearchPlace, "ada" | "teamId" | "lineId" | "stationId">,
   setId: string,
-  terms: Partial<Omit<SearchTerms, "setId">> = {},
+  terms: { readonly budget?: Partial<SearchBudget> } = {},
 ): Promise<StartedSearch> {
-  const me = await ada.request("GET", "/api/sessions/me");
-  const { teamId, lineId, stationId } = at;
-  const searchId = `search_${setId}`;
-  const answer = await service.runtime.ask(searchRef(workspaceId, searchId), {
-    type: "search.start",
-    caller: { kind: "person", userId: String(me.body?.userId), email: "", sessionId: "" },
-    client: null,
-    ...{ teamId, lineId, stationId },
-    terms: {
-      setId,
-      budget: { iterations: 2, perIteration: 2, ceiling: { amount: 50, currency: "EUR" }, concurrency: 4, repeats: 1 },
-      agent: { harness: "command", model: null, effort: null },
-      ...{ objective: "success", ...terms },
-    },
+  const ceiling = { amount: 50, currency: "EUR" };
+  const started = await ada.request("POST", `/api/teams/${teamId}/lines/${lineId}/stations/${stationId}/searches`, {
+    ...{ setId, agent: { harness: "command" }, objective: "success" },
+    budget: { iterations: 2, perIteration: 2, ceiling, concurrency: 4, repeats: 1, ...terms.budget },
   });
-  if (isRefusal(answer)) throw new Error(`the search did not start: ${JSON.stringify(answer)}`);
-  if (answer === undefined || !("seedReplayId" in answer)) throw new Error("the search gave no answer");
-  return { searchId, seedReplayId: answer.seedReplayId };
+  if (started.status !== 201) throw new Error(`starting a search answered ${started.status} ${started.text}`);
+  return { searchId: String(started.body?.id), seedReplayId: String(started.body?.seedReplayId) };
 }
 
 const FAILED = {

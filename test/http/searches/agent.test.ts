@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
+import { listCopies } from "../../../actors/replays/replay-copy.table.js";
 import type { Job } from "../../../actors/runners/job.js";
 import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
+import { getSearchInput } from "../../../actors/searches/search.table.js";
 import { listIterations } from "../../../actors/searches/search-iteration.table.js";
 import { fillSet, openReplayScene } from "../../support/replay-scene.js";
+import { tablesOf } from "../../support/route-table.js";
 import { newestIteration, openSearch, startSearch, workUntilAgent } from "../../support/search-scene.js";
 import type { Client, Reply } from "../../support/service.js";
 
@@ -133,8 +136,8 @@ t.test("candidates are admitted all or none, once under a key, and refused at th
   t.equal(newestIteration(place, search.searchId).proposed.length, 2);
 });
 
-t.test("the files are those of the list, one at a time", async (t) => {
-  const { search, holder } = await open(t);
+t.test("the files are those of the list, one at a time, and all that the runner's credential can read", async (t) => {
+  const { place, search, holder } = await open(t);
   const { body } = await get(holder, "search-files");
   const files = body?.files as { file: string; path: string; bytes: number; digest: string }[];
   t.equal(body?.leftOut, 0);
@@ -150,6 +153,30 @@ t.test("the files are those of the list, one at a time", async (t) => {
   }
   const others = ["nothing", "task.task_1", `candidate.${search.seedReplayId}`, "result.x.1.1"];
   for (const name of others) t.equal((await get(holder, `search-files/${name}`)).status, 404, name);
+
+  const { service, workspaceId, teamId, lineId, stationId } = place;
+  const copies = listCopies(service.runtime.reading, workspaceId, search.seedReplayId);
+  const ids: Readonly<Record<string, string>> = {
+    ...{ workspaceId, teamId, lineId, stationId, replayId: search.seedReplayId, searchId: search.searchId },
+    ...{ setId: search.set.slice(search.set.lastIndexOf("/") + 1), file: "brief", id: search.searchId },
+  };
+  const reads = tablesOf(service).routes.filter(
+    ({ method, path, access }) => method === "GET" && access !== "public" && /\{/.test(path),
+  );
+  const answered = [];
+  for (const { path } of reads) {
+    for (const runId of [search.job.runId, copies[0]?.runId ?? "", search.runIds[0] ?? ""]) {
+      const at = path.replace(/\{(\w+)\}/g, (_, name: string) => (name === "runId" ? runId : (ids[name] ?? "id_1")));
+      const { status } = await holder.client.request("GET", at, undefined, holder.headers);
+      if (status !== 401 && status !== 404) answered.push(`${at} answers ${status}`);
+      if (!path.includes("{runId}")) break;
+    }
+  }
+  t.same(answered, [], "no read of replays, checks, searches or anything else");
+  t.ok(reads.filter(({ path }) => /replay|search|config-pull/.test(path)).length > 15);
+  const heldOut = getSearchInput(service.runtime.reading, workspaceId, search.searchId).split.heldOut;
+  const job = JSON.stringify(search.job);
+  for (const { runId, taskId } of heldOut) t.notMatch(job, new RegExp(`${runId}|${taskId}`), "the job names none");
 });
 
 t.test("a reflection records a cause of each of its tasks, and proposes nothing", async (t) => {
