@@ -57,6 +57,7 @@ function heldOutView(figures: HeldOutFigures | null) {
     heldOutTasks: figures?.heldOutTasks ?? 0,
     heldOutGain: figures?.heldOutGain ?? null,
     heldOutPairs: figures?.heldOutPairs ?? null,
+    heldOutCost: figures?.heldOutCost ?? null,
   };
 }
 

@@ -38,7 +38,7 @@ const best = z
   .nullable()
   .describe(
     "The candidate to choose, as far as is known. One that was never held out is never best, nor one that is `worse` " +
-      "there. Null until the live config was replayed.",
+      "there; with objective `cost`, nor one whose `heldOutCost` is not `cheaper`. Null until the live config was replayed.",
   );
 
 const searchShape = {
@@ -119,6 +119,14 @@ export const searchCandidateSchema = z
       .describe("Over the seed, on runs that nothing was chosen by; null until it was held out, and for the seed."),
     searchedPairs: pairs,
     heldOutPairs: pairs,
+    heldOutCost: z
+      .strictObject({
+        tasks: count.describe("Held-out tasks whose cost is known on both sides."),
+        chance: z.number().describe("How likely a config that costs as much as the live one is to look as cheap."),
+        cheaper: z.boolean().describe("Whether that is 1 in 120 at most; with under 7 tasks it never is."),
+      })
+      .nullable()
+      .describe("Cost beside the live config's on held-out runs; null until it is known, and for the seed."),
     costPerRun: spentSchema
       .nullable()
       .describe("Spent for each scored copy of the searched runs; null while any is unpriced or in another currency."),
@@ -196,7 +204,7 @@ export const searchWarningSchema = z
       .describe("The replay of the live config may spend less than it is expected to cost."),
     z
       .strictObject({ kind: z.literal("too-few-to-confirm"), heldOutTasks: count, neededTasks: count })
-      .describe("Too few tasks are held out to confirm any gain."),
+      .describe("Too few tasks are held out to confirm any gain; with objective `cost`, any lower cost."),
   ])
   .meta({ title: "search warning" });
 

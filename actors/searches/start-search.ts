@@ -111,12 +111,13 @@ function checkTerms(
   const errors = refuseForSet(basis.entries, terms.budget);
   const split = splitTasks(point.set.id, basis.entries);
   if (errors.length > 0 || split === null) return { refused: "invalid", errors };
+  const { health, minGain } = basis;
+  const ranked = { health, minGain, objective: objective ?? defaultObjective(health) };
   return {
-    ...{ point, agent, minGain: basis.minGain },
+    ...{ point, agent, minGain, objective: ranked.objective },
     split: { searched: split.searched.map(toSplitRun), heldOut: split.heldOut.map(toSplitRun) },
     allotments: allotBudget(terms.budget, split),
-    warnings: listWarnings({ health: basis.health, minGain: basis.minGain, budget: terms.budget, split }),
-    objective: objective ?? defaultObjective(basis.health),
+    warnings: listWarnings({ ...ranked, budget: terms.budget, split }),
   };
 }
 

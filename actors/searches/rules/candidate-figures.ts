@@ -5,6 +5,7 @@ import { groupByTask, isScored, successRate, successShare, taskShares } from "..
 import { type Gain, successGain } from "../../statistics/gain.js";
 import { countSpending } from "../../statistics/spending.js";
 import { type Interval, successInterval } from "../../statistics/success.js";
+import { type CostPair, compareHeldOutCosts, type HeldOutCost } from "./held-out-cost.js";
 
 /** How a config did on one searched task, as fractions (`toText`). */
 export interface TaskFigures {
@@ -51,6 +52,8 @@ export interface HeldOutFigures {
   /** Over the seed; null for the seed, until both replays finished, and when no task was scored on both sides. */
   readonly heldOutGain: Gain | null;
   readonly heldOutPairs: PairTally | null;
+  /** Beside the seed; known when `heldOutGain` may be, and when a task's cost is known on both sides. */
+  readonly heldOutCost: HeldOutCost | null;
   readonly heldOutSpent: Money;
 }
 
@@ -100,8 +103,18 @@ export function measureHeldOut(
     heldOutTasks: taskShares(copies).size,
     heldOutGain: seed === null || !bothFinished ? null : successGain(copies, seed, minGain),
     heldOutPairs: seed === null ? null : tallyPairs(copies),
+    heldOutCost: seed === null || !bothFinished ? null : compareHeldOutCosts(pairCosts(copies, seed, currency)),
     heldOutSpent: countSpending(copies, currency).spent,
   };
+}
+
+/** The tasks whose cost is known on both sides. */
+function pairCosts(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[], currency: string): CostPair[] {
+  const before = groupByTask(other);
+  return [...groupByTask(own)].flatMap(([taskId, copies]) => {
+    const [cost, seed] = [costByRun(copies, currency), costByRun(before.get(taskId) ?? [], currency)];
+    return cost === null || seed === null ? [] : [{ own: cost, seed }];
+  });
 }
 
 /** What was spent by scored copy, exactly: `countSpending` rounds it to be shown. */

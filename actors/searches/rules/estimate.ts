@@ -54,7 +54,7 @@ export function estimateSearch({ entries, budget, minGain, objective, health }: 
     perReplayAllotments: allotBudget(budget, split),
     estimatedDuration: estimateDuration(budget, split),
     ...{ minGain, objective },
-    warnings: listWarnings({ health, minGain, budget, split }),
+    warnings: listWarnings({ health, minGain, objective, budget, split }),
   };
 }
 

@@ -90,24 +90,25 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
  * candidate was held out and did not do worse there:
  * - objective `success`: of those that did better than the seed on searched runs beyond noise, the one with the highest
  *   score, then the cheapest;
- * - objective `cost`: of those that cost less than the seed by run, the cheapest, then the one with the highest score.
- *   Where either cost is unknown nothing is cheaper.
+ * - objective `cost`: of those that cost less than the seed by run, on held-out tasks beyond chance, the cheapest, then
+ *   the one with the highest score. Where either cost is unknown nothing is cheaper.
  */
 export function findBest<Each extends Contender>(contenders: readonly Each[], objective: Objective): Each | null {
   const ranked = rank(contenders);
   const seed = ranked.find(({ isSeed }) => isSeed);
   if (seed === undefined) return null;
   const confirmed = ranked
-    .filter((each) => !each.isSeed && isConfirmed(each.contender))
+    .filter((each) => !each.isSeed && isConfirmed(each.contender, objective))
     .filter((each) => beatsSeed(each, seed, objective))
     .sort(bestFirst(objective));
   return (confirmed[0] ?? seed).contender;
 }
 
-/** Whether it was held out, and is known not to have done worse there. */
-function isConfirmed({ heldOut }: Contender): boolean {
+/** Whether it was held out, and is known not to have done worse there; by `cost`, to have cost less. */
+function isConfirmed({ heldOut }: Contender, objective: Objective): boolean {
   const gain = heldOut?.heldOutGain ?? null;
-  return gain !== null && gain.verdict !== "worse";
+  const isNotWorse = gain !== null && gain.verdict !== "worse";
+  return isNotWorse && (objective === "success" || heldOut?.heldOutCost?.cheaper === true);
 }
 
 /** Whether it did better on searched runs: by more than noise for `success`; for `cost` cheaper and not worse. */

@@ -4,6 +4,8 @@ import type { SetHealth } from "../../replays/figures/set-health.js";
 import { FEW } from "../../statistics/copy.js";
 import { allotBudget, type CostedEntry, expectCosts, roundDown, sumCosts } from "./allotments.js";
 import type { SearchBudget } from "./budget.js";
+import { MIN_COST_TASKS } from "./held-out-cost.js";
+import type { Objective } from "./objective.js";
 import type { Split } from "./split.js";
 
 /** What makes a search hard to trust (document 2, "Warnings"), and our `thin-budget` and `too-few-to-confirm`. */
@@ -28,13 +30,17 @@ export type SearchWarning =
     }
   /** The replay of the live config is allotted less than what its runs cost before. */
   | { readonly kind: "thin-budget"; readonly allotted: Money; readonly expected: Money }
-  /** Fewer tasks are held out than a gain is confirmed on: `onlyOnSeenTasks` is `too-few-held-out` then. */
+  /**
+   * Fewer tasks are held out than a gain is confirmed on, when `onlyOnSeenTasks` is `too-few-held-out`; by the objective
+   * `cost`, than a lower cost is: the best is the live config then.
+   */
   | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number };
 
 export interface WarningSources {
   /** Of the set, under the live config as it is now. */
   readonly health: SetHealth;
   readonly minGain: number;
+  readonly objective: Objective;
   readonly budget: SearchBudget;
   readonly split: Split<CostedEntry>;
 }
@@ -45,7 +51,7 @@ export function listWarnings(sources: WarningSources): readonly SearchWarning[] 
     ...warnOfNoise(sources),
     ...warnOfHealth(sources.health),
     ...warnOfBudget(sources),
-    ...warnOfHeldOut(sources.split.heldOutTasks),
+    ...warnOfHeldOut(sources),
   ];
 }
 
@@ -82,6 +88,7 @@ function warnOfBudget({ budget, split }: WarningSources): readonly SearchWarning
   return [{ kind: "thin-budget", allotted, expected }];
 }
 
-function warnOfHeldOut(heldOutTasks: number): readonly SearchWarning[] {
-  return heldOutTasks < FEW ? [{ kind: "too-few-to-confirm", heldOutTasks, neededTasks: FEW }] : [];
+function warnOfHeldOut({ split: { heldOutTasks }, objective }: WarningSources): readonly SearchWarning[] {
+  const neededTasks = objective === "success" ? FEW : MIN_COST_TASKS;
+  return heldOutTasks < neededTasks ? [{ kind: "too-few-to-confirm", heldOutTasks, neededTasks }] : [];
 }

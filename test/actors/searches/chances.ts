@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Objective } from "../../../actors/searches/rules/objective.js";
 import { readArguments } from "../../support/command-line.js";
 import { NO_GAIN, plantedAt, searchBoth } from "./both-searches.js";
 import { brokenPromises } from "./rules/search-promises.js";
@@ -54,23 +55,22 @@ function notePlanted(found: number, of: number, what: string): void {
   if (10 * found < 9 * of) broken.push(`${what}: found in ${found} of ${of}`);
 }
 
-function searchNothing(): void {
+function searchNothing(objective: Objective): void {
   const columns = ["searched / held out", "copies", "candidates", "best is not the live config", "and carries no mark"];
-  printHead(`No candidate is better, by the rules: of ${searches} searches`, ...columns);
+  printHead(`No candidate is better, objective ${objective}, by the rules: of ${searches} searches`, ...columns);
   for (const { tasks, sides } of SETS) {
     for (const repeats of [1, 3]) {
       for (const [iterations = 0, perIteration = 0] of [
         [1, 50],
         [10, 5],
       ]) {
-        const found = numbers(searches).map((number) =>
-          searchForNothing({ tasks, repeats, iterations, perIteration }, number),
-        );
+        const shape = { tasks, repeats, iterations, perIteration };
+        const found = numbers(searches).map((number) => searchForNothing(shape, number, objective));
         const candidates = found.reduce((sum, each) => sum + each.candidates.length - 1, 0) / searches;
         const claimed = found.filter(isFalseFind).length;
         const others = found.filter(({ best }) => best?.seed === false).length;
         printRow(sides, repeats, `${candidates.toFixed(0)} (${iterations} x ${perIteration})`, others, claimed);
-        noteFalse(claimed, searches, `${sides}, ${repeats} copies`);
+        noteFalse(claimed, searches, `${objective}, ${sides}, ${repeats} copies`);
       }
     }
   }
@@ -134,7 +134,8 @@ function searchThroughFaults(): void {
   console.log([...endings].map(([ending, count]) => `${ending} ${count}`).join(", "));
 }
 
-searchNothing();
+searchNothing("success");
+searchNothing("cost");
 searchPlanted();
 searchByMachines();
 searchThroughFaults();

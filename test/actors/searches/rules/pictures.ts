@@ -52,6 +52,8 @@ export interface Told {
   /** The verdict on the held-out tasks; `undefined`: not held out. */
   readonly heldOut?: Verdict | null;
   readonly heldOutTasks?: number;
+  /** Whether it costs less on them beyond chance: so it does unless told. */
+  readonly cheaper?: boolean;
   readonly state?: PicturedCandidate["replayState"];
   readonly heldOutState?: PicturedCandidate["heldOutReplayState"];
   readonly iteration?: number | null;
@@ -77,7 +79,11 @@ export function contender(candidateId: string, told: Told = {}): PicturedCandida
     heldOut:
       heldOut === undefined
         ? null
-        : { ...NOT_HELD_OUT, heldOutGain: heldOut === null ? null : gainOf(heldOut, heldOutTasks) },
+        : {
+            ...NOT_HELD_OUT,
+            heldOutGain: heldOut === null ? null : gainOf(heldOut, heldOutTasks),
+            heldOutCost: heldOut === null ? null : { tasks: 8, chance: 0.001, cheaper: told.cheaper ?? true },
+          },
   };
 }
 

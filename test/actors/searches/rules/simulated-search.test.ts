@@ -1,5 +1,6 @@
 import t from "tap";
 import { searchEndings } from "../../../../actors/searches/rules/ending.js";
+import { hasGain } from "../../../../actors/searches/rules/standing.js";
 import { brokenPromises } from "./search-promises.js";
 import { isFalseFind, searchForNothing, searchForPlanted, searchWithFaults } from "./simulated-worlds.js";
 
@@ -20,6 +21,20 @@ t.test("when no candidate is better, at most one of twenty searches claims a gai
     "but some have a candidate that looked better on searched tasks, and say so",
   );
 });
+
+t.test(
+  "when no candidate is cheaper, at most one of twenty searches claims one, though almost all see one",
+  async (t) => {
+    const searches = [20, 50].flatMap((tasks) => {
+      const shape = { tasks, repeats: 1, iterations: 1, perIteration: 50 };
+      return numbers(SEARCHES).map((number) => searchForNothing(shape, number, "cost"));
+    });
+    const found = searches.filter(isFalseFind).length;
+    t.ok(20 * found <= searches.length, `${found} of ${searches.length}`);
+    const seen = searches.filter(({ candidates }) => hasGain(candidates, "cost")).length;
+    t.ok(10 * seen >= 9 * searches.length, `${seen} of ${searches.length}`);
+  },
+);
 
 t.test("a candidate that succeeds more often by 0.25 is the best of nine in ten searches", async (t) => {
   const shape = { tasks: 50, repeats: 3, iterations: 2, perIteration: 5 };

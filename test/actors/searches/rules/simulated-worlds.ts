@@ -1,3 +1,4 @@
+import type { Objective } from "../../../../actors/searches/rules/objective.js";
 import { createChance } from "../../../simulation/chance.js";
 import { type SimulatedSearch, Simulation, type TrueConfig, type World } from "./simulated-search.js";
 
@@ -23,11 +24,16 @@ function worldOf(shape: Shape, setId: string, parts: Pick<World, "seed" | "propo
   return { setId, budget, objective: "success", minGain: 0.05, ...parts };
 }
 
-/** A search of which every candidate is as good as the live config. */
-export function searchForNothing(shape: Shape, number: number): SimulatedSearch {
-  const seed: TrueConfig = { rates: spreadRates(shape.tasks, 1), costFactor: 1 };
+/** A search of which every candidate is as good as the live config, and costs as much. */
+export function searchForNothing(shape: Shape, number: number, objective: Objective = "success"): SimulatedSearch {
+  const rates = spreadRates(shape.tasks, 1);
+  // By cost is searched what hardly ever fails.
+  const seed: TrueConfig = {
+    rates: objective === "cost" ? rates.map((rate) => 0.96 + 0.04 * rate) : rates,
+    costFactor: 1,
+  };
   const propose = () => Array.from({ length: shape.perIteration }, () => seed);
-  const world = worldOf(shape, `set-${number}`, { seed, propose });
+  const world = { ...worldOf(shape, `set-${number}`, { seed, propose }), objective };
   return new Simulation(world, createChance(1_000 * shape.tasks + number)).run();
 }
 

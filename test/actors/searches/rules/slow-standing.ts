@@ -14,6 +14,7 @@ interface Point {
   readonly cost: number;
   readonly verdict: string | null;
   readonly heldOutVerdict: string | null;
+  readonly heldOutCheaper: boolean;
 }
 
 function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
@@ -24,6 +25,7 @@ function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
       ...{ id: candidateId, seed, score: value(searched?.score, -1), cost: value(searched?.cost, 1e12) },
       verdict: searched?.searchedGain?.verdict ?? null,
       heldOutVerdict: heldOut?.heldOutGain?.verdict ?? null,
+      heldOutCheaper: heldOut?.heldOutCost?.cheaper ?? false,
     });
   }
   return points;
@@ -53,7 +55,12 @@ export function isSlowBest(candidates: readonly PicturedCandidate[], objective: 
     if (point.seed || (point.heldOutVerdict !== "better" && point.heldOutVerdict !== "within-noise")) return false;
     if (objective === "success") return point.verdict === "better";
     const isKnown = seed !== undefined && seed.cost < 1e12 && point.cost < 1e12;
-    return isKnown && point.cost < seed.cost && (point.verdict === "better" || point.verdict === "within-noise");
+    return (
+      point.heldOutCheaper &&
+      isKnown &&
+      point.cost < seed.cost &&
+      (point.verdict === "better" || point.verdict === "within-noise")
+    );
   });
   if (confirmed.length === 0) return seed?.id === id;
   const found = confirmed.find((point) => point.id === id);

@@ -93,6 +93,7 @@ t.test("best by cost is the cheapest below the seed, known not to be worse on he
   t.equal(best(1, { cost: 1, heldOut: "better" }), "seed", "exactly as dear");
   t.equal(best(1, { cost: 0.9, heldOut: "within-noise" }), "c0");
   t.equal(best(1, { cost: null, heldOut: "better" }), "seed");
+  t.equal(best(1, { cost: 0.1, heldOut: "better", cheaper: false }), "seed", "cheaper on searched tasks alone");
   t.equal(best(null, { cost: 0.1, heldOut: "better" }), "seed", "nothing is cheaper than what is unknown");
   t.equal(best(1, { cost: 0.8, heldOut: "better" }, { cost: 0.7, heldOut: "within-noise" }), "c1");
   t.equal(best(1, { cost: 0.8, score: 0.5, heldOut: "better" }, { cost: 0.8, score: 0.6, heldOut: "better" }), "c1");
@@ -140,6 +141,7 @@ const someContender = fc.record({
   cost: fc.option(fc.integer({ min: 0, max: 4 })),
   searched: verdicts,
   heldOut: fc.option(verdicts, { nil: undefined }),
+  cheaper: fc.boolean(),
   state: fc.constantFrom("finished", "finished", "finished", "finished", "over-budget", "running", null),
 });
 

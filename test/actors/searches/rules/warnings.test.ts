@@ -1,5 +1,6 @@
 import t from "tap";
 import type { SetHealth } from "../../../../actors/replays/figures/set-health.js";
+import { countHeldOut } from "../../../../actors/searches/rules/split.js";
 import { listWarnings, type WarningSources } from "../../../../actors/searches/rules/warnings.js";
 import { type Gain, roomToImprove } from "../../../../actors/statistics/gain.js";
 import { checkFlakiness, judgeAgreement, type TwoLooks } from "../../../../actors/statistics/second-looks.js";
@@ -13,7 +14,7 @@ const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
 const healthy: SetHealth = { ...unmeasured, noise: noiseOf(20, 0, 0.05) };
 
 const sources: WarningSources = {
-  ...{ health: healthy, minGain: 0.05 },
+  ...{ health: healthy, minGain: 0.05, objective: "success" },
   budget: { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1_000) },
   split: splitOf(tasksFrom(0, 12), tasksFrom(12, 20)),
 };
@@ -112,4 +113,12 @@ t.test("fewer than five held-out tasks confirm no gain: that is under twelve tas
     listWarnings({ ...sources, split: splitOf(tasksFrom(0, 7), tasksFrom(7, 7 + heldOut)) });
   t.same(warned(4), [{ kind: "too-few-to-confirm", heldOutTasks: 4, neededTasks: 5 }]);
   t.same(warned(5), []);
+});
+
+t.test("by cost fewer than seven confirm none: that is under seventeen tasks", async (t) => {
+  const warned = (heldOut: number) =>
+    listWarnings({ ...sources, objective: "cost", split: splitOf(tasksFrom(0, 10), tasksFrom(10, 10 + heldOut)) });
+  t.same(warned(6), [{ kind: "too-few-to-confirm", heldOutTasks: 6, neededTasks: 7 }]);
+  t.same(warned(7), []);
+  t.same([16, 17].map(countHeldOut), [6, 7]);
 });
