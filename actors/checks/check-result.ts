@@ -1,21 +1,20 @@
+import type { Reading } from "../../storage/store.js";
 import { fromText } from "../fraction.js";
 import { type Money, toAmount } from "../money.js";
-import { firstBytes, lastBytes } from "../replays/figures/excerpt.js";
 import { isUnderWay } from "../replays/replay.table.js";
 import { countSucceeded } from "../statistics/copy.js";
 import { falseFailureChance } from "../statistics/false-failure.js";
 import { findRegressions, type Regression } from "../statistics/regression.js";
 import { successTotals } from "../statistics/success.js";
 import type { ReplayCheckRow } from "./check.js";
-import type { CheckResultRow, RegressedTask, SideResult } from "./check-result.table.js";
+import type { CheckResultRow, SideResult } from "./check-result.table.js";
 import type { ReplaySide, ReplaySides, SideCopy } from "./check-sides.js";
-
-/** Most reasons of a regressed task, and most bytes of each. */
-const MAX_REASONS = 5;
-const REASON_BYTES = 500;
+import { listReasons } from "./failure-reasons.js";
 
 /** What a check shows of its replays, as far as they have come. */
 export function toResult(
+  reading: Reading,
+  workspaceId: string,
   { id, threshold, repeats }: Pick<ReplayCheckRow, "id" | "threshold" | "repeats">,
   sides: ReplaySides,
 ): CheckResultRow {
@@ -28,7 +27,10 @@ export function toResult(
     checkId: id,
     candidate: toSideResult(candidate, ceiling),
     baseline: toSideResult(baseline, ceiling),
-    regressions: lost.map((regression) => toTask(regression, titles)),
+    regressions: lost.map((regression) => ({
+      ...toTask(regression, titles),
+      reasons: listReasons(reading, workspaceId, regression.candidate),
+    })),
     falseFailure: isMeasured ? falseFailureChance(baseline.copies, { repeats, mostRegressions }) : null,
   };
 }
@@ -43,26 +45,12 @@ function toSideResult(side: ReplaySide | null, { currency }: Money): SideResult 
   return { entries, scored, succeeded: countSucceeded(copies), successRate, interval, tasksScored, spent };
 }
 
-function toTask(regression: Regression<SideCopy>, titles: ReadonlyMap<string, string>): RegressedTask {
+function toTask(regression: Regression<SideCopy>, titles: ReadonlyMap<string, string>) {
   const { taskId, originalRunId, candidate, baseline, scoreDelta } = regression;
   return {
     ...{ taskId, originalRunId, title: titles.get(taskId) ?? "" },
     candidate: candidate.map(({ result }) => result),
     baseline: baseline.map(({ result }) => result),
-    ...{ scoreDelta, reasons: listReasons(candidate) },
+    scoreDelta,
   };
-}
-
-/** Why copies failed, each reason once, in the order of the copies. */
-function listReasons(copies: readonly SideCopy[]): RegressedTask["reasons"] {
-  const reasons = copies.flatMap((copy) => (copy.result === "failed" && copy.why !== null ? [toReason(copy)] : []));
-  const distinct = new Map(reasons.map((reason) => [`${reason.code} ${reason.detail}`, reason]));
-  return [...distinct.values()].slice(0, MAX_REASONS);
-}
-
-/** A failed check says what it printed last. */
-function toReason({ why, check }: SideCopy): RegressedTask["reasons"][number] {
-  const { code = "", text = "" } = why ?? {};
-  const printed = code === "check-failed" ? (check?.tail.trim() ?? "") : "";
-  return { code, detail: printed === "" ? firstBytes(text, REASON_BYTES) : lastBytes(printed, REASON_BYTES) };
 }

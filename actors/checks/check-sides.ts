@@ -9,7 +9,7 @@ import type { CheckSide } from "./verdict.js";
 /** A copy of one side, with why it did not succeed. */
 export type SideCopy = Pick<
   ReplayCopyRow,
-  "place" | "repeat" | "taskId" | "originalRunId" | "state" | "result" | "why" | "check"
+  "replayId" | "place" | "repeat" | "taskId" | "originalRunId" | "state" | "result" | "why" | "check"
 >;
 
 /** One side of a check, from its rows. */
@@ -53,7 +53,9 @@ function readSide(
   const rows = new Map(listCopies(reading, workspaceId, replay.id).map((copy) => [nameOf(copy), copy]));
   const repeats = Array.from({ length: replay.repeats }, (_, index) => index + 1);
   const copies = entries.flatMap((entry) =>
-    repeats.map((repeat) => rows.get(nameOf({ originalRunId: entry.runId, repeat })) ?? unmade(entry, repeat)),
+    repeats.map(
+      (repeat) => rows.get(nameOf({ originalRunId: entry.runId, repeat })) ?? unmade(replay.id, entry, repeat),
+    ),
   );
   return { replay, state: replay.state, copies };
 }
@@ -63,6 +65,6 @@ function nameOf({ originalRunId, repeat }: Pick<SideCopy, "originalRunId" | "rep
   return `${originalRunId} ${repeat}`;
 }
 
-function unmade({ place, runId: originalRunId, taskId }: ReplayEntry, repeat: number): SideCopy {
-  return { place, repeat, taskId, originalRunId, state: "waiting", result: null, why: null, check: null };
+function unmade(replayId: string, { place, runId: originalRunId, taskId }: ReplayEntry, repeat: number): SideCopy {
+  return { replayId, place, repeat, taskId, originalRunId, state: "waiting", result: null, why: null, check: null };
 }

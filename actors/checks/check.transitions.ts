@@ -135,7 +135,8 @@ function keepResult(
 ): void {
   const { partition } = turn.self;
   const before = replayCheckResults.get(turn, partition, row.id) ?? null;
-  if (before === null || isWhole) replayCheckResults.put(turn, partition, before, toResult(row, sides));
+  if (before === null || isWhole)
+    replayCheckResults.put(turn, partition, before, toResult(turn, partition, row, sides));
 }
 
 function letGo(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): void {

@@ -50,7 +50,7 @@ export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
 function findResult(reading: Reading, workspaceId: string, row: ReplayCheckRow, sides: ReplaySides): CheckResultRow {
   const isWhole = sides.candidate !== null && sides.baseline !== null;
   const kept = isWhole ? undefined : replayCheckResults.get(reading, workspaceId, row.id);
-  return kept ?? toResult(row, sides);
+  return kept ?? toResult(reading, workspaceId, row, sides);
 }
 
 function thresholdView({ threshold }: ReplayCheckRow, { candidate }: ReplaySides): ReplayCheckView["threshold"] {

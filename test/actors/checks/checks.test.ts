@@ -3,6 +3,8 @@ import { checkView } from "../../../actors/checks/check.view.js";
 import { replayCheckResults } from "../../../actors/checks/check-result.table.js";
 import type { LineFields } from "../../../actors/lines/line.js";
 import { isRefusal } from "../../../actors/refusal.js";
+import { replays } from "../../../actors/replays/replay.table.js";
+import { replayInputs } from "../../../actors/replays/replay-input.table.js";
 import { replaySetsRef } from "../../../actors/replays/replay-set.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { defaultRetention } from "../../../actors/tables/retention.js";
@@ -18,6 +20,7 @@ import {
   tryCheck,
   workJobs,
 } from "../../support/check-world.js";
+import { replayInput, replayRow } from "../../support/replay-rows.js";
 import type { ReplayWorld } from "../../support/replay-world.js";
 import { lineId, teamId, workspaceId } from "../../support/work.js";
 
@@ -225,4 +228,25 @@ t.test("the chance of a false failure is known once a baseline with repeated cop
   const [{ chance, text } = { chance: null, text: "" }] = warned(twice);
   t.ok(chance !== null && chance > 0 && chance < 1, String(chance));
   t.match(text, /^About \d/);
+});
+
+t.test("no check starts beyond the replays that a team may have under way, or that a set keeps", async (t) => {
+  const states = [
+    [{ state: "running", endedAt: null, judged: false }, 100, /^100 replays of the team are under way/],
+    // Each is set beside the next one, so none may go.
+    [{ state: "finished", judged: true }, 200, /^The set has its 200 replays/],
+  ] as const;
+  for (const [more, count, detail] of states) {
+    const world = await openCheckWorld();
+    await world.write((rows) => {
+      for (let n = 0; n < count; n++) {
+        const [id, pairedWith] = [`rep_${n}`, `rep_${(n + 1) % count}`];
+        const row = replayRow({ ...more, id, pairedWith, teamId, setId: world.setId });
+        replays.insert(rows, workspaceId, row);
+        replayInputs.insert(rows, workspaceId, replayInput({ replayId: id }));
+      }
+    });
+    t.match(await tryCheck(world), { refused: "conflict", detail });
+    t.same(allChecks(world), []);
+  }
 });
