@@ -1,4 +1,5 @@
 import t from "tap";
+import { RUNNER_FEATURES } from "../../../actors/runners/protocol.js";
 import { fillSet, openReplayScene, type ReplayScene, sceneLine } from "../../support/replay-scene.js";
 import { bearer, itemsOf, remove, replace } from "../../support/resources.js";
 import { workSearch } from "../../support/search-peer.js";
@@ -157,6 +158,29 @@ t.test("a search that is stopped has ended, and cannot be stopped again", async 
     ["created", "updated", "created"],
   );
 });
+
+t.test(
+  "a search says that it waits for a runner: for its replays, and for one that takes runs of searches",
+  async (t) => {
+    const { place, body } = await openScene(t);
+    const { ada, team, peer } = place;
+    peer.cut();
+    const one = `${team}/searches/${await startSearch(place, body)}`;
+    const waits = async () => (await ada.request("GET", one)).body?.waiting;
+    await until("its replay waits", async () => (await waits()) === "runner");
+    const another = await place.runner({ features: RUNNER_FEATURES.filter((feature) => feature !== "search") });
+    await workSearch({ ...place, peer: another }, 4);
+    const last = await another.job();
+    t.equal(await waits(), null, "a copy runs");
+    another.start(last);
+    another.end(last, { spent: { amount: 1, currency: "EUR" } });
+    await until("its agent waits", async () => (await ada.request("GET", one)).body?.state === "searching");
+    t.equal(await waits(), "runner", "none that is connected takes runs of searches");
+    await workSearch({ ...place, peer: await place.runner() }, 1);
+    await ended(place, one);
+    t.match((await ada.request("GET", one)).body, { waiting: null, ending: "iterations-used", best: { seed: true } });
+  },
+);
 
 t.test("searches are listed newest first, by pages, of the team or of one station", async (t) => {
   const { place, body } = await openScene(t);
