@@ -84,7 +84,13 @@ const replayCandidateShape = z.strictObject({
   kind: z.enum(candidateKinds),
 });
 
-const searchShape = z.strictObject({ searchId: z.string(), candidateName: z.string() }).nullable();
+const searchShape = z
+  .strictObject({ searchId: z.string(), candidateName: z.string() })
+  .nullable()
+  .describe(
+    "The search that started it, with its name of the candidate, `seed` for the live config. What one of its candidates " +
+      "gained on searched runs it was chosen by: the search has its gain on held-out runs beside it.",
+  );
 
 const replayShape = {
   id: z.string(),

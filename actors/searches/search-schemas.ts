@@ -31,7 +31,9 @@ const best = z
   .strictObject({
     ...{ candidateId: z.string(), name: z.string() },
     seed: z.boolean().describe("Whether it is the live config: nothing better was confirmed."),
-    ...{ searchScore: share, searchInterval: interval, heldOutScore: share, heldOutInterval: interval },
+    ...{ searchScore: share, searchInterval: interval },
+    searchTasks: count.describe("The tasks that its score is of, as `heldOutTasks`."),
+    ...{ heldOutScore: share, heldOutInterval: interval, heldOutTasks: count },
     costPerRun: spentSchema.nullable(),
     onlyOnSeenTasks,
   })

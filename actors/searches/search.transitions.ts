@@ -66,8 +66,10 @@ function toBest(row: SearchCandidateRow): BestCandidate {
     ...{ candidateId, name, seed },
     searchScore: searched?.searchScore ?? null,
     searchInterval: searched?.searchInterval ?? null,
+    searchTasks: searched?.searchTasks ?? 0,
     heldOutScore: heldOut?.heldOutScore ?? null,
     heldOutInterval: heldOut?.heldOutInterval ?? null,
+    heldOutTasks: heldOut?.heldOutTasks ?? 0,
     costPerRun: searched?.costPerRun ?? null,
     onlyOnSeenTasks: onlyOnSeenTasks(row),
   };

@@ -63,8 +63,11 @@ export interface BestCandidate {
   readonly seed: boolean;
   readonly searchScore: number | null;
   readonly searchInterval: Interval | null;
+  /** How many tasks its scores are of. */
+  readonly searchTasks: number;
   readonly heldOutScore: number | null;
   readonly heldOutInterval: Interval | null;
+  readonly heldOutTasks: number;
   readonly costPerRun: Money | null;
   readonly onlyOnSeenTasks: OnlyOnSeenTasks | null;
 }

@@ -88,8 +88,8 @@ export function picturedSearch({ seed, heldOut, isSeedEnded = true, candidates =
 export async function viewPictured(
   { rows, search }: { readonly rows: Reading; readonly search: SearchRow },
   memory = new SearchMemory(),
+  pause: () => Promise<void> = async () => undefined,
 ): Promise<SearchView> {
-  const pause = async () => undefined;
   const read = { view: rows, latest: rows, memory, pause, signal: new AbortController().signal };
   const { body, json } = await readSearch(read, workspaceId, searches.get(rows, workspaceId, search.id) ?? search);
   searchSchema.parse(JSON.parse(json));

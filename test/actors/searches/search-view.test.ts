@@ -224,3 +224,20 @@ t.test(
     t.match((await read()).body.candidates[0], { searchScored: 6, searchedGain: { tasks: 6 } });
   },
 );
+
+t.test("a long search is read in pieces, with other work in between", async (t) => {
+  const candidates = (ended: boolean) =>
+    Array.from({ length: 50 }, (_, n) => ({ name: `candidate-${n}`, searched: all, ended }));
+  const pauses = async (ended: boolean) => {
+    let count = 0;
+    const pause = async () => {
+      count += 1;
+    };
+    const memory = new SearchMemory();
+    const { candidates: read } = await viewPictured(open(candidates(ended)), memory, pause);
+    t.equal(read.length, 50);
+    return count;
+  };
+  t.ok((await pauses(true)) >= 10, "five candidates at a time");
+  t.ok((await pauses(false)) >= 60, "after each that is measured");
+});

@@ -89,7 +89,7 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
         ...{ onlyOnSeenTasks: "too-few-held-out", pullRequest: null },
       },
     ],
-    best: { name: "careful", seed: false, searchScore: 1, heldOutScore: 1 },
+    best: { name: "careful", seed: false, searchScore: 1, searchTasks: 3, heldOutScore: 1, heldOutTasks: 2 },
   });
   const [inList] = itemsOf(await ada.request("GET", `${station}/searches`));
   t.match(inList, { id, state: "finished", best: read?.best, spent: read?.spent });
