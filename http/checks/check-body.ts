@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { CheckTerms, Parsed, PlannedChange } from "../../actors/checks/check.messages.js";
 import { lineSchema } from "../../actors/lines/line.js";
-import type { Refusal } from "../../actors/refusal.js";
+import type { FieldError, Refusal } from "../../actors/refusal.js";
 import { stationBlockSchema } from "../../actors/replays/replay-candidate.kind.js";
 import { parseBy } from "../field-errors.js";
 
@@ -13,7 +13,6 @@ const numberFault = "must be the number of a pull request";
 
 const line = z
   .strictObject({ repositories: lineSchema.shape.repositories.unwrap() })
-  .refine((given) => JSON.stringify(given).length <= MAX_LINE, `must be at most ${MAX_LINE} characters`)
   .optional()
   .describe(
     "The line's repositories as the plan would apply them, each with image and setup; at most 64,000 characters.",
@@ -71,9 +70,18 @@ export function parseCheck(body: unknown): AskedCheck | Refusal {
   const { lineId, stationKey, station, ...rest } = asked.data;
   return {
     ...{ lineId, stationKey },
-    planned: toPlanned(parseBy(planned, { station, line: rest.line })),
+    planned: isTooLong(rest.line)
+      ? { errors: [lineTooLong] }
+      : toPlanned(parseBy(planned, { station, line: rest.line })),
     terms: toTerms(parseBy(terms, { reference: rest.reference, repeats: rest.repeats })),
   };
+}
+
+const lineTooLong: FieldError = { path: "line", message: `must be at most ${MAX_LINE} characters` };
+
+/** As it was sent, before what is left out is filled in. */
+function isTooLong(value: unknown): boolean {
+  return value !== undefined && JSON.stringify(value).length > MAX_LINE;
 }
 
 function toPlanned(parsed: Parsed<z.output<typeof planned>>): Parsed<PlannedChange> {
