@@ -2,8 +2,12 @@ import t from "tap";
 import type { Caller } from "../../../actors/caller.js";
 import { toBranch } from "../../../actors/config-pull-requests/config-pull-request.js";
 import { configPullRequestActor } from "../../../actors/config-pull-requests/config-pull-request.machine.js";
-import type { PickCandidate } from "../../../actors/config-pull-requests/config-pull-request.messages.js";
 import {
+  configPullRequestRef,
+  type PickCandidate,
+} from "../../../actors/config-pull-requests/config-pull-request.messages.js";
+import {
+  configPullRequestRetention,
   configPullRequests,
   findPullRequestOf,
 } from "../../../actors/config-pull-requests/config-pull-request.table.js";
@@ -15,6 +19,7 @@ import { pullRequestsLeavingSubscriber } from "../../../actors/config-pull-reque
 import type { LineFields } from "../../../actors/lines/line.js";
 import { records } from "../../../actors/resources/change-record.table.js";
 import { findResource, resources } from "../../../actors/resources/resource.table.js";
+import { SliceBudget } from "../../../actors/tables/slice-budget.js";
 import { address } from "../../../runtime/address.js";
 import { configPullRequestRow } from "../../support/config-pull-request-rows.js";
 import { memoryRows, stepByHand, withTurn } from "../../support/turn.js";
@@ -214,4 +219,29 @@ t.test("those of a team that was deleted and of a closed workspace are forgotten
   t.same(told({ name: "team.changed", id: teamId }), [], "the team is there");
   t.same(told({ name: "team.changed", id: "team_2" }), ["cand_2"]);
   t.same(told({ name: "workspace.closed", workspaceId }), ["cand_1", "cand_2"]);
+});
+
+t.test("one that was last picked long ago is forgotten, and none that opens", async (t) => {
+  const rows = memoryRows();
+  const now = Date.parse("2026-06-01T00:00:00.000Z");
+  const add = (n: number, more: Partial<Parameters<typeof configPullRequestRow>[0]>) =>
+    configPullRequests.insert(
+      rows,
+      workspaceId,
+      configPullRequestRow({ id: `cpr_${n}`, candidateId: `cand_${n}`, ...more }),
+    );
+  add(1, {});
+  add(2, { state: "opening", reason: null });
+  add(3, { updatedAt: "2026-05-31T00:00:00.000Z", attempts: 2 });
+  add(4, { state: "opened", reason: null, url: opened.url });
+  const budget = new SliceBudget({ rows: 100, bytes: 1e6 });
+  const slice = { cutoffMs: now - 7 * 24 * 60 * 60 * 1_000, from: null, budget };
+  const { sent } = withTurn(self, (turn) => configPullRequestRetention.sweep(turn, slice), { rows, now });
+  t.same(
+    sent,
+    [1, 4].map((n) => ({
+      to: configPullRequestRef(workspaceId, `cand_${n}`),
+      message: { type: "pull-request.forget" },
+    })),
+  );
 });

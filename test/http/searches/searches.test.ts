@@ -94,6 +94,19 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
   const [inList] = itemsOf(await ada.request("GET", `${station}/searches`));
   t.match(inList, { id, state: "finished", best: read?.best, spent: read?.spent });
   await readParts(t, place, read);
+  t.equal((await ada.request("DELETE", set)).status, 204, "its set is free again, and takes its replays with it");
+  const { body: later } = await ada.request("GET", one);
+  const gone = { replayState: "gone" };
+  t.match(later, { seed: gone, candidates: [{ ...gone, heldOutReplayState: "gone" }] });
+  const scores = (of: typeof read) => JSON.stringify([of?.best, of?.frontier, of?.spent]);
+  t.equal(scores(later), scores(read), "what it found stays");
+  const [candidate] = (later as { candidates: readonly object[] }).candidates;
+  t.match(candidate, {
+    searchScore: 1,
+    searchedGain: { gain: 1 },
+    heldOutGain: { gain: 1 },
+    costPerRun: { amount: 1 },
+  });
 });
 
 interface Read {
@@ -138,8 +151,11 @@ type Tap = Pick<typeof t, "match" | "equal">;
 
 t.test("a search that is stopped has ended, and cannot be stopped again", async (t) => {
   const { place, body } = await openScene(t);
-  const { ada, team, service, workspaceId } = place;
-  const one = `${team}/searches/${await startSearch(place, body)}`;
+  const { ada, team, station, service, workspaceId } = place;
+  const raced = await Promise.all([1, 2, 3].map(() => ada.request("POST", `${station}/searches`, body, key)));
+  t.same(new Set(raced.map(({ status }) => status)), new Set([201]));
+  t.equal(new Set(raced.map((reply) => reply.body?.id)).size, 1, "requests under one key at once start one");
+  const one = `${team}/searches/${raced[0]?.body?.id}`;
   const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });
   t.match((await reader.request("POST", `${one}/stop`)).body, { title: "Not allowed to plan" });
   const stopped = await ada.request("POST", `${one}/stop`, undefined, key);
