@@ -29,7 +29,17 @@ export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingS
   const { config, entries } = getReplayInput(turn, partition, live.id);
   const isAnswered = ({ runId, refusal }: ReplayEntry) =>
     refusal === null && findAnswer(turn, partition, runId) !== null;
-  return live.search === null && isScored(config, judging) && entries.some(isAnswered);
+  return !isOfOthers(turn, live) && isScored(config, judging) && entries.some(isAnswered);
+}
+
+/**
+ * Whether a search or a check started the live replay, and not a person: what these may spend is bounded, and one with
+ * the answer would be spent beside it. A check's candidate is stored as long as its baseline is under way.
+ */
+function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
+  if (search !== null) return true;
+  const paired = replays.all(turn, turn.self.partition, { pairedWith: id });
+  return paired.some(({ candidate, startedBaseline }) => candidate.kind === "planned" && startedBaseline === id);
 }
 
 /** Starts the replay with the answer after a live one, unless something is in its way. In a turn of the team's sets. */
@@ -37,7 +47,7 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   const { partition } = turn.self;
   const live = replays.get(turn, partition, liveId);
   const set = live && replaySets.get(turn, partition, live.setId);
-  if (live?.state !== "finished" || live.search !== null || set === undefined) return;
+  if (live?.state !== "finished" || set === undefined || isOfOthers(turn, live)) return;
   if (!coversSet(turn, partition, live, set)) return;
   if (hasOracle(turn, live) || listUnderWay(turn, partition, set).length >= MAX_UNDER_WAY) return;
   const now = configNow(turn, set, judging);

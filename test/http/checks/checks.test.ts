@@ -1,7 +1,9 @@
 import t from "tap";
 import { isPlanned, openCheckScene, plannedStation, workCopies } from "../../support/check-scene.js";
+import { workTask } from "../../support/replay-scene.js";
 import { itemsOf } from "../../support/resources.js";
 import { StreamReader } from "../../support/stream-reader.js";
+import { until } from "../../support/until.js";
 
 t.test("a planned change is checked beside the live config, and passes when nothing regressed", async (t) => {
   const place = await openCheckScene(t);
@@ -152,3 +154,30 @@ t.test("planned repositories and setup are what the candidate runs under", async
   t.same(setups.sort(), [["npm ci"], [null]].sort());
   await place.untilVerdict(started.body?.id, "passed");
 });
+
+t.test("a check starts two replays at most: none with the answer follows its baseline", async (t) => {
+  const station = { check: "make" };
+  const place = await openCheckScene(t, { runs: 0, station });
+  const { ada, set, peer } = place;
+  const { runId } = await workTask(place, { diff: "diff --git a/a b/a\n+better\n" });
+  await ada.request("POST", `${set}/entries`, { runId });
+  const { body } = await place.check(place.plan());
+  const finish = async () => {
+    const job = await peer.job();
+    peer.start(job);
+    peer.end(job, { ending: { kind: "finish", note: "" }, check: { passed: true, exitCode: 0, output: "" } });
+  };
+  for (let n = 0; n < 2; n++) await finish();
+  await place.untilVerdict(body?.id, "passed");
+  await ada.request("PATCH", set, { name: "Heard" });
+  const kinds = async () => itemsOf(await ada.request("GET", `${set}/replays`)).map((replay) => kindOf(replay));
+  t.same(await kinds(), ["planned", "live"]);
+  await ada.request("POST", `${set}/replays`, { candidate: "live", ceiling: { amount: 1, currency: "EUR" } });
+  await finish();
+  await until("one follows a person's", async () => (await kinds()).length === 4);
+  t.same(await kinds(), ["with-answer", "live", "planned", "live"]);
+});
+
+function kindOf(replay: Readonly<Record<string, unknown>>): unknown {
+  return (replay.candidate as { readonly kind: string }).kind;
+}
