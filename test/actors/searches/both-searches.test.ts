@@ -15,6 +15,12 @@ t.test(
   },
 );
 
+t.test("so it does when a reflection finds no failed task", async (t) => {
+  const { machines, rules } = searchBoth({ ...shape, tasks: 10 }, 9, NO_GAIN);
+  assert.deepStrictEqual(machines, rules);
+  t.equal(machines.iterations.at(-1)?.outcome, "no-failures");
+});
+
 t.test("so it does when one is better, which is its best", async (t) => {
   const { machines, rules } = searchBoth({ tasks: 50, repeats: 3, iterations: 2, perIteration: 5 }, 7, plantedAt("c3"));
   assert.deepStrictEqual(machines, rules);

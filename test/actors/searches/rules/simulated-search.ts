@@ -197,9 +197,13 @@ export class Simulation {
 
   #startAgent(kind: PicturedIteration["kind"], allotted: Money, standing: string | null): void {
     const number = this.#iterations.length + 1;
+    const tasks = standing === null ? 0 : findFailedTasks(this.#copiesOf(standing, this.#split.searched), []).length;
+    if (kind === "reflect" && tasks === 0) {
+      this.#iterations = [...this.#iterations, { number, kind, state: "ended", admitted: 0, outcome: "no-failures" }];
+      return;
+    }
     this.#iterations = [...this.#iterations, { number, kind, state: "running", admitted: 0, outcome: null }];
     const proposals = kind === "propose" ? this.#world.propose(this.#candidates) : [];
-    const tasks = standing === null ? 0 : findFailedTasks(this.#copiesOf(standing, this.#split.searched), []).length;
     for (const config of proposals.slice(0, this.#world.budget.perIteration)) this.#admit(config, number);
     this.#underWay.push({
       allotted,
