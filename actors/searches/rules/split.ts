@@ -20,14 +20,13 @@ export interface Split<Entry> {
   readonly heldOut: readonly Entry[];
 }
 
-/** The fewest tasks that are searched, and that are held out (document 2, "Limits": search set). */
+/** The fewest tasks that are searched, and that are held out (document 2, "Limits": search set): two of five are two. */
 const MIN_SEARCHED = 3;
 const MIN_HELD_OUT = 2;
 
-/** How many of so many tasks are held out: two of five, rounded to the nearest. Null of too few to search. */
+/** How many of so many tasks are held out: two of five, to the nearest. Null of too few to search. */
 export function countHeldOut(tasks: number): number | null {
-  if (tasks < MIN_SEARCHED + MIN_HELD_OUT) return null;
-  return Math.min(Math.max(MIN_HELD_OUT, Math.floor((4 * tasks + 5) / 10)), tasks - MIN_SEARCHED);
+  return tasks < MIN_SEARCHED + MIN_HELD_OUT ? null : Math.floor((4 * tasks + 5) / 10);
 }
 
 /**

@@ -37,6 +37,12 @@ t.test("parts are in proportion to what they are expected to cost", async (t) =>
   });
 });
 
+t.test("a part that is worth next to nothing has a billionth all the same", async (t) => {
+  const split = splitOf([costed("a", 1e9), costed("b", 1e9), costed("c", 1e9)], [costed("d", 1e-9), costed("e", 1e-9)]);
+  const budget = { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1) };
+  t.same(allotBudget(budget, split).heldOutReplay, euro(1e-9));
+});
+
 t.test("all parts together are never above the ceiling, and less by billionths only", async () => {
   const cost = fc.option(fc.double({ min: 0.001, max: 1_000, noNaN: true }));
   const sides = fc.tuple(

@@ -52,6 +52,16 @@ t.test("the held-out gain is known once both replays finished", async (t) => {
   t.equal(measureHeldOut(none, { ...terms, seed, bothFinished: true }).heldOutGain, null);
 });
 
+t.test("costs on held-out tasks are compared where both sides know them, once both finished", async (t) => {
+  const runs = Object.fromEntries(Array.from({ length: 8 }, (_, n) => [`t${n}`, "+"]));
+  const seed = pricedCopies(copiesOf({ ...runs, x: "+", y: "?" }), 0.2);
+  const own = pricedCopies(copiesOf({ ...runs, x: "?", y: "+", z: "+" }), 0.1);
+  const measure = (bothFinished: boolean) => measureHeldOut(own, { ...terms, seed, bothFinished }).heldOutCost;
+  t.same(measure(true), { tasks: 8, chance: 1 / 256, cheaper: true });
+  t.equal(measure(false), null);
+  t.equal(measureHeldOut(seed, { ...terms, seed: null, bothFinished: true }).heldOutCost, null);
+});
+
 t.test("a candidate spent what both its replays did", async (t) => {
   const searched = measureSearched(pricedCopies(copiesOf({ a: "+-" }), 0.1), { ...terms, seed: null });
   t.same(sumSpent(searched, null), euro(0.2));

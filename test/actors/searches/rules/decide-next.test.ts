@@ -123,6 +123,7 @@ t.test("it ends at the ceiling when the rest pays no agent with a replay, or no 
   const candidates = [seed, better("a", 1), contender("b", { state: null })];
   t.equal(next({ iterations, candidates, spending: spent(36) }), "replay b");
   t.equal(next({ iterations, candidates, spending: spent(36.01) }), "ceiling: hold out a");
+  t.notOk(canPropose(pictureOf({ spending: pays, iterations: iterationsOf("P1 P1 P1 P1") })), "none is left");
   t.same([canPropose(pictureOf({ spending: pays })), canPropose(pictureOf({ spending: lacks }))], [true, false]);
 });
 
@@ -230,7 +231,15 @@ t.test("what is granted grows by what earlier parts left", async (t) => {
   t.same(step({ iterations, candidates: waits, spending: spent(6) }), {
     ...{ step: "replay", candidateId: "a", ceiling: euro(3.3) },
   });
+  // While the agent runs, its second candidate may come: 3 x (1 + 6) + 2 x 3 + 6 = 33 of the 39 less 3.
+  t.same(step({ iterations: iterationsOf("P1~"), candidates: waits, spending: spent(3) }), {
+    ...{ step: "replay", candidateId: "a", ceiling: euro(3.272727272) },
+  });
   const a = contender("a", { score: 0.9, cost: 2, searched: "better" });
+  // It stops searching: all that is left is for what is held out.
+  t.same(step({ live: "changed", iterations, candidates: [seed, a], spending: spent(30) }), {
+    ...{ step: "hold-out", ending: "config-changed", candidateId: "a", ceiling: euro(9) },
+  });
   const holding = { state: "holding-out", ending: "iterations-used", spending: spent(30) } as const;
   t.same(step({ ...holding, candidates: [seed, a] }), {
     ...{ step: "hold-out", ending: "iterations-used", candidateId: "a", ceiling: euro(9) },

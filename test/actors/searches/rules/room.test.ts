@@ -35,6 +35,11 @@ t.test("what earlier parts left is shared by those to come, by their allotments"
   t.same(grantPart("agentRun", terms), euro(2));
 });
 
+t.test("a part that nobody expected any more counts as one to come", async (t) => {
+  const none = { searchReplay: 0, heldOutReplay: 0, agentRun: 0 };
+  t.same(grantPart("searchReplay", { allotments, spending: spend(18, "0/1"), toCome: none }), euro(18));
+});
+
 t.test("what earlier parts overran is not taken from the next ones, but from the last", async (t) => {
   const toCome = { searchReplay: 1, heldOutReplay: 3, agentRun: 0 };
   t.same(

@@ -32,6 +32,23 @@ t.test("two runs of one task stay together, in the order of the set", async (t) 
   }
 });
 
+t.test("a task belongs to the outcome of most of its runs, of as many to the first in their order", async (t) => {
+  const asFailed = entriesOf(10).map((entry, n) => ({ ...entry, outcome: n < 5 ? "failed" : "accepted" }) as const);
+  const again = (outcome: SplitEntry["outcome"]) => Array.from({ length: 5 }, (_, task) => entryOf(task, outcome, 1));
+  const mostly = asFailed.flatMap((entry, n) =>
+    n < 5 ? [entry, entryOf(n, "failed", 2), entryOf(n, "asked", 3)] : entry,
+  );
+  t.same(heldOutTasks("set-1", mostly), heldOutTasks("set-1", asFailed));
+  for (let set = 0; set < 20; set++) {
+    const held = heldOutTasks(`set-${set}`, [...asFailed, ...again("asked")]);
+    const asAsked = asFailed.map((entry, n) => ({ ...entry, outcome: n < 5 ? "asked" : "accepted" }) as const);
+    t.same(held, heldOutTasks(`set-${set}`, asAsked));
+    t.equal(held.filter((taskId) => Number(taskId.slice("task-".length)) < 5).length, 2);
+  }
+  const even = asFailed.map((entry, n) => (n < 5 ? entryOf(n, "accepted") : entry));
+  t.same(heldOutTasks("set-1", [...even, ...again("failed")]), heldOutTasks("set-1", entriesOf(10)));
+});
+
 t.test("another set holds out other tasks, the same set always the same", async (t) => {
   t.same(heldOutTasks("set-1", entriesOf(20)), heldOutTasks("set-1", entriesOf(20).reverse()));
   t.not(heldOutTasks("set-1", entriesOf(20)).join(), heldOutTasks("set-2", entriesOf(20)).join());

@@ -42,6 +42,16 @@ t.test("the frontier has the seed, and what no other beats in score and cost, ch
   t.same(rankToHoldOut(candidates, "cost").map(idOf), ["best"]);
 });
 
+t.test("a replay that did not finish leaves a candidate out, whatever figures it has", async (t) => {
+  const over = { ...contender("a", { score: 0.9, cost: 0.1, searched: "better", heldOut: "better" }) };
+  const candidates = [contender("seed"), { ...over, replayState: "over-budget" as const }];
+  t.same(searchFrontier(candidates, "success"), ["seed"]);
+  t.same(
+    ["success", "cost"].map((each) => idOf(findBest(candidates, each === "cost" ? each : "success"))),
+    ["seed", "seed"],
+  );
+});
+
 t.test("the seed stays on the frontier though a candidate beats it", async (t) => {
   const candidates = [contender("seed", { cost: 2 }), contender("a", { score: 0.9, cost: 1 })];
   t.same(searchFrontier(candidates, "success"), ["a", "seed"]);
