@@ -1,8 +1,13 @@
+import { fileURLToPath } from "node:url";
 import type { Client } from "./client.js";
 
 /** Every note begins with a title. */
 const CHECK =
   'for note in notes/*.md; do case "$note" in */INDEX.md) ;; *) head -1 "$note" | grep -q "^# " || exit 1;; esac; done';
+
+const PROPOSER = fileURLToPath(new URL("proposer.js", import.meta.url));
+/** What agents are told where they are to do better than under the live prompt. */
+export const BETTER_PROMPT = "Write the note, and list it in notes/INDEX.md.";
 
 /** The team of the demo, and the tokens for it. */
 export interface Configured {
@@ -31,6 +36,10 @@ export async function configure(
     value: "a key that no agent of the demo needs",
     valueVersion: 1,
   });
+  // The team's only profile for this harness: agents of searches have it, the stations' name none.
+  await client.post(`${under}/teams/${team.id}/harness-profiles`, {
+    ...{ key: "proposer", harness: workStation.harness, args: [process.execPath, PROPOSER, BETTER_PROMPT] },
+  });
   const pool = await client.post(`${inWorkspace}/runner-pools`, { key: "local" });
   const token = await client.post(`${inWorkspace}/tokens`, { name: "look-around", scopes: ["read"] });
   const { body: made } = await client.post(`${under}/teams/${team.id}/lines`, line);
@@ -49,7 +58,7 @@ export async function configure(
 const runners = { pool: "local", labels: [] };
 /** The station whose agents write notes. Its judge scores replays; the tasks' own runs are reviewed. */
 export const workStation = {
-  ...{ key: "work", name: "Write", kind: "work", prompt: "Write the note.", check: CHECK },
+  ...{ key: "work", name: "Write", kind: "work", harness: "command", prompt: "Write the note.", check: CHECK },
   judge: { rubric: "The note is listed in notes/INDEX.md." },
   ...{ passesTo: ["review"], runners },
 };

@@ -19,6 +19,7 @@ import { type Received, startReceiver } from "./receiver.js";
 import { showReplays } from "./replays.js";
 import { createRepository } from "./repository.js";
 import { startScriptedModel } from "./scripted-model.js";
+import { showSearch } from "./searches.js";
 import { type Counts, line, Show } from "./show.js";
 import { until } from "./until.js";
 
@@ -109,7 +110,8 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
   const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
   const replayed = isDone ? await showReplays(client, configured, ending.signal) : null;
   const isChecked = replayed !== null && (await showCheck(client, configured, replayed, ending.signal));
-  const setId = isChecked ? replayed : null;
+  const isSearched = isChecked && (await showSearch(client, configured, ending.signal));
+  const setId = isSearched ? replayed : null;
   if (setId === null) line("demo", "this is not how it should have come out");
   if (ends.exit || setId === null) return setId === null ? 1 : 0;
   lookAround(baseUrl, configured, setId);
@@ -158,7 +160,7 @@ function summarise(counts: Counts, received: Received, firings: number): boolean
 
 function lookAround(baseUrl: string, { teamId, readToken }: Configured, setId: string): void {
   line("demo", `the service stays up at ${baseUrl} until Ctrl+C; to look around:`);
-  for (const list of ["tasks", "hook-occurrences", "replay-sets", `replay-sets/${setId}/replays`]) {
+  for (const list of ["tasks", "hook-occurrences", "replay-sets", "searches", `replay-sets/${setId}/replays`]) {
     line("", `curl -H 'authorization: Bearer ${readToken}' ${baseUrl}/api/teams/${teamId}/${list}`);
   }
 }

@@ -102,7 +102,8 @@ class Demo {
 async function leftByReplays({ name, value, url }: Command) {
   const get = async <Body>(address: string) =>
     (await (await fetch(address, { headers: { [name]: value } })).json()) as Body;
-  const [set] = (await get<{ items: { id: string }[] }>(url)).items;
+  const sets = (await get<{ items: { id: string; name: string }[] }>(url)).items;
+  const set = sets.find((one) => one.name === "Sent back by review");
   const { items } = await get<{ items: Replay[] }>(`${url}/${set?.id}/replays`);
   const left = async (runId = "") => {
     const { checkouts } = await get<{ checkouts: { base: string; diff: string }[] }>(
@@ -140,6 +141,10 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
     /gain of Names the index over the live config: 1\.00 \(better, though a single task tells little\)/,
   );
   t.match(demo.out, /check +pull request #7 plans that prompt: passed, 0 of 1 tasks regressed/);
+  t.match(demo.out, /search 4 tasks are searched, 2 are held out/);
+  t.match(demo.out, /search seed: 75 % of searched tasks, 50 % of held-out ones/);
+  t.match(demo.out, /search write-the-note-and: 100 % of searched tasks \(within-noise\), 100 % of held-out ones/);
+  t.match(demo.out, /search it ended \(iterations-used\) for 0\.\d+ USD; its best is the live config/);
   t.same(readdirSync(demo.temporary), []);
 });
 
@@ -147,11 +152,11 @@ t.test("it stays up for looking around, as it says how, until it is ended", asyn
   const demo = new Demo(t);
   await demo.printed("/replays\n");
   const commands = demo.commands();
-  t.equal(commands.length, 4);
+  t.equal(commands.length, 5);
   for (const [index, { name, value, url }] of commands.entries()) {
     const answer = await fetch(url, { headers: { [name]: value } });
     t.equal(answer.status, 200);
-    t.ok(((await answer.json()) as { items: unknown[] }).items.length >= ([6, 6, 1, 3][index] ?? 0));
+    t.ok(((await answer.json()) as { items: unknown[] }).items.length >= ([6, 6, 2, 1, 3][index] ?? 0));
   }
   const [, , sets] = commands;
   if (sets === undefined) throw new Error("there is no command for replay sets");

@@ -1,0 +1,79 @@
+import type { Client } from "./client.js";
+import { type Configured, workStation } from "./configuration.js";
+import { line } from "./show.js";
+import { until } from "./until.js";
+
+/**
+ * A search over the first runs of all tasks, by a proposer that needs no model. It proposes the better prompt, and cannot
+ * confirm it: one of four tasks does better, which may be chance.
+ */
+
+const CEILING = { amount: 5, currency: "USD" };
+const BUDGET = { iterations: 1, perIteration: 1, ceiling: CEILING, concurrency: 4, repeats: 1 };
+
+interface PastRun {
+  readonly runId: string;
+  readonly title: string;
+  readonly outcome: string;
+}
+
+interface Candidate {
+  readonly candidateId: string;
+  readonly name: string;
+  readonly searchScore: number | null;
+  readonly heldOutScore: number | null;
+  readonly searchedGain: { readonly verdict: string } | null;
+}
+
+interface Search {
+  readonly state: string;
+  readonly ending: string | null;
+  readonly spent: { readonly amount: number; readonly currency: string };
+  readonly split: { readonly searchedTasks: number; readonly heldOutTasks: number };
+  readonly best: { readonly name: string; readonly seed: boolean } | null;
+  readonly seed: Candidate;
+  readonly candidates: readonly Candidate[];
+}
+
+/** Searches, and prints what comes out; returns whether it is as expected. */
+export async function showSearch(client: Client, configured: Configured, signal: AbortSignal): Promise<boolean> {
+  const team = `/api/teams/${configured.teamId}`;
+  const setId = await openSet(client, configured);
+  line("demo", "");
+  line("demo", "a search looks for a better prompt over all tasks, with a proposer that needs no model:");
+  const { body: started } = await client.post(`${configured.workStationPath}/searches`, {
+    ...{ setId, budget: BUDGET, agent: { harness: workStation.harness }, objective: "success" },
+  });
+  const read = () => client.get<Search>(`${team}/searches/${started.id}`);
+  if (!(await until(async () => hasEnded(await read()), signal))) return false;
+  const { split, seed, candidates, best, ending, spent } = await read();
+  line("search", `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out, unseen by its agent`);
+  for (const candidate of [seed, ...candidates]) show(candidate);
+  const said = best?.seed === true ? "the live config: nothing better is confirmed by so few tasks" : best?.name;
+  line("search", `it ended (${ending}) for ${spent.amount} ${spent.currency}; its best is ${said}`);
+  return ending === "iterations-used" && best?.seed === true && candidates[0]?.searchScore === 1;
+}
+
+function hasEnded({ state }: Search): boolean {
+  return state === "finished" || state === "stopped";
+}
+
+function show({ name, searchScore, heldOutScore, searchedGain }: Candidate): void {
+  const told = searchedGain === null ? "" : ` (${searchedGain.verdict})`;
+  line("search", `${name}: ${share(searchScore)} of searched tasks${told}, ${share(heldOutScore)} of held-out ones`);
+}
+
+function share(score: number | null): string {
+  return score === null ? "none" : `${Math.round(100 * score)} %`;
+}
+
+/** Opens a set of a run of each task: the one that review sent back, where it sent one back. */
+async function openSet(client: Client, { teamId, workStationPath }: Configured): Promise<string> {
+  const past = await client.get<{ items: readonly PastRun[] }>(`${workStationPath}/replayable-runs`);
+  const runs = new Map(past.items.map((run) => [run.title, run]));
+  for (const run of past.items) if (run.outcome === "sent-back") runs.set(run.title, run);
+  const { body: set } = await client.post(`${workStationPath}/replay-sets`, { name: "A run of each task" });
+  for (const { runId } of runs.values())
+    await client.post(`/api/teams/${teamId}/replay-sets/${set.id}/entries`, { runId });
+  return set.id;
+}
