@@ -24,6 +24,8 @@
  *    run needs any more, which the runner keeps no longer. After a welcome, and whenever it looks for one, the service
  *    sends the commits that replay sets need (`wanted`). A runner that has one, or is named to get it, takes it, says
  *    what it found, and sends its pack over HTTP (`/api/runner/archives`). These frames are not numbered.
+ * 9. A runner whose hello has the feature `search` gets jobs of searches. It fetches what their agents are shown, and sends
+ *    what they say, over HTTP (`/api/runs/{runId}/search-…`), naming itself and its claim.
  *
  * Every message about a run carries the fence of its claim. A message with another fence than the run's current one
  * has no effect and is answered with `run.drop`.

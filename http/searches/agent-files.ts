@@ -14,19 +14,26 @@ interface Shown {
 
 const NOTHING: Refusal = { refused: "not-found" };
 
+interface Listing {
+  /** Lets other work run. */
+  readonly pause: () => Promise<void>;
+  readonly maxBytes?: number;
+  readonly maxFiles?: number;
+}
+
 /** The files that the agent of an iteration is shown, as far as there is room. Each is made, measured and let go. */
 export async function listFiles(
   reading: Runtime["reading"],
   { workspaceId, iteration }: Shown,
-  pause: () => Promise<void>,
+  { pause, maxBytes = MAX_BYTES, maxFiles = MAX_FILES }: Listing,
 ) {
   const sight = findSight(reading, workspaceId, iteration);
   if (sight === undefined) return NOTHING;
   const files: { file: string; path: string; bytes: number; digest: string }[] = [];
-  let room = MAX_BYTES;
+  let room = maxBytes;
   const names = listFileNames(sight);
-  let leftOut = Math.max(0, names.length - MAX_FILES);
-  for (const name of names.slice(0, MAX_FILES)) {
+  let leftOut = Math.max(0, names.length - maxFiles);
+  for (const name of names.slice(0, maxFiles)) {
     await pause();
     const made = findAgentFile(sight, name);
     if (made === undefined) continue;

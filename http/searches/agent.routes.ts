@@ -129,7 +129,7 @@ function fileRoutes(source: PoolSource): readonly Route[] {
       answers: { 200: filesAnswer },
       handle: async (request) => {
         const { workspaceId, iteration } = granted(findCalling(source, request));
-        const listed = await listFiles(reading, { workspaceId, iteration }, request.pause);
+        const listed = await listFiles(reading, { workspaceId, iteration }, request);
         return isRefusal(listed) ? listed : { status: 200, body: listed };
       },
     }),
