@@ -13,6 +13,7 @@ import { run as recording } from "./recording.js";
 import { run as recovery } from "./recovery.js";
 import { run as replaying } from "./replaying.js";
 import { run as replays } from "./replays.js";
+import { run as searchCost } from "./search-cost.js";
 import { run as searching } from "./searching.js";
 import { printTable } from "./support/table.js";
 import { tables } from "./tables.js";
@@ -22,7 +23,7 @@ const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = 
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
   ...{ dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recording },
-  ...{ recovery, replays, replaying },
+  ...{ recovery, replays, replaying, searchCost },
   searching: async () => printTable(await searching()),
 };
 

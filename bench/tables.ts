@@ -16,6 +16,7 @@ export const tables = [
   "replays",
   "replaying",
   "searching",
+  "searchCost",
 ] as const;
 
 /** How the benchmark is called. */

@@ -4,11 +4,19 @@ import { type ReplaySetRow, replayEntries } from "./replay-set.table.js";
 import { findPastRun } from "./replayable-run.js";
 import { findStationNow, refuseRun } from "./run-refusal.js";
 
-/** The runs of a set as they are now, for a replay to repeat, with why any of them cannot be. */
-export function listEntries(turn: TurnReading, set: ReplaySetRow): readonly ReplayEntry[] {
+/**
+ * The runs of a set as they are now, for a replay to repeat, with why any of them cannot be; only those `wanted`, where
+ * these are given.
+ */
+export function listEntries(
+  turn: TurnReading,
+  set: ReplaySetRow,
+  wanted?: ReadonlySet<string>,
+): readonly ReplayEntry[] {
   const { partition } = turn.self;
   const station = findStationNow(turn, partition, set);
-  return replayEntries.list(turn, partition, [set.id]).map(({ place, runId, taskId }) => {
+  const entries = replayEntries.list(turn, partition, [set.id]).filter(({ runId }) => wanted?.has(runId) !== false);
+  return entries.map(({ place, runId, taskId }) => {
     const past = findPastRun(turn, partition, runId);
     const refusal = past === undefined ? "no-input" : refuseRun(turn, partition, past.run, station);
     return { place, runId, taskId, title: past?.task.title ?? "", refusal };

@@ -9,7 +9,8 @@ import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "./replay.js";
  */
 export function countSpent(replay: ReplayRow): Fraction {
   const { spent, besides, unpriced } = replay.spending;
-  return add(add(fromText(spent), fromText(besides)), multiply(fraction(unpriced), unpricedRun(replay)));
+  const known = add(fromText(spent), fromText(besides));
+  return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
 /** The ceiling of a search for all it does, and what counts against it beside one of its replays. */

@@ -7,14 +7,22 @@ import type { ReplayMoved } from "./replay.messages.js";
 export interface ReplayWatcherRow {
   readonly replayId: string;
   readonly watcher: Reference<ReplayMoved>;
+  /** What it is told; absent for everything. */
+  readonly hears?: readonly ReplayMoved["what"][];
 }
 
 /** `[replay, kind of the watcher, its id]`: they go with the replay. */
 export const replayWatchers = table<ReplayWatcherRow>("replay-watcher");
 
-/** Has the watcher told from the replay's next turn on; again is fine. In a turn that sees the replay. */
-export function watchReplay(turn: Turn, replayId: string, watcher: Reference<ReplayMoved>): void {
-  replayWatchers.put(turn, turn.self.partition, [replayId, watcher.kind, watcher.id], { replayId, watcher });
+/** Has the watcher told from the replay's next turn on, of `hears` alone; again is fine. In a turn that sees the replay. */
+export function watchReplay(
+  turn: Turn,
+  replayId: string,
+  watcher: Reference<ReplayMoved>,
+  hears?: ReplayWatcherRow["hears"],
+): void {
+  const row = { replayId, watcher, ...(hears && { hears }) };
+  replayWatchers.put(turn, turn.self.partition, [replayId, watcher.kind, watcher.id], row);
 }
 
 /** Has it told no more; none is fine. What was sent before may still arrive. */

@@ -38,7 +38,9 @@ function whatMoved(before: ReplayRow, after: ReplayRow): readonly ReplayMoved["w
 }
 
 function tell(turn: Turn, watchers: readonly ReplayWatcherRow[], what: ReplayMoved["what"]): void {
-  for (const { replayId, watcher } of watchers) turn.send(watcher, { type: "replay.moved", replayId, what });
+  for (const { replayId, watcher, hears } of watchers) {
+    if (hears?.includes(what) !== false) turn.send(watcher, { type: "replay.moved", replayId, what });
+  }
 }
 
 function countResults({ counts: { succeeded, failed, unscored } }: ReplayRow): number {

@@ -3,7 +3,7 @@ import type { TokenCaller } from "../caller.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
 import type { StationBody } from "../lines/station.js";
-import { isRefusal, type Refusal } from "../refusal.js";
+import type { Refusal } from "../refusal.js";
 import { checkBlock, type LineRow } from "../replays/candidate-rules.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { type Fingerprints, toConfig, toFingerprints } from "../replays/station-config.js";
@@ -77,9 +77,4 @@ function toScope(turn: TurnReading, { teamId, lineId, stationKey }: SearchRow): 
     ...{ station: { lineId, stationKey }, hidden: {}, caller, now: turn.now },
     newId: () => "",
   };
-}
-
-/** Whether what was proposed is refused. */
-export function isRefusedProposal(found: readonly AdmittedCandidate[] | Refusal): found is Refusal {
-  return isRefusal(found);
 }

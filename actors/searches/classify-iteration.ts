@@ -3,11 +3,11 @@ import { isRefusal, type Refusal } from "../refusal.js";
 import { MAX_ATTEMPTS } from "../replays/copy-result.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { addReported } from "../replays/replay-ceiling.js";
-import { findRequestBefore, type Keyed } from "../resources/repeated-request.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
-import { admitCandidates, isRefusedProposal } from "./admit-candidates.js";
+import { admitCandidates } from "./admit-candidates.js";
 import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./search.js";
 import { getSearchInput, searches } from "./search.table.js";
 import { listCandidates } from "./search-candidate.table.js";
@@ -112,13 +112,13 @@ function toProposal(
   if (isRefusal(held)) return { type: "agent.refused", refusal: held };
   const { search, iteration } = held;
   if (iteration.kind === "reflect") return { type: "agent.refused", refusal: reflects };
-  const before = findBefore(turn, message);
+  const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return { type: "agent.refused", refusal: before };
   if (before !== null) return { type: "agent.repeated", answer: answerProposal(turn, held, before.split(" "), true) };
   if (iteration.attempts >= MAX_PROPOSALS) return { type: "agent.refused", refusal: tooOften };
   const input = getSearchInput(turn, turn.self.partition, search.id);
   const found = admitCandidates(turn, { search, input, iteration, judging }, message.proposed);
-  if (isRefusedProposal(found)) return { type: "proposal.refused", refusal: found };
+  if (isRefusal(found)) return { type: "proposal.refused", refusal: found };
   return { ...message, type: "proposal.admitted", admitted: found };
 }
 
@@ -145,17 +145,13 @@ function toCause(turn: TurnReading, scene: Scene | undefined, message: RecordCau
   if (reflection === null) return { type: "agent.refused", refusal: proposes };
   const task = reflection.tasks.find(({ taskId }) => taskId === message.taskId);
   if (task === undefined) return { type: "agent.refused", refusal: taskNotFound(message.taskId) };
-  const before = findBefore(turn, message);
+  const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return { type: "agent.refused", refusal: before };
   if (before === null) return { ...message, type: "cause.taken" };
   const answer: CauseRecorded = {
     ...{ taskId: task.taskId, cause: message.cause, replayRunId: task.replayRunId, replayed: true },
   };
   return { type: "agent.repeated", answer };
-}
-
-function findBefore(turn: TurnReading, keyed: Keyed): string | Refusal | null {
-  return findRequestBefore(turn, keyed);
 }
 
 /** The iteration, if the runner that asks holds its run now; else refused as a run that is not there. */

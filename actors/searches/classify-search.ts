@@ -6,7 +6,7 @@ import type { ReplayMoved } from "../replays/replay.messages.js";
 import { listCopies } from "../replays/replay-copy.table.js";
 import { refusePlanning } from "../replays/replay-set.queries.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import { type Measuring, measure, measureEnds } from "./measure-candidates.js";
+import { type Measuring, measureEnds, measurePairs } from "./measure-candidates.js";
 import { planSteps } from "./plan-steps.js";
 import { canPropose } from "./rules/decide-next.js";
 import { type FailedTask, findFailedTasks, reflectionOutcome } from "./rules/reflection.js";
@@ -93,7 +93,7 @@ function toMoved(
   const scene = readScene(turn, search);
   const before = scene.candidates.find((candidate) => replaysOf(candidate).includes(replayId));
   if (before === undefined || before.seed || before.replayEnded === null) return OTHER;
-  return { type: "candidate.measured", change: { before, after: measure(toMeasuring(turn, scene), before) } };
+  return { type: "candidate.measured", change: { before, after: measurePairs(toMeasuring(turn, scene), before) } };
 }
 
 function toWoken(turn: TurnReading, search: SearchRow, { name }: Woken, judging: ReplayJudging): SearchEvent {

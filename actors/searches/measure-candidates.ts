@@ -1,5 +1,7 @@
 import type { Reading } from "../../storage/store.js";
+import { listReplayedCopies } from "../replays/measured-copies.js";
 import { isUnderWay, replays } from "../replays/replay.table.js";
+import { tallyPairs } from "../statistics/comparison.js";
 import { measureHeldOutRuns, measureSearchedRuns } from "./measure-candidate.js";
 import type { ReplayEnd, SearchCandidateRow, SearchInputRow, SearchRow } from "./search.js";
 
@@ -30,8 +32,27 @@ export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow)
   return isSame ? candidate : measure(measuring, { ...candidate, replayEnded, heldOutEnded });
 }
 
+/** The candidate with the pairs of its replays as they are now: all that changes of its figures once these have ended. */
+export function measurePairs(
+  { reading, workspaceId }: Pick<Measuring, "reading" | "workspaceId">,
+  candidate: SearchCandidateRow,
+): SearchCandidateRow {
+  const { replayId, heldOutReplayId, searched, heldOut } = candidate;
+  const pairsOf = (id: string | null) =>
+    id === null || replays.get(reading, workspaceId, id) === undefined
+      ? null
+      : tallyPairs(listReplayedCopies(reading, workspaceId, id));
+  const searchedPairs = searched === null ? null : pairsOf(replayId);
+  const heldOutPairs = heldOut === null ? null : pairsOf(heldOutReplayId);
+  return {
+    ...candidate,
+    searched: searched === null || searchedPairs === null ? searched : { ...searched, searchedPairs },
+    heldOut: heldOut === null || heldOutPairs === null ? heldOut : { ...heldOut, heldOutPairs },
+  };
+}
+
 /** The candidate with figures of the replays of it that have ended. What is known stays where a replay is gone since. */
-export function measure(
+function measure(
   { reading, workspaceId, search, input }: Measuring,
   candidate: SearchCandidateRow,
 ): SearchCandidateRow {

@@ -33,7 +33,8 @@ export function toIdleReplay(name: string): string | null {
 /** Has the search of this turn told what becomes of a replay, keeps it stored, and looks whether it goes on. */
 export function watchSearchReplay(turn: Turn, replayId: string): void {
   const { partition, id } = turn.self;
-  watchReplay(turn, replayId, searchRef(partition, id));
+  // Nothing that it does follows from single copies.
+  watchReplay(turn, replayId, searchRef(partition, id), ["ended", "judged", "removed"]);
   pin(turn, partition, { of: replays.name, id: replayId, by: id });
   turn.wake(`${IDLE}${replayId}`, turn.now + IDLE_MS);
 }
@@ -103,7 +104,7 @@ export function orderCandidate(
   const replay = orderReplay(turn, {
     ...{ set, line, block: toBlock(own.config, own.block), config: own.config, live: input.config },
     ...{ fingerprints: { fingerprint, runningFingerprint, scoringFingerprint }, judgeModel: own.judgeModel },
-    entries: listEntries(turn, set).filter(({ runId }) => wanted.has(runId)),
+    entries: listEntries(turn, set, wanted),
     candidate: { id: candidateId, name, kind: "searched" },
     ...{ repeats: search.budget.repeats, ceiling, probe: false, pairedWith: search.seedReplayId },
     ...{ answers: null, startedBaseline: null, concurrency: null },
