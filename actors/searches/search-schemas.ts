@@ -14,7 +14,8 @@ const count = z.int();
 const share = z.number().nullable();
 const time = z.iso.datetime();
 
-const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
+/** The levels of effort of an agent. */
+export const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
 
 const onlyOnSeenTasks = z
   .enum(["marked", "too-few-held-out"])

@@ -1,13 +1,30 @@
 import { z } from "zod";
+import { objectives } from "../../actors/searches/rules/objective.js";
 
 /**
  * The parts of the bodies of estimates and starts. Here is their form alone: bounds are refused with the rest of the rules
  * (`actors/searches/refuse-terms.ts`), after what is not there and what cannot be now.
  */
 
+/** A schema as the OpenAPI document has it. */
+interface Documented {
+  readonly jsonSchema: { type?: unknown; enum?: unknown };
+}
+
 /** A number as the document has it: whole, from 1 to `most`. */
 function countTo(most: number, description: string) {
-  return z.number("must be a number").meta({ description, minimum: 1, maximum: most });
+  const override = ({ jsonSchema }: Documented): void => {
+    jsonSchema.type = "integer";
+  };
+  return z.number("must be a number").meta({ description, minimum: 1, maximum: most, override });
+}
+
+/** A text or null, for which the document has these texts. */
+export function oneOf(texts: readonly string[], description: string) {
+  const override = ({ jsonSchema }: Documented): void => {
+    jsonSchema.enum = [...texts, null];
+  };
+  return z.string("must be a text").nullable().default(null).meta({ description, override });
 }
 
 export const setId = z
@@ -28,13 +45,10 @@ export const budget = z.strictObject({
   repeats: countTo(5, "Copies of each run, in each of its replays.").default(1),
 });
 
-export const objective = z
-  .string("must be a text")
-  .nullable()
-  .default(null)
-  .describe(
-    "`success`, or `cost`: of those that succeed as often as the live config. Left out or null it is `cost` when the live " +
-      "config succeeds on more than 95 % of the set, else `success`.",
-  );
+export const objective = oneOf(
+  objectives,
+  "`cost` is of those that succeed as often as the live config. Left out or null it is `cost` when the live config succeeds " +
+    "on more than 95 % of the set, else `success`.",
+);
 
 export const exampleBudget = { iterations: 4, perIteration: 3, ceiling: { amount: 20, currency: "EUR" } };

@@ -7,14 +7,14 @@ import {
 import type { Sealer } from "../../actors/sealer.js";
 import { findPickable } from "../../actors/searches/pick.queries.js";
 import { type SearchTerms, searchRef } from "../../actors/searches/search.messages.js";
-import { searchItemSchema, searchWarningSchema } from "../../actors/searches/search-schemas.js";
+import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/searches/search-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
 import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
 import { searchedStationSubject, searchSubject } from "./search-subjects.js";
-import { budget, exampleBudget, objective, setId } from "./search-terms.js";
+import { budget, exampleBudget, objective, oneOf, setId } from "./search-terms.js";
 
 const repeatable = { "idempotency-key": "optional" } as const;
 
@@ -25,11 +25,7 @@ const agent = z.strictObject({
     .nullable()
     .default(null)
     .meta({ description: "Null for the harness's default.", minLength: 1, maxLength: 60 }),
-  effort: z
-    .string("must be a text")
-    .nullable()
-    .default(null)
-    .describe("`low`, `medium`, `high`, `xhigh` or `max`; null for the harness's default."),
+  effort: oneOf(efforts, "Null for the harness's default."),
 });
 
 const asked = z.strictObject({ setId, budget, agent, objective });
