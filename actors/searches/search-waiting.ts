@@ -1,5 +1,5 @@
 import type { Reading } from "../../storage/store.js";
-import { isUnderWay, replays } from "../replays/replay.table.js";
+import { listUnderWay } from "../replays/replay.table.js";
 import { listCopies } from "../replays/replay-copy.table.js";
 import { type WaitsFor, whatItWaitsFor } from "../replays/replay-waiting.js";
 import { whyWaiting } from "../runners/placement.queries.js";
@@ -23,9 +23,8 @@ export function whatSearchWaitsFor(
   const agents = iterations
     .filter(({ state }) => state === "wanted" || state === "running")
     .map(({ runId }) => whatRunWaitsFor(reading, workspaceId, runId));
-  const replayed = replays
-    .all(reading, workspaceId, { searchId: search.id })
-    .filter(isUnderWay)
+  const replayed = listUnderWay(reading, workspaceId, { teamId: search.teamId, setId: search.setId })
+    .filter((replay) => replay.search?.searchId === search.id)
     .map((replay) => {
       const mayWait = replay.counts.running === 0 && replay.counts.queued > 0;
       const copies = mayWait ? listCopies(reading, workspaceId, replay.id) : [];

@@ -34,14 +34,18 @@ export class BoundedList<Item extends object> {
 const ITEMS_AT_ONCE = 100;
 
 /** Items as a JSON array; other work runs in between. The text is put together once, by whoever sends it. */
-export async function toJsonList(items: readonly object[], { pause }: Pick<RouteRequest, "pause">): Promise<string> {
+export async function toJsonList(
+  items: readonly object[],
+  { pause }: Pick<RouteRequest, "pause">,
+  atOnce = ITEMS_AT_ONCE,
+): Promise<string> {
   let text = "[";
-  for (let from = 0; from < items.length; from += ITEMS_AT_ONCE) {
+  for (let from = 0; from < items.length; from += atOnce) {
     if (from > 0) {
       await pause();
       text += ",";
     }
-    text += JSON.stringify(items.slice(from, from + ITEMS_AT_ONCE)).slice(1, -1);
+    text += JSON.stringify(items.slice(from, from + atOnce)).slice(1, -1);
   }
   return `${text}]`;
 }

@@ -67,10 +67,8 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
   await stream.until(({ data }) => Reflect.get(Object(data.search), "state") === "finished");
   await ended(place, one);
   for (const message of stream.messages) t.ok(JSON.stringify(message).length < 4_096, "each message is short");
-  t.match(
-    stream.messages.map(({ data }) => data.type),
-    [undefined, "spent"],
-  );
+  const types = new Set(stream.messages.slice(1).map(({ data }) => String(data.type)));
+  t.same([...types].sort(), ["candidate", "iteration", "replay", "search", "spent"]);
 
   const { body: read } = await ada.request("GET", one);
   t.match(read, {
@@ -187,11 +185,13 @@ t.test(
     const another = await place.runner({ features: RUNNER_FEATURES.filter((feature) => feature !== "search") });
     await workSearch({ ...place, peer: another }, 4);
     const last = await another.job();
-    t.equal(await waits(), null, "a copy runs");
+    await until("a copy runs", async () => (await waits()) === null);
     another.start(last);
     another.end(last, { spent: { amount: 1, currency: "EUR" } });
-    await until("its agent waits", async () => (await ada.request("GET", one)).body?.state === "searching");
-    t.equal(await waits(), "runner", "none that is connected takes runs of searches");
+    const isSearching = async () => (await ada.request("GET", one)).body?.state === "searching";
+    await until("its agent waits for one that takes runs of searches", async () =>
+      (await isSearching()) ? (await waits()) === "runner" : false,
+    );
     await workSearch({ ...place, peer: await place.runner() }, 1);
     await ended(place, one);
     t.match((await ada.request("GET", one)).body, { waiting: null, ending: "iterations-used", best: { seed: true } });
