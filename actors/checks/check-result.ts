@@ -10,29 +10,29 @@ import type { ReplayCheckRow } from "./check.js";
 import type { CheckResultRow, SideResult } from "./check-result.table.js";
 import type { ReplaySide, ReplaySides, SideCopy } from "./check-sides.js";
 import { listReasons } from "./failure-reasons.js";
+import type { InSteps } from "./in-steps.js";
 
 /** What a check shows of its replays, as far as they have come. */
-export function toResult(
+export function* toResult(
   reading: Reading,
   workspaceId: string,
   { id, threshold, repeats }: Pick<ReplayCheckRow, "id" | "threshold" | "repeats">,
-  sides: ReplaySides,
-): CheckResultRow {
+  { candidate, baseline, entries, runs }: ReplaySides,
+): InSteps<CheckResultRow> {
   const { ceiling, mostRegressions } = threshold;
-  const { candidate, baseline, entries, runs } = sides;
+  const own = toSideResult(candidate, ceiling);
+  yield;
+  const other = toSideResult(baseline, ceiling);
+  yield;
   const titles = new Map(entries.map(({ taskId, title }) => [taskId, title]));
-  const lost = findRegressions(candidate?.copies ?? [], baseline?.copies ?? [], runs);
+  const regressions = findRegressions(candidate?.copies ?? [], baseline?.copies ?? [], runs).map((lost) => ({
+    ...toTask(lost, titles),
+    reasons: listReasons(reading, workspaceId, lost.candidate),
+  }));
+  yield;
   const isMeasured = baseline !== null && !isUnderWay(baseline.replay);
-  return {
-    checkId: id,
-    candidate: toSideResult(candidate, ceiling),
-    baseline: toSideResult(baseline, ceiling),
-    regressions: lost.map((regression) => ({
-      ...toTask(regression, titles),
-      reasons: listReasons(reading, workspaceId, regression.candidate),
-    })),
-    falseFailure: isMeasured ? falseFailureChance(baseline.copies, { repeats, mostRegressions }) : null,
-  };
+  const falseFailure = isMeasured ? falseFailureChance(baseline.copies, { repeats, mostRegressions }) : null;
+  return { checkId: id, candidate: own, baseline: other, regressions, falseFailure };
 }
 
 function toSideResult(side: ReplaySide | null, { currency }: Money): SideResult {

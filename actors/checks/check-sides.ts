@@ -4,6 +4,7 @@ import { replays } from "../replays/replay.table.js";
 import { listCopies } from "../replays/replay-copy.table.js";
 import { getReplayInput, type ReplayEntry } from "../replays/replay-input.table.js";
 import type { ReplayCheckRow } from "./check.js";
+import { atOnce, type InSteps } from "./in-steps.js";
 import type { CheckSide } from "./verdict.js";
 
 /** A copy of one side, with why it did not succeed. */
@@ -31,17 +32,26 @@ export interface ReplaySides {
  * Reads both replays. Of the baseline, which may be one of more runs, those count that the check replays. Copies whose
  * rows are not made yet are there, and have not settled.
  */
-export function readSides(
+export function readSides(reading: Reading, workspaceId: string, check: Sides): ReplaySides {
+  return atOnce(readSidesInSteps(reading, workspaceId, check));
+}
+
+type Sides = Pick<ReplayCheckRow, "replayId" | "baselineReplayId">;
+
+/** As {@link readSides}. */
+export function* readSidesInSteps(
   reading: Reading,
   workspaceId: string,
-  { replayId, baselineReplayId }: Pick<ReplayCheckRow, "replayId" | "baselineReplayId">,
-): ReplaySides {
+  { replayId, baselineReplayId }: Sides,
+): InSteps<ReplaySides> {
   const [own, other] = [replayId, baselineReplayId].map((id) => replays.get(reading, workspaceId, id));
   const shown = own ?? other;
   const entries = shown === undefined ? [] : getReplayInput(reading, workspaceId, shown.id).entries;
   const sideOf = (replay: ReplayRow | undefined) =>
     replay === undefined ? null : readSide(reading, workspaceId, replay, entries);
-  return { candidate: sideOf(own), baseline: sideOf(other), entries, runs: entries.map(({ runId }) => runId) };
+  const candidate = sideOf(own);
+  yield;
+  return { candidate, baseline: sideOf(other), entries, runs: entries.map(({ runId }) => runId) };
 }
 
 function readSide(

@@ -19,6 +19,7 @@ import type { SidesMoved } from "./check-events.js";
 import { toResult } from "./check-result.js";
 import { replayCheckResults } from "./check-result.table.js";
 import type { ReplaySide } from "./check-sides.js";
+import { atOnce } from "./in-steps.js";
 import type { PreparedCheck } from "./prepare-check.js";
 
 /** What the transitions of a check do; `check.machine.ts` says when. */
@@ -136,7 +137,7 @@ function keepResult(
   const { partition } = turn.self;
   const before = replayCheckResults.get(turn, partition, row.id) ?? null;
   if (before === null || isWhole)
-    replayCheckResults.put(turn, partition, before, toResult(turn, partition, row, sides));
+    replayCheckResults.put(turn, partition, before, atOnce(toResult(turn, partition, row, sides)));
 }
 
 function letGo(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): void {

@@ -8,20 +8,32 @@ import type { ReplayCheckRow } from "./check.js";
 import { toResult } from "./check-result.js";
 import { type CheckResultRow, replayCheckResults } from "./check-result.table.js";
 import type { CheckWarningView, ListedCheckView, ReplayCheckView } from "./check-schemas.js";
-import { type ReplaySides, readSides } from "./check-sides.js";
+import { type ReplaySides, readSidesInSteps } from "./check-sides.js";
+import { atOnce, type InSteps } from "./in-steps.js";
+
+interface Asked {
+  readonly reused: boolean;
+}
 
 /** A check by itself: from its replays while they are stored, then from what was kept of them. */
-export function checkView(
+export function checkView(reading: Reading, workspaceId: string, row: ReplayCheckRow, asked: Asked): ReplayCheckView {
+  return atOnce(viewInSteps(reading, workspaceId, row, asked));
+}
+
+/** As {@link checkView}. */
+export function* viewInSteps(
   reading: Reading,
   workspaceId: string,
   row: ReplayCheckRow,
-  { reused }: { readonly reused: boolean },
-): ReplayCheckView {
+  { reused }: Asked,
+): InSteps<ReplayCheckView> {
   const { id, teamId, lineId, stationId, stationKey, setId, setVersion, candidateId, replayId } = row;
   const { baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive } = row;
   const { repeats, verdict, undecidedBecause, tasks, compared, createdAt, decidedAt } = row;
-  const sides = readSides(reading, workspaceId, row);
-  const result = findResult(reading, workspaceId, row, sides);
+  const sides = yield* readSidesInSteps(reading, workspaceId, row);
+  yield;
+  const result = yield* findResult(reading, workspaceId, row, sides);
+  yield;
   const setName = replaySets.get(reading, workspaceId, setId)?.name ?? null;
   return {
     ...{ id, teamId, lineId, stationId, stationKey, setId, setName, setVersion, candidateId, replayId },
@@ -47,10 +59,15 @@ export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
 }
 
 /** What its replays say now, or what was kept once one of them is gone. */
-function findResult(reading: Reading, workspaceId: string, row: ReplayCheckRow, sides: ReplaySides): CheckResultRow {
+function* findResult(
+  reading: Reading,
+  workspaceId: string,
+  row: ReplayCheckRow,
+  sides: ReplaySides,
+): InSteps<CheckResultRow> {
   const isWhole = sides.candidate !== null && sides.baseline !== null;
   const kept = isWhole ? undefined : replayCheckResults.get(reading, workspaceId, row.id);
-  return kept ?? toResult(reading, workspaceId, row, sides);
+  return kept ?? (yield* toResult(reading, workspaceId, row, sides));
 }
 
 function thresholdView({ threshold }: ReplayCheckRow, { candidate }: ReplaySides): ReplayCheckView["threshold"] {

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { VisibleTeam } from "../../actors/access/team.queries.js";
 import { replayCheckRef } from "../../actors/checks/check.messages.js";
 import { checksOfSet, findReplayCheck, findStoredCheck, type VisibleCheck } from "../../actors/checks/check.queries.js";
-import { checkView, listedCheckView } from "../../actors/checks/check.view.js";
+import { listedCheckView, viewInSteps } from "../../actors/checks/check.view.js";
 import { listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "../../actors/checks/check-schemas.js";
 import { findTeam } from "../../actors/replays/replay-set.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
@@ -11,7 +11,7 @@ import { inPieces, readPage } from "../page-reading.js";
 import { cursor, pageSize } from "../paging.js";
 import { granted, Refused } from "../refused.js";
 import { setSubject } from "../replays/replay-subjects.js";
-import type { Route } from "../route.js";
+import type { Route, RouteRequest } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
 import { idempotencyKey } from "../transport/headers.js";
@@ -65,7 +65,7 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
       const message = { type: "check.start", caller, client, teamId, ...asked, idempotency } as const;
       const { checkId, how } = granted(await runtime.ask(to, message));
       const reused = how === "reused";
-      const body = viewNow(runtime, { workspaceId, checkId, reused });
+      const body = await viewNow(runtime, { ...request, workspaceId, checkId, reused });
       return { status: reused ? 200 : 201, body, headers: replayHeaders(how === "replayed") };
     },
   });
@@ -83,9 +83,9 @@ function readRoute(runtime: Runtime): Route {
     description: "It outlives its replays and its set: what they showed is kept.",
     access: "any",
     answers: { 200: replayCheckSchema },
-    handle: (_request, { workspaceId, check: { id: checkId } }) => ({
+    handle: async (request, { workspaceId, check: { id: checkId } }) => ({
       status: 200,
-      body: viewNow(runtime, { workspaceId, checkId, reused: false }),
+      body: await viewNow(runtime, { ...request, workspaceId, checkId, reused: false }),
     }),
   });
 }
@@ -109,17 +109,27 @@ function listRoute(runtime: Runtime): Route {
   });
 }
 
-/** The check as it is at one moment. */
-function viewNow(
-  runtime: Runtime,
-  {
-    workspaceId,
-    checkId,
-    reused,
-  }: { readonly workspaceId: string; readonly checkId: string; readonly reused: boolean },
-): ReplayCheckView {
-  const { reading } = runtime;
-  const row = findStoredCheck(reading, workspaceId, checkId);
-  if (row === undefined) throw new Refused({ refused: "not-found", detail: `Replay check ${checkId} not found.` });
-  return checkView(reading, workspaceId, row, { reused });
+/** A check that is read, for a request. */
+interface Read extends Pick<RouteRequest, "pause" | "signal"> {
+  readonly workspaceId: string;
+  readonly checkId: string;
+  readonly reused: boolean;
+}
+
+/** The check as it is at one moment; other work runs in between. */
+async function viewNow(runtime: Runtime, { workspaceId, checkId, reused, ...request }: Read): Promise<ReplayCheckView> {
+  const view = runtime.view();
+  try {
+    const row = findStoredCheck(view, workspaceId, checkId);
+    if (row === undefined) throw new Refused({ refused: "not-found", detail: `Replay check ${checkId} not found.` });
+    const steps = viewInSteps(view, workspaceId, row, { reused });
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await request.pause();
+      request.signal.throwIfAborted();
+    }
+  } finally {
+    view.close();
+  }
 }

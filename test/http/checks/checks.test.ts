@@ -1,7 +1,8 @@
 import t from "tap";
+import { replays } from "../../../actors/replays/replay.table.js";
 import { isPlanned, openCheckScene, plannedStation, workCopies } from "../../support/check-scene.js";
 import { workTask } from "../../support/replay-scene.js";
-import { itemsOf } from "../../support/resources.js";
+import { itemsOf, remove } from "../../support/resources.js";
 import { StreamReader } from "../../support/stream-reader.js";
 import { until } from "../../support/until.js";
 
@@ -181,3 +182,21 @@ t.test("a check starts two replays at most: none with the answer follows its bas
 function kindOf(replay: Readonly<Record<string, unknown>>): unknown {
   return (replay.candidate as { readonly kind: string }).kind;
 }
+
+t.test("a team with a check under way is in use; deleted, it has no checks to read", async (t) => {
+  const place = await openCheckScene(t, { runs: 1 });
+  const { ada, team, teamId, lineId, service, workspaceId } = place;
+  const { body } = await place.check(place.plan());
+  t.equal((await remove(ada, `/api/resources/lines/${lineId}`, 2)).status, 204);
+  const removeTeam = () => remove(ada, `/api/resources/teams/${teamId}`, 1);
+  t.match(await removeTeam(), {
+    status: 409,
+    body: { type: "urn:service:problem:in-use", detail: /replays under way: 2/ },
+  });
+  for (const id of [body?.replayId, body?.baselineReplayId]) await ada.request("POST", `${team}/replays/${id}/stop`);
+  t.match(await place.untilVerdict(body?.id, "undecided"), { undecidedBecause: "stopped" });
+  t.equal((await removeTeam()).status, 204);
+  t.equal((await ada.request("GET", `${team}/replay-checks/${body?.id}`)).status, 404);
+  const { reading } = service.runtime;
+  await until("its replays are gone", () => replays.list(reading, workspaceId).length === 0);
+});
