@@ -1,6 +1,6 @@
 import type { ReplayState } from "../replays/replay.js";
 import { isUnderWay } from "../replays/replay.table.js";
-import { type Copy, groupByTask, taskShares } from "../statistics/copy.js";
+import { type Copy, groupByTask, isScored } from "../statistics/copy.js";
 import { findRegressions } from "../statistics/regression.js";
 
 /** What is known of a check (replays, Replay check verdict). All but `running` are for good. */
@@ -66,6 +66,10 @@ function whyUndecided({ candidate, baseline }: CheckSides, compared: number): Un
 
 /** The tasks that both sides scored. */
 function countCompared(own: readonly Copy[], other: readonly Copy[]): number {
-  const scored = taskShares(other);
-  return [...taskShares(own).keys()].filter((taskId) => scored.has(taskId)).length;
+  const scored = scoredTasks(other);
+  return [...scoredTasks(own)].filter((taskId) => scored.has(taskId)).length;
+}
+
+function scoredTasks(copies: readonly Copy[]): ReadonlySet<string> {
+  return new Set(copies.filter(isScored).map(({ taskId }) => taskId));
 }
