@@ -6,10 +6,23 @@ import type { RouteRequest } from "./route.js";
 type ReadSlice<Row> = (reading: Runtime["reading"], cursor: Cursor<Row> | null) => Slice<Row>;
 
 /**
- * The rows of a page, read in slices from one view; other work runs between slices. Throws why the request is
- * aborted when it is.
+ * The rows of a page, read in slices from one view; other work runs between slices, and while others wait also before
+ * the first and after the last. Throws why the request is aborted when it is.
  */
 export async function readPage<Row>(
+  runtime: Pick<Runtime, "view">,
+  request: Pick<RouteRequest, "signal" | "pause" | "goOn">,
+  read: ReadSlice<Row>,
+): Promise<readonly Row[]> {
+  const first = request.goOn();
+  if (first !== null) await first;
+  const rows = await readSlices(runtime, request, read);
+  const last = request.goOn();
+  if (last !== null) await last;
+  return rows;
+}
+
+async function readSlices<Row>(
   runtime: Pick<Runtime, "view">,
   request: Pick<RouteRequest, "signal" | "pause">,
   read: ReadSlice<Row>,
@@ -32,8 +45,8 @@ export async function readPage<Row>(
   }
 }
 
-/** Rows converted before other work has its turn: about a tenth of a millisecond. */
-const ROWS_AT_ONCE = 25;
+/** Rows converted before other work has its turn: about a twentieth of a millisecond. */
+const ROWS_AT_ONCE = 16;
 
 /** Converts rows for an answer; other work runs in between, after every `atOnce` rows. */
 export async function inPieces<Row, Item>(

@@ -32,6 +32,8 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly remoteAddress: string;
   /** Lets other work run in the middle of a long answer; resolves when it is this caller's turn again. */
   readonly pause: () => Promise<void>;
+  /** Between two short pieces of work: null while there is time for the next at once, else as {@link pause}. */
+  readonly goOn: () => Promise<void> | null;
   /** Aborted when the client goes away or the time is up; what it is aborted with may be thrown, and is no failure. */
   readonly signal: AbortSignal;
 }

@@ -296,6 +296,7 @@ async function handleRequest(
     client: clientName(incoming.header("service-client")),
     requestId,
     pause: () => options.turns.next(party),
+    goOn: () => options.turns.goOn(party),
     get remoteAddress() {
       return options.clientAddress(incoming);
     },

@@ -256,6 +256,7 @@ function watched(store: Store) {
 
 /** Lets other work run, as the event loop does. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const goOn = (): null => null;
 
 t.test("a page is read from one view, with other work in between, and the view is closed", async (t) => {
   const store = await stored(many(3_000, (n) => n % 1_000 === 1));
@@ -265,7 +266,7 @@ t.test("a page is read from one view, with other work in between, and the view i
     others += 1;
     if (seen.open > 0) setImmediate(other);
   };
-  const page = readPage<Part>({ view }, { signal: new AbortController().signal, pause }, (reading, cursor) =>
+  const page = readPage<Part>({ view }, { signal: new AbortController().signal, pause, goOn }, (reading, cursor) =>
     parts.page(reading, workspaceId, filter, { limit: 5, cursor }),
   );
   setImmediate(other);
@@ -279,13 +280,29 @@ t.test("a page is read from one view, with other work in between, and the view i
   t.ok(others > 2, "other work had its turn");
 });
 
+t.test("while others wait, a page leaves them their turn before its first slice and after its last", async (t) => {
+  const store = await stored(many(30, () => true));
+  const { seen, view } = watched(store);
+  const openAtTurns: number[] = [];
+  const turns = async (): Promise<void> => {
+    openAtTurns.push(seen.open);
+    await pause();
+  };
+  const request = { signal: new AbortController().signal, pause, goOn: turns };
+  const rows = await readPage<Part>({ view }, request, (reading, cursor) =>
+    parts.page(reading, workspaceId, {}, { cursor, limit: 30 }),
+  );
+  t.equal(rows.length, 30);
+  t.same(openAtTurns, [0, 0], "no view is open meanwhile");
+});
+
 t.test("a page that nobody waits for any more is given up", async (t) => {
   const store = await stored(many(3_000, () => false));
   const { seen, view } = watched(store);
   const client = new AbortController();
   const why = new Error("nobody waits");
   let slices = 0;
-  const page = readPage<Part>({ view }, { signal: client.signal, pause }, (reading, cursor) => {
+  const page = readPage<Part>({ view }, { signal: client.signal, pause, goOn }, (reading, cursor) => {
     slices += 1;
     if (slices === 2) client.abort(why);
     return parts.page(reading, workspaceId, filter, { cursor });
@@ -304,6 +321,6 @@ t.test("a view is closed when a slice throws", async (t) => {
   const fails = () => {
     throw new Error("unreadable");
   };
-  await t.rejects(readPage({ view }, { signal: new AbortController().signal, pause }, fails), /unreadable/);
+  await t.rejects(readPage({ view }, { signal: new AbortController().signal, pause, goOn }, fails), /unreadable/);
   t.same(seen, { opened: 1, open: 0 });
 });
