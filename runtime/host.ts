@@ -1,6 +1,7 @@
 import type { Change, Reading, View } from "../storage/store.js";
 import type { Address } from "./address.js";
 import { Batch } from "./batch.js";
+import { BatchBound } from "./batch-bound.js";
 import { Behaviours } from "./behaviour.js";
 import type { Cell } from "./cell.js";
 import { cellName } from "./cell-record.js";
@@ -38,7 +39,7 @@ import { backoffTimer, Supervisor } from "./supervisor.js";
 import { type Timer, Timers } from "./timers.js";
 import type { EffectEnded, Message } from "./turn.js";
 import { TurnRecorder } from "./turn-recorder.js";
-import { mostTurns, TURNS_PER_RUN, TurnRun } from "./turn-run.js";
+import { TURNS_PER_RUN, TurnRun } from "./turn-run.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
@@ -67,6 +68,7 @@ class Host implements Runtime {
   readonly waitOf: Runtime["waitOf"];
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
+  readonly #bound: BatchBound;
   readonly #identities: Identities;
   readonly #rows: RowCache;
   readonly #pictures: Pictures;
@@ -107,6 +109,7 @@ class Host implements Runtime {
     this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
+    this.#bound = new BatchBound(this.#limits, options);
     this.#identities = createIdentities(() => clock.now(), randomBytes);
     this.#overlays = new Overlays(this.#rows);
     this.#behaviours = new Behaviours(catalogue);
@@ -236,8 +239,7 @@ class Host implements Runtime {
   }
 
   get #hasMore(): boolean {
-    if (this.#draining || this.#batch.turns >= mostTurns(this.#limits, this.#options)) return false;
-    return this.#cells.ready > 0 || !this.#recovery.over;
+    return !this.#draining && this.#batch.turns < this.#bound.turns && (this.#cells.ready > 0 || !this.#recovery.over);
   }
 
   #wakeDue(): void {
@@ -258,8 +260,7 @@ class Host implements Runtime {
 
   #takeTurns(): void {
     const run = new TurnRun(this.#options);
-    const most = mostTurns(this.#limits, this.#options);
-    while (this.#batch.turns < most && run.mayTake()) {
+    while (this.#batch.turns < this.#bound.turns && run.mayTake()) {
       const cell = this.#cells.takeReady();
       if (cell === undefined) return;
       this.#serve(cell);
@@ -293,9 +294,9 @@ class Host implements Runtime {
       return;
     }
     this.#flushing = true;
-    const begunMs = performance.now();
+    this.#bound.begin();
     this.#write(changes).then(
-      () => this.#guarded(() => this.#flushed(batch, changes, begunMs)),
+      () => this.#guarded(() => this.#flushed(batch, changes)),
       (error: unknown) => this.#fail(error, batch),
     );
   }
@@ -319,13 +320,13 @@ class Host implements Runtime {
     for (const memory of this.#memories) memory.applied(changes, origin);
   }
 
-  #flushed(batch: Batch, changes: readonly Change[], begunMs: number): void {
+  #flushed(batch: Batch, changes: readonly Change[]): void {
     if (this.#dead) return;
     this.#flushing = false;
+    this.#statistics.flushed(this.#bound.flushed());
     this.#overlays.flushed();
     this.#rows.flushed();
     this.#applied(changes, "here");
-    this.#statistics.flushed(performance.now() - begunMs);
     this.#release(batch);
   }
 

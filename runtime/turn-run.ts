@@ -1,18 +1,11 @@
-import type { RuntimeLimits, RuntimeOptions } from "./runtime.js";
+import type { RuntimeOptions } from "./runtime.js";
 
 /** Most turns in a run. A batch with as many is not kept open for those that are ready. */
 export const TURNS_PER_RUN = 256;
-/** Most turns in a batch while several parties are about: what a commit does in one go takes a tenth of a millisecond. */
-const SHARED_TURNS_PER_BATCH = 16;
 /** The time in which turns of a run begin, in milliseconds; one always does. */
 const RUN_MS = 0.5;
 /** The same while several parties are about. */
 const SHARED_RUN_MS = 0.05;
-
-/** Most turns in a batch that is open now. */
-export function mostTurns({ turnsPerBatch }: RuntimeLimits, { isShared }: Pick<RuntimeOptions, "isShared">): number {
-  return isShared?.() === true ? Math.min(turnsPerBatch, SHARED_TURNS_PER_BATCH) : turnsPerBatch;
-}
 
 /** The turns that are taken before the event loop goes on. Without a clock their number alone is bounded. */
 export class TurnRun {

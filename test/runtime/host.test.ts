@@ -153,6 +153,28 @@ t.test("batches are smaller while several parties are about, and nothing is answ
   t.equal(harness.batches.length, 2, "of a party alone all that is left goes together");
 });
 
+t.test("the longer flushes take, the more turns share one while several parties are about", async (t) => {
+  let nowMs = 0;
+  const harness = new Harness({ catalogue, isShared: () => true, elapsedMs: () => nowMs });
+  await harness.start();
+  const asks = Array.from({ length: 600 }, () => harness.runtime.ask(harness.to("counter"), { type: "add" }));
+  const turns: number[] = [];
+  for (const tookMs of [0.5, 10, 10, 0.5, 0.5]) {
+    let release = () => {};
+    harness.held = new Promise((resolve) => {
+      release = resolve;
+    });
+    await harness.advance();
+    turns.push(harness.runtime.stats().turns);
+    nowMs += tookMs;
+    release();
+  }
+  t.same(turns, [32, 48, 192, 272, 288], "batches of 16, 16, 80, 80, 80 and 16");
+  harness.held = null;
+  await harness.advance();
+  t.equal((await Promise.all(asks)).length, 600);
+});
+
 t.test("stop finishes what was asked, refuses what comes, and leaves the rest for the next process", async (t) => {
   let aborted = false;
   const wait = plainEffect(
