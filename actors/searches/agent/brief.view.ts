@@ -10,6 +10,8 @@ import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 import type { ShownCandidate, Sight } from "./sight.js";
 
+/** Configs to begin from that are named, those that are the best at most tasks. */
+const MOST_PARENTS = 10;
 /** Bytes that evidence, and a suggestion, have usually. */
 const CAUSE_BYTES = 4 * 1024;
 
@@ -28,7 +30,7 @@ export function briefFile(sight: Sight): string {
     ...shownBlock("live", toBlock(sight.live.config, sight.live.block), room),
     candidates: candidates.map(scoresOf),
     frontier: frontier.map(nameOf),
-    parents: parents.map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
+    parents: parents.slice(0, MOST_PARENTS).map((id) => ({ name: nameOf(id), bestAt: best(id).map(folderName) })),
     searchedTasks: [...places.keys()].map((taskId) => ({ taskId, folder: `runs/${folderName(taskId)}` })),
     causes: causes.map(({ taskId, cause, evidence, suggestion }) => ({
       ...{ taskId, cause, evidence: firstBytes(evidence, room(CAUSE_BYTES)) },

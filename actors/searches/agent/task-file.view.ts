@@ -3,8 +3,10 @@ import { runInputs } from "../../runs/run-input.table.js";
 import { readStoredText } from "../../tables/text-blobs.js";
 import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
-import { listSeenOf, type Sight } from "./sight.js";
+import { listSeenOf, type SeenCopy, type Sight } from "./sight.js";
 
+/** Copies of a candidate that are named. */
+const MOST_COPIES = 10;
 /** Bytes that a task's description has usually; its title has half a KiB. */
 const DESCRIPTION_BYTES = 32 * 1024;
 const TITLE_BYTES = 512;
@@ -12,19 +14,26 @@ const TITLE_BYTES = 512;
 /** A searched task: what its agents were asked, and how each candidate did on it. */
 export function taskFile(sight: Sight, taskId: string): string {
   const brief = briefOf(sight, taskId);
-  const results = sight.candidates.map((candidate) => ({
-    candidate: candidate.name,
-    copies: listSeenOf(sight, candidate, taskId).map(({ copy: { place, repeat, result, why, ms } }) => ({
-      ...{ folder: `${folderName(candidate.name)}/${place}-${repeat}`, result, why: why?.code ?? null, ms },
-    })),
-  }));
+  const results = sight.candidates.map((candidate) => resultsOf(candidate.name, listSeenOf(sight, candidate, taskId)));
   return fitJson((room) => ({
     taskId,
     title: firstBytes(brief.title, room(TITLE_BYTES)),
     description: firstBytes(brief.description, room(DESCRIPTION_BYTES)),
-    results: results.filter(({ copies }) => copies.length > 0),
-    cut: "A long description is cut. Only some of the folders are here: see brief.json.",
+    results: results.filter(({ of }) => of > 0),
+    cut: `A long description is cut. Of many copies ${MOST_COPIES} are named. Folders are here as brief.json says.`,
   }));
+}
+
+/** How a candidate did on it: how many of its copies succeeded, and the first of them, those that did not before others. */
+function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
+  const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");
+  const first = [...seen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_COPIES);
+  return {
+    ...{ candidate, of: seen.length, succeeded: seen.filter(({ copy }) => copy.result === "succeeded").length },
+    copies: first.map(({ copy: { place, repeat, result, why, ms } }) => ({
+      ...{ folder: `${folderName(candidate)}/${place}-${repeat}`, result, why: why?.code ?? null, ms },
+    })),
+  };
 }
 
 /** The task as the agents of its searched runs were given it. */

@@ -128,6 +128,7 @@ t.test("what it leaves in files is sent when it has ended, and what is no such f
     ${say({ type: "cause", taskId: "task_1" })} > a.json
     echo '{"type":"cand' > b.json; echo '{"type":"other"}' > c.json; ln -s /etc/passwd d.json; mkfifo e.json
     ${say({ type: "candidates" })} > .hidden.json; head -c 3000000 /dev/zero > f.json
+    (printf '{"type":"cause","x":'; yes '[' | head -n 100000; yes ']' | head -n 100000; echo '}') > g.json
     (cd ..; rmdir answers; mkdir -p ${copy}; ln -s ${copy} answers)`;
   await scene.work({ ...propose, agent });
   t.same(
@@ -138,6 +139,7 @@ t.test("what it leaves in files is sent when it has ended, and what is no such f
   t.same(answerOf("a"), admitted);
   for (const name of ["b", "c"]) t.match(answerOf(name), { status: 400, body: { detail: /JSON object/ } });
   for (const name of ["d", "e", "f"]) t.match(answerOf(name), { status: 400, body: { detail: /at most 2097152/ } });
+  t.match(answerOf("g"), { status: 400, body: { detail: /nested too deeply/ } });
   t.notOk(existsSync(`${copy}/.hidden.json`));
 });
 

@@ -78,7 +78,12 @@ t.test("candidates, tasks and copies say how they did on searched runs", async (
   t.match(scene.json("runs/task_1/task.json"), {
     ...{ taskId: "task_1", title: "Mend 1", description: "All of Mend 1" },
     results: [
-      { candidate: "seed", copies: [{ folder: "seed/1-1", result: "failed", why: "judge-failed", ms: 1_000 }] },
+      {
+        candidate: "seed",
+        of: 1,
+        succeeded: 0,
+        copies: [{ folder: "seed/1-1", result: "failed", why: "judge-failed", ms: 1_000 }],
+      },
       { candidate: "bold", copies: [{ folder: "bold/1-1" }] },
     ],
   });
@@ -175,6 +180,25 @@ t.test("each file has at most 256 KiB, whatever was said and changed, and says w
   t.ok(Buffer.byteLength(diff) > MAX_FILE_BYTES - 10);
   t.match(diff.slice(-60), /é\n# cut: the whole change has 400016 bytes\n$/);
 });
+
+t.test(
+  "the files of the largest search fit: 50 candidates, all as good at 48 runs of as many tasks, or of one",
+  async (t) => {
+    const many = Array.from({ length: 48 }, (_, n) => n + 10);
+    for (const taskOf of [(place: number) => `task_${"x".repeat(26)}${place}`, () => "task_of_all"]) {
+      const { files } = new AgentScene({ large: { places: many, taskOf, candidates: 49 } });
+      const sizes = [...files].map(([path, content]) => [Buffer.byteLength(content), path] as const);
+      t.same(
+        sizes.filter(([bytes]) => bytes > MAX_FILE_BYTES),
+        [],
+      );
+      t.ok(files.size > 100);
+      t.equal(JSON.parse(files.get("brief.json") ?? "").candidates.length, 51);
+      const task = [...files.keys()].findLast((path) => path.endsWith("task.json")) ?? "";
+      t.equal(JSON.parse(files.get(task) ?? "").results.length, 50, "all but the one that has no copy of it");
+    }
+  },
+);
 
 t.test("a copy without a run, or without a change, has no such files", async (t) => {
   const scene = new AgentScene();

@@ -52,6 +52,14 @@ export interface AgentSceneOptions {
   /** Steps of each run. */
   readonly steps?: number;
   readonly live?: typeof live;
+  /** More searched runs, and more candidates whose copies of them say little. */
+  readonly large?: Large;
+}
+
+interface Large {
+  readonly places: readonly number[];
+  readonly taskOf: (place: number) => string;
+  readonly candidates: number;
 }
 
 const usual = (place: number, of: string): Texts => ({
@@ -80,6 +88,7 @@ export class AgentScene {
     this.#putReplay("rep_bold", [1, 2]);
     this.#putReplay("rep_held", [3]);
     this.#putSearch();
+    if (options.large !== undefined) this.#enlarge(options.large);
     this.iteration = {
       ...{ id: "siter_2", searchId: "search_1", number: 2, kind: "propose", state: "running", runId: "run_agent" },
       ...{ lostRunIds: [], attempts: 0, proposed: [], allotted: { amount: 1, currency: "EUR" }, agentSpent: null },
@@ -219,6 +228,41 @@ export class AgentScene {
     searchCandidateInputs.insert(this.rows, workspaceId, {
       ...{ searchId: "search_1", candidateId: "cand_1", config: bold, block, judgeModel: null },
     });
+  }
+
+  #enlarge({ places, taskOf, candidates }: Large): void {
+    const input = replayInputs.get(this.rows, workspaceId, "rep_seed");
+    const search = searchInputs.get(this.rows, workspaceId, "search_1");
+    const seed = searchCandidates.get(this.rows, workspaceId, "search_1", "cand_0");
+    if (input === undefined || search === undefined || seed === undefined) throw new Error("there is no search");
+    const more = places.map((place) => ({ place, runId: `run_${place}`, taskId: taskOf(place) }));
+    const entries = [...input.entries, ...more.map((entry) => ({ ...entry, title: "", refusal: null }))];
+    replayInputs.put(this.rows, workspaceId, input, { ...input, entries });
+    const searched = [...search.split.searched, ...more];
+    searchInputs.put(this.rows, workspaceId, search, { ...search, split: { ...search.split, searched } });
+    const figures = measureSearched(
+      more.map(({ place, taskId }) => ({ ...measured(place, "failed"), taskId })),
+      { seed: null, minGain: 0.05, currency: "EUR" },
+    );
+    const replayIds = ["rep_seed", ...Array.from({ length: candidates }, (_, n) => `rep_more_${n + 10}`)];
+    for (const [n, replayId] of replayIds.entries()) {
+      for (const entry of more) this.#putPlainCopy(replayId, entry);
+      if (n === 0) continue;
+      replayInputs.insert(this.rows, workspaceId, { ...input, replayId, entries });
+      const name = `more-${"x".repeat(50)}-${n + 10}`;
+      const row = { ...seed, candidateId: `cand_more_${n + 10}`, name, seed: false, replayId, searched: figures };
+      searchCandidates.insert(this.rows, workspaceId, row);
+      const { config, block } = search;
+      const of = { searchId: "search_1", candidateId: row.candidateId };
+      searchCandidateInputs.insert(this.rows, workspaceId, { ...of, config, block, judgeModel: null });
+    }
+  }
+
+  #putPlainCopy(replayId: string, { place, runId, taskId }: Pick<ReplayEntry, "place" | "runId" | "taskId">): void {
+    const of = replayCopies.get(this.rows, workspaceId, "rep_seed", 1, 1);
+    if (of === undefined) throw new Error("there is no copy");
+    const copy = { ...of, replayId, place, originalRunId: runId, taskId, runId: `run_${replayId}_${place}` };
+    replayCopies.insert(this.rows, workspaceId, copy);
   }
 
   #putCandidate(row: Omit<SearchCandidateRow, "searched">): void {
