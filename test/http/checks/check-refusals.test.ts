@@ -2,6 +2,7 @@ import t from "tap";
 import { type CheckScene, openCheckScene, plannedStation } from "../../support/check-scene.js";
 import { replace } from "../../support/resources.js";
 import type { Reply } from "../../support/service.js";
+import { StreamReader } from "../../support/stream-reader.js";
 
 const repeats = "Replay repeats must be from 1 to 5.";
 const commit = "must be a commit: 7 to 64 hex digits";
@@ -179,4 +180,8 @@ t.test("who may read and not plan starts none; strangers find nothing", async (t
   t.equal((await check(plan(), "one", stranger)).status, 404);
   t.equal((await stranger.request("GET", `${team}/replay-checks/${body?.id}`)).status, 404);
   t.equal((await ada.request("GET", `${team}/replay-checks/${body?.id}`)).status, 200);
+  const reader = await StreamReader.open(stranger);
+  t.teardown(() => reader.end());
+  reader.subscribe(`replay-check/${body?.id}`);
+  t.match(await reader.until(() => true), { kind: "error" });
 });
