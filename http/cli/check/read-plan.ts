@@ -1,8 +1,12 @@
 import { z } from "zod";
+import { outlineOf } from "../../json-text.js";
 import { idSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
 import { readTerraformPlan } from "./terraform-plan.js";
+
+/** Most levels of nested objects and lists. Plans have some dozens; deeper ones only serve to exhaust the stack. */
+const MAX_DEPTH = 500;
 
 const stationBlock = z.looseObject({ key: z.string(), kind: z.unknown() });
 const lineBlock = z.looseObject({
@@ -45,6 +49,9 @@ function plannedStation(given: z.output<typeof stationBlock>): PlannedStation {
 }
 
 function parseJson(text: string, file: string): unknown {
+  if (outlineOf(text).depth > MAX_DEPTH) {
+    throw new CouldNotAsk(`${file} is no plan: it nests deeper than ${MAX_DEPTH} levels.`);
+  }
   try {
     return JSON.parse(text.replace(/^\ufeff/, ""));
   } catch {

@@ -71,7 +71,7 @@ export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Re
         const tried = await attempt(asked, ended);
         if (tried.answer !== null && !passing.has(tried.answer.status)) return tried.answer;
         const why = tried.answer === null ? "does not answer" : `answered ${tried.answer.status}`;
-        const waitMs = tried.retryAfterMs ?? Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS);
+        const waitMs = Math.max(tried.retryAfterMs ?? 0, Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS));
         const isLong = waitMs > LONGEST_RETRY_AFTER_MS || nowMs() + waitMs - begun > PATIENCE_MS;
         if (isLong) throw new CouldNotAsk(`${capitalised(asked.what)} ${why}, and ${times + 1} tries were in vain.`);
         log(`${asked.what} ${why}: it is asked again`);
@@ -84,7 +84,7 @@ export function createRequests({ nowMs, wait, ended, log }: RequestsOptions): Re
 interface Tried {
   /** Null where it was lost. */
   readonly answer: Answered | null;
-  /** What the answer asks to wait for, in milliseconds; null where it says nothing. */
+  /** What the answer asks to wait for at least, in milliseconds; null where it says nothing. */
   readonly retryAfterMs: number | null;
 }
 

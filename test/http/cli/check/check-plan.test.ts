@@ -225,3 +225,14 @@ t.test("a line that is made or removed has nothing to replay, nor a skill", asyn
     { title: "service_skill.skill", what: "nothing-to-replay", why: /A check replays the station's block/ },
   ]);
 });
+
+t.test("a plan that nests too deep to be read is none, wherever it does", async (t) => {
+  const deep = `${"[".repeat(50_000)}1${"]".repeat(50_000)}`;
+  const within = [
+    deep,
+    `{"key":"work","kind":"work","prompt":${deep}}`,
+    `{"format_version":"1.2","variables":${deep}}`,
+  ];
+  for (const plan of within)
+    t.throws(() => readPlan(plan, "f"), { message: "f is no plan: it nests deeper than 500 levels." });
+});

@@ -32,6 +32,15 @@ t.test("it is asked again for ten minutes at most, and then said so", async (t) 
   t.ok(waited > 9 * 60_000 && waited <= 10 * 60_000, `${waited} ms`);
 });
 
+t.test("who asks to wait for no time is not asked without rest", async (t) => {
+  for (const soon of ["0", "", "1e-9", "-5", "soon"]) {
+    const said = { status: 503, headers: { "retry-after": soon } };
+    const scripted = await startScripted(t, (_, nth) => (nth <= 3 ? said : { status: 200, body }));
+    t.same(await scripted.service.get("/x"), { status: 200, body });
+    t.same(scripted.waits, [1_000, 2_000, 4_000], `retry-after: ${soon}`);
+  }
+});
+
 t.test("who asks to wait for long is not waited for", async (t) => {
   const scripted = await startScripted(t, () => ({ status: 429, headers: { "retry-after": "3600" } }));
   await t.rejects(scripted.service.get("/x"), { message: /answered 429, and 1 tries/ });
