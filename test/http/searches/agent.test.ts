@@ -105,7 +105,7 @@ t.test("candidates are admitted all or none, once under a key, and refused at th
     { candidates: Array.from({ length: 1_000 }, (_, n) => proposal(`n${n}`)) },
     { candidates: [proposal("good"), { ...proposal("seed"), station: block("x", { judge: { rubric: "Pass." } }) }] },
     { candidates: [proposal("good"), proposal("better", "As good.")] },
-    { candidates: [proposal("one"), proposal("two"), proposal("three")] },
+    { candidates: ["one", "two", "three"].map((name) => proposal(name, name.padEnd(190_000, "."))) },
     { ...proposal("none"), station: block("x", { harness: "none", key: "other" }) },
     { ...proposal("none"), station: block("x", { harness: "none", profile: "nowhere" }) },
   ];
