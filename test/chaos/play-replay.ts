@@ -53,7 +53,7 @@ export async function playReplay(world: ReplayWorld, plan: ReplayPlan, seed: num
 }
 
 /** Runs to be repeated: those of as many tasks. */
-async function runOriginals(world: ReplayWorld, count: number): Promise<readonly string[]> {
+export async function runOriginals(world: ReplayWorld, count: number): Promise<readonly string[]> {
   const { client, teamId } = world;
   for (let n = 0; n < count; n++) {
     idOf(await client.post(`/api/teams/${teamId}/tasks`, { title: `work-${n}`, line: "plain" }, `task-${n}`));
@@ -66,7 +66,7 @@ async function runOriginals(world: ReplayWorld, count: number): Promise<readonly
   return readStarts(world).map(({ runId }) => runId);
 }
 
-async function openSet({ client, teamId, line }: ReplayWorld, runIds: readonly string[]): Promise<string> {
+export async function openSet({ client, teamId, line }: ReplayWorld, runIds: readonly string[]): Promise<string> {
   const path = `/api/teams/${teamId}/lines/${line.id}/stations/${line.stationId}/replay-sets`;
   const setId = idOf(await client.post(path, { name: "Chaos" }, "set"));
   for (const runId of runIds) {
@@ -99,7 +99,7 @@ function isAgent({ folder }: ReplayWorld, pid: number): boolean {
   }
 }
 
-function readStarts({ startsFile }: ReplayWorld): readonly AgentStart[] {
+export function readStarts({ startsFile }: ReplayWorld): readonly AgentStart[] {
   const lines = existsSync(startsFile) ? readFileSync(startsFile, "utf8").trim().split("\n") : [];
   return lines.map((line) => {
     const [pid = "", runId = "", taskId = ""] = line.split(" ");

@@ -8,11 +8,12 @@ import { findFaults } from "./faults.js";
 import { planRounds, seedOf } from "./plan.js";
 import { playCheck } from "./play-check.js";
 import { playReplay } from "./play-replay.js";
-import { openReplayWorld } from "./replay-world.js";
+import { playSearch } from "./play-search.js";
+import { openReplayWorld, type ReplayWorld } from "./replay-world.js";
 import { playRound, type RoundReport } from "./round.js";
 import { World } from "./world.js";
 
-const USAGE = `npm run chaos -- [--rounds 20] [--seed N] [--only NAME]... [--replay]
+const USAGE = `npm run chaos -- [--rounds 20] [--seed N] [--only NAME]... [--replay] [--search]
 
 Plays faults, drawn from the seed, against a real service under load, and compares what was acknowledged with what is
 there after each round. Ends with 1 when a promise was broken, and keeps that store's folder.
@@ -22,10 +23,12 @@ there after each round. Ends with 1 when a promise was broken, and keeps that st
   --only NAME  a fault that every round has, and no other; may be given several times
   --replay     instead of rounds one replay of 50 runs, 5 copies of each, while something is killed 20 times, and then
                a check of a planned change, with 6 kills
+  --search     instead of rounds one search of a set of 8 runs, while something is killed 20 times
   --help       says this`;
 
 const REPLAY = { runs: 50, repeats: 5, kills: 20 };
 const CHECK_KILLS = 6;
+const SEARCH = { runs: 8, iterations: 3, kills: 20 };
 /** Rounds over one store. */
 const ROUNDS_A_STORE = 5;
 
@@ -35,6 +38,7 @@ const { values } = readArguments(USAGE, {
     seed: { type: "string", default: `${Math.floor(Math.random() * 2 ** 20)}` },
     only: { type: "string", multiple: true },
     replay: { type: "boolean", default: false },
+    search: { type: "boolean", default: false },
   },
 });
 const rounds = wholeNumber("rounds", values.rounds, 1);
@@ -48,7 +52,7 @@ process.once("SIGINT", () => breakOff(130));
 process.once("SIGTERM", () => breakOff(143));
 process.once("exit", endPrograms);
 
-await (values.replay ? playOneReplay() : main());
+await (values.replay ? playOneReplay() : values.search ? playOneSearch() : main());
 // Whatever a fault left open keeps nobody waiting.
 process.exit();
 
@@ -74,18 +78,27 @@ async function main(): Promise<void> {
   process.exitCode = failed > 0 ? 1 : 0;
 }
 
-/** A world of its own, which stays when a promise was broken. */
-async function playOneReplay(): Promise<void> {
+function playOneReplay(): Promise<void> {
   const { runs, repeats, kills } = REPLAY;
   console.log(`chaos: a replay of ${runs} runs, ${repeats} copies of each, ${kills} kills, --seed ${seed}`);
+  return playIn(async (opened) => [
+    ...(await playReplay(opened, REPLAY, seed)),
+    ...(await playCheck(opened, CHECK_KILLS, seed)),
+  ]);
+}
+
+function playOneSearch(): Promise<void> {
+  const { runs, iterations, kills } = SEARCH;
+  console.log(`chaos: a search of ${runs} runs, ${iterations} iterations, ${kills} kills, --seed ${seed}`);
+  return playIn((opened) => playSearch(opened, SEARCH, seed));
+}
+
+/** Plays in a world of its own, which stays when a promise was broken. */
+async function playIn(play: (opened: ReplayWorld) => Promise<readonly string[]>): Promise<void> {
   folder = mkdtempSync(join(tmpdir(), "signalbox-chaos-"));
   const begunMs = performance.now();
   const replayed = await openReplayWorld(folder, seed);
-  const played = async () => [
-    ...(await playReplay(replayed, REPLAY, seed)),
-    ...(await playCheck(replayed, CHECK_KILLS, seed)),
-  ];
-  const broken = await played().catch((error: unknown) => brokenOff(error).broken);
+  const broken = await play(replayed).catch((error: unknown) => brokenOff(error).broken);
   await replayed.close();
   for (const line of broken) console.log(`  ${line}`);
   if (broken.length === 0) await replayed.remove();
