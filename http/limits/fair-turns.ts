@@ -11,6 +11,8 @@ const SLICE_MS = 2;
 const ABOUT_MS = 10_000;
 /** Most turns that are given before input is read again: what they have others do takes time as well. */
 const MAX_TURNS = 16;
+/** The same while several parties are about: more seldom fit into the slice, and each that does not is planned in vain. */
+const MAX_SHARED_TURNS = 4;
 
 /** Requests of a party that have begun and wait, from which on others of its own hardly begin. */
 const MANY_BEGUN = 4;
@@ -42,7 +44,8 @@ export interface FairTurnsOptions {
  * 1. Work that nobody waits before, with time left, begins at once.
  * 2. Of the parties that wait, the one whose last turn is longest ago has the next. Of its own work, few requests are
  *    under way at once, so that what they hold is soon garbage: see {@link OwnWork}.
- * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, and none begins once
+ * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, or
+ *    {@link MAX_SHARED_TURNS} while several parties are about, and none begins once
  *    {@link SHARED_SLICE_MS} are over, whatever took them; but one always. A party alone has {@link SLICE_MS}. Work that
  *    takes longer than that has to ask for a turn again in between.
  * 4. At most {@link MAX_WAITING} requests of a party wait to begin. What nobody waits for any more, or has waited too
@@ -125,7 +128,8 @@ export class FairTurns {
   }
 
   #plan(): void {
-    while (this.#planned < Math.min(MAX_TURNS, this.#length)) {
+    const most = Math.min(this.isShared ? MAX_SHARED_TURNS : MAX_TURNS, this.#length);
+    while (this.#planned < most) {
       this.#planned += 1;
       this.#scheduler.defer(() => this.#give());
     }
