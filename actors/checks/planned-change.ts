@@ -60,7 +60,7 @@ function listStrangers(live: LineFields, planned: LineFields["repositories"] | n
   const known = new Set(live.repositories.map(({ name }) => name));
   return (planned ?? []).flatMap(({ name }, index) => {
     const path = `line.repositories[${index}].name`;
-    return known.has(name) ? [] : [{ path, message: "names a repository of the line as it is now" }];
+    return known.has(name) ? [] : [{ path, message: "must be a repository of the line as it is now" }];
   });
 }
 

@@ -10,8 +10,8 @@ import { getReplayInput } from "./replay-input.table.js";
 /** Why a candidate that nobody proposed cannot be withdrawn. */
 const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
   live: "It is the station's config as a replay was started with. Deleting the replay set removes it.",
-  planned: "A replay check made it. It is removed together with it.",
-  searched: "A search made it. It is removed together with it.",
+  planned: "A replay check made it. It is removed together with that check.",
+  searched: "A search made it. It is removed together with that search.",
   "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
 };
 

@@ -189,19 +189,33 @@ const splitRuns = z.array(z.strictObject({ runId: z.string(), taskId: z.string()
 /** What makes a search hard to trust. */
 export const searchWarningSchema = z
   .discriminatedUnion("kind", [
-    z.strictObject({ kind: z.literal("noise-unmeasured") }),
-    z.strictObject({
-      ...{ kind: z.literal("noisy"), spread: z.number(), minGain: z.number() },
-      neededRepeats: count.describe("More than 5: no search can tell such a gain from noise."),
-      suggestedRepeats: count,
-    }),
-    z.strictObject({ kind: z.literal("saturated"), rate: z.number() }),
-    z.strictObject({ kind: z.literal("judge-unstable"), agreement: z.number(), compared: count }),
-    z.strictObject({ kind: z.literal("flaky-checks"), flaky: count, rechecked: count }),
-    z.strictObject({
-      kind: z.literal("no-headroom"),
-      ...{ gain: z.number(), low: z.number(), high: z.number(), answered: count },
-    }),
+    z
+      .strictObject({ kind: z.literal("noise-unmeasured") })
+      .describe(
+        "How much success moves by chance is not known: no replay of the live config with more than one copy of each run.",
+      ),
+    z
+      .strictObject({
+        ...{ kind: z.literal("noisy"), spread: z.number(), minGain: z.number() },
+        neededRepeats: count.describe("More than 5: no search can tell such a gain from noise."),
+        suggestedRepeats: count,
+      })
+      .describe("With so few repeats success moves by chance more than a gain of `minGain` would."),
+    z
+      .strictObject({ kind: z.literal("saturated"), rate: z.number() })
+      .describe("The live config succeeds so often that hardly a gain can show."),
+    z
+      .strictObject({ kind: z.literal("judge-unstable"), agreement: z.number(), compared: count })
+      .describe("The judge, asked again about the same change, often says something else."),
+    z
+      .strictObject({ kind: z.literal("flaky-checks"), flaky: count, rechecked: count })
+      .describe("The check, run again on the same change, ended otherwise for some."),
+    z
+      .strictObject({
+        kind: z.literal("no-headroom"),
+        ...{ gain: z.number(), low: z.number(), high: z.number(), answered: count },
+      })
+      .describe("Told how the work should have turned out, the live config did no better beyond chance."),
     z
       .strictObject({ kind: z.literal("thin-budget"), allotted: spentSchema, expected: spentSchema })
       .describe("The replay of the live config may spend less than it is expected to cost."),

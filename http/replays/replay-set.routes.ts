@@ -124,8 +124,8 @@ function guardRoutes(runtime: Runtime): readonly Route[] {
       path: `${SET}/guards-changes`,
       summary: "Have a replay set guard its station's changes",
       description:
-        "Only one set of a station does. Replay checks of planned changes replay it, under the terms of the line's " +
-        "`replayCheck`.",
+        "Only one set of a station does: another is refused (409) until that one's mark is taken. Replay checks of " +
+        "planned changes replay it, under the terms of the line's `replayCheck`.",
       access: "any",
       answers: { 204: null },
       problems: ["conflict"],

@@ -48,7 +48,7 @@ export function ifMatchVersion(header: string | undefined): number | Refusal {
 
 const MALFORMED_KEY: Refusal = {
   refused: "bad-request",
-  detail: "Idempotency-Key must be 1 to 255 visible characters.",
+  detail: "Idempotency-Key must be one header of 1 to 255 visible characters, without spaces.",
 };
 
 /** A well-formed `Idempotency-Key`: 1 to 255 visible characters. */

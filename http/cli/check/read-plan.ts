@@ -35,7 +35,8 @@ export function readPlan(text: string, file: string): readonly PlannedLine[] {
   const station = stationBlock.safeParse(value);
   if (!station.success) {
     throw new CouldNotAsk(
-      `${file} is no plan: it is to be what "terraform show -json" prints of a plan, or a line or a station block as JSON.`,
+      `${file} is no plan: it is to be what "terraform show -json" prints of a plan, or as JSON a line with its stations ` +
+        "or a station block with its key and kind.",
     );
   }
   const stations = [plannedStation(station.data)];

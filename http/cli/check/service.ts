@@ -57,7 +57,8 @@ export class Service {
     const path = await this.#pathOf(name);
     const answer = await this.get(path);
     const line = lineSchema.safeParse(answer.body).data;
-    if (answer.status !== 200 || line === undefined) throw refusal("The line could not be read", answer);
+    if (answer.status !== 200 || line === undefined)
+      throw refusal(`The line ${nameOf(name)} could not be read`, answer);
     return line;
   }
 
@@ -95,6 +96,12 @@ export class Service {
     const answer = await ask();
     return answer.status === 401 && this.#credential.refused() ? ask() : answer;
   }
+}
+
+/** What a message calls the line: its id or its address, as it was given. */
+function nameOf(name: LineName): string {
+  if ("id" in name) return name.id;
+  return "address" in name ? name.address : `${name.key} of ${name.teamId}`;
 }
 
 function importPath(workspaceId: string, address: string): string {

@@ -8,7 +8,7 @@ const repeats = "Replay repeats must be from 1 to 5.";
 const commit = "must be a commit: 7 to 64 hex digits";
 const pullRequest = "must be the number of a pull request";
 const block = "is a station block, as a line holds it";
-const stranger = "names a repository of the line as it is now";
+const stranger = "must be a repository of the line as it is now";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -211,6 +211,15 @@ t.test("a station that is asked for and is in no line of the plan could not be a
   t.equal((await run(t, planOf("Old."), passes, { stations: ["work"], line: "core/dev" })).code, 0);
 });
 
+t.test("a line that is not there is named as it was given", async (t) => {
+  const station = JSON.stringify({ key: "work", kind: "work" });
+  const message = "The line core/dve could not be read: the service answered 404: There is no line.";
+  await t.rejects(
+    run(t, station, () => "lost", { line: "core/dve" }),
+    { message },
+  );
+});
+
 t.test("a line that is made or removed has nothing to replay, nor a skill", async (t) => {
   const plan = JSON.parse(planText);
   const changes = plan.resource_changes.filter(({ name }: { name: string }) =>
