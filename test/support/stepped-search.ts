@@ -103,8 +103,8 @@ export class SteppedSearch {
     return this.ask(searchRef(workspaceId, id), { type: "search.start", ...place, terms: asked, ...of } as Message);
   }
 
-  stop(): unknown {
-    return this.ask(searchAddress, { type: "search.stop", caller, client: null } as Message);
+  stop(of: object = {}): unknown {
+    return this.ask(searchAddress, { type: "search.stop", caller, client: null, ...of } as Message);
   }
 
   /** Has an actor take a message at once, and returns its answer. */

@@ -8,6 +8,7 @@ import { getSearchInput, searches } from "../../../actors/searches/search.table.
 import { describeSearchesUnderWay } from "../../../actors/searches/team-in-use.js";
 import { isPinned } from "../../../actors/tables/pins.js";
 import { address } from "../../../runtime/address.js";
+import { replayRow } from "../../support/replay-rows.js";
 import { plainTerms, SEARCH_ID, SteppedSearch } from "../../support/stepped-search.js";
 import { withTurn } from "../../support/turn.js";
 import { line, lineId, teamId, workspaceId } from "../../support/work.js";
@@ -135,4 +136,34 @@ t.test("a team with a search under way is not deleted, and a search that ended f
   t.match(scene.stop(), { refused: "conflict", detail: "The search has ended." });
   t.equal(describeSearchesUnderWay(team, scene.rows), null);
   t.match(scene.start({}, {}, "srch_2"), { searchId: "srch_2" });
+});
+
+t.test("a set that has no room for another replay is not searched, and nothing is stored", async (t) => {
+  const scene = new SteppedSearch(5);
+  for (let n = 0; n < 200; n++) {
+    const id = `rep_${String(n).padStart(3, "0")}`;
+    replays.insert(scene.rows, workspaceId, replayRow({ id, setId: scene.setId, judged: false }));
+  }
+  t.match(scene.start(), { refused: "conflict", detail: /200 replays/ });
+  t.equal(searches.get(scene.rows, workspaceId, SEARCH_ID), undefined);
+  t.equal(scene.purse, undefined);
+  t.same(scene.mailboxes(), []);
+});
+
+t.test("a stop under a key is answered again, and who may not plan is refused", async (t) => {
+  const scene = new SteppedSearch(5);
+  t.match(scene.stop(), { refused: "not-found", detail: `Search ${SEARCH_ID} not found.` });
+  scene.start();
+  const stranger = { kind: "person", userId: "usr_9", email: "x@example.com", sessionId: "ses_9" };
+  t.match(scene.stop({ caller: stranger }), { refused: "not-found" });
+  t.equal(scene.search.state, "seeding");
+  t.same(scene.stop({ idempotency }), { replayed: false });
+  t.same(scene.stop({ idempotency }), { replayed: true });
+  t.match(
+    records.list(scene.rows, workspaceId).map(({ resource, action, details }) => [resource, action, details.state]),
+    [
+      ["replay-search", "created", "seeding"],
+      ["replay-search", "updated", "stopped"],
+    ],
+  );
 });
