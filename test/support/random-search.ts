@@ -1,7 +1,9 @@
 import { compare, decimal, type Fraction, fromText, toNumber, ZERO } from "../../actors/fraction.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { isUnderWay, replays } from "../../actors/replays/replay.table.js";
+import { findCopyOfRun } from "../../actors/replays/replay-copy.table.js";
 import { resources } from "../../actors/resources/resource.table.js";
+import type { RunRow } from "../../actors/runs/run.js";
 import { runs } from "../../actors/runs/run.table.js";
 import { toBlock } from "../../actors/searches/search.js";
 import { searchRef } from "../../actors/searches/search.messages.js";
@@ -223,7 +225,10 @@ class Simulation {
     };
   }
 
-  /** What was spent after the ceiling was reached by what was not under way then. */
+  /**
+   * What began after the ceiling was reached, though it was not under way then. A copy whose runner was lost, and which
+   * counts its share of the ceiling since, may begin again: the ceiling is reached with that share alone.
+   */
   #overspent(counted: Fraction): readonly string[] {
     if (this.#reached === null) return [];
     const { rows } = this.#scene;
@@ -231,9 +236,13 @@ class Simulation {
       return owner.kind !== "task" && startedAt !== null && this.#reached?.running.has(id) === false;
     });
     const after = late.filter(({ startedAt }) => startedAt !== null && Date.parse(startedAt) > this.#reachedMs);
-    return after.map(
-      ({ id, owner }) => `${id} of ${owner.kind} began after the ceiling was reached (${toNumber(counted)})`,
-    );
+    const isAgain = ({ id, owner }: RunRow) => {
+      const copy = findCopyOfRun(rows, workspaceId, { replayId: owner.id, runId: id });
+      return copy !== undefined && copy.lostRunIds.length > 0 && !copy.priced;
+    };
+    return after
+      .filter((run) => !isAgain(run))
+      .map(({ id, owner }) => `${id} of ${owner.kind} began after the ceiling was reached (${toNumber(counted)})`);
   }
 }
 

@@ -9,7 +9,7 @@ import type { ModelOutcome } from "../../outbound/model.effects.js";
 import { continueAsking } from "../../outbound/model-asking.js";
 import type { ReplayCopyRow } from "../replay.js";
 import { replays } from "../replay.table.js";
-import { isSettled, listCopies } from "../replay-copy.table.js";
+import { isSettled, listCopies, replayCopies } from "../replay-copy.table.js";
 import { replayInputs } from "../replay-input.table.js";
 import { readOwnChange, readRunCheck, readTask } from "./judged-work.js";
 import {
@@ -147,16 +147,21 @@ function readSide(
   return { judge, isSettled: true, change, check: readRunCheck(reading, workspaceId, runId), runId };
 }
 
-/** The other replay's copy of the same original run: k against k, over as many copies as it has. */
+/**
+ * The other replay's copy of the same original run: k against k, over as many copies as it has. It is at the same place,
+ * unless the run was taken out of the set and added again between the two replays.
+ */
 function findOpponent(
   { turn }: JudgingScene,
-  { originalRunId, repeat }: ReplayCopyRow,
+  { originalRunId, repeat, place }: ReplayCopyRow,
   theirId: string,
 ): ReplayCopyRow | undefined {
   const { partition } = turn.self;
   const their = replays.get(turn, partition, theirId);
   if (their === undefined) return undefined;
   const opponent = opponentOf(repeat, their.repeats);
+  const beside = replayCopies.get(turn, partition, theirId, place, opponent);
+  if (beside?.originalRunId === originalRunId) return beside;
   const copies = listCopies(turn, partition, theirId);
   return copies.find((copy) => copy.originalRunId === originalRunId && copy.repeat === opponent);
 }

@@ -204,3 +204,19 @@ t.test("deleting its set ends the reading of pairs", async (t) => {
     Array(6).fill("unpaired"),
   );
 });
+
+t.test("a run that was taken out of the set and added again is paired though it has another place", async (t) => {
+  const { other, replay } = twoReplays();
+  const [first, second] = replayCopies.list(other.rows, workspaceId, [other.id]);
+  if (first === undefined || second === undefined) throw new Error("there are two copies");
+  for (const copy of [first, second]) replayCopies.remove(other.rows, workspaceId, copy);
+  replayCopies.insert(other.rows, workspaceId, { ...first, place: 3 });
+  replayCopies.insert(other.rows, workspaceId, { ...second, place: 1 });
+  end(other);
+  end(replay);
+  replay.answerAll(prefer("first"));
+  t.same(
+    pairsOf(replay).map(({ againstRunId }) => againstRunId),
+    [first.runId, second.runId],
+  );
+});
