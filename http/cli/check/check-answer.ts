@@ -5,11 +5,14 @@ import { z } from "zod";
 /** An id, as it may stand in a path. */
 export const idSchema = z.string().regex(/^[\w-]{1,100}$/);
 
+/** A word of the service's own: it is shown as it is, so it must be nothing else. */
+const word = z.string().regex(/^[a-z]+(-[a-z]+){0,9}$/);
+
 const interval = z.looseObject({ low: z.number(), high: z.number() });
-const money = z.looseObject({ amount: z.number(), currency: z.string() });
+const money = z.looseObject({ amount: z.number(), currency: z.string().regex(/^[A-Z]{3}$/) });
 
 const side = z.looseObject({
-  state: z.string().nullable(),
+  state: word.nullable(),
   entries: z.number(),
   scored: z.number(),
   succeeded: z.number(),
@@ -42,14 +45,14 @@ export const checkSchema = z.looseObject({
       gain: z.number(),
       low: z.number(),
       high: z.number(),
-      verdict: z.string(),
+      verdict: word,
       tasks: z.number(),
       few: z.boolean().optional(),
       otherScoring: z.boolean().optional(),
     })
     .nullable(),
   verdict: z.enum(["failed", "running", "undecided", "passed"]),
-  undecidedBecause: z.string().nullable(),
+  undecidedBecause: word.nullable(),
   tasks: z.number(),
   compared: z.number(),
   candidate: side,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { parse } from "marked";
 import t from "tap";
+import { checkSchema } from "../../../../http/cli/check/check-answer.js";
 import { codeSpan, linkTo } from "../../../../http/cli/check/markdown.js";
 import type { Outcome } from "../../../../http/cli/check/outcome.js";
 import { toLogLine, withoutSecrets } from "../../../../http/cli/check/plain-text.js";
@@ -101,6 +102,22 @@ t.test("titles, reasons, names and sentences of others are no Markdown, no HTML 
     t.notMatch(html, /evil|alert|@|owners|gnp|Heading|tada|GH-3/, `text ${index}`);
     const why = writeSummary([{ title: text, what: "not-asked", why: text, check: null }], url);
     t.notMatch(outsideCode(why), /evil|alert|@|owners|gnp|Heading|tada|GH-3|<b>|<img/, `text ${index}`);
+  }
+});
+
+t.test("words of the service that stand outside of code are words, or its answer is not understood", async (t) => {
+  const { candidate, gain, threshold } = failedCheck;
+  const money = { amount: 1, currency: "EUR" };
+  const answers = (word: string, currency: string) => [
+    { ...failedCheck, undecidedBecause: word },
+    { ...failedCheck, candidate: { ...candidate, state: word } },
+    { ...failedCheck, gain: { ...gain, verdict: word } },
+    { ...failedCheck, candidate: { ...candidate, spent: { ...money, currency } } },
+    { ...failedCheck, threshold: { ...threshold, ceiling: { ...money, currency } } },
+  ];
+  for (const known of answers("a-word", "USD")) t.ok(checkSchema.safeParse(known).success);
+  for (const text of [...hostile, "", "EURO|", "a--b"]) {
+    for (const answer of answers(text, text)) t.notOk(checkSchema.safeParse(answer).success);
   }
 });
 
