@@ -19,7 +19,7 @@ import {
 } from "./page-source.js";
 
 /** Rows of a line read at once, for a single line and for one of several. */
-const LONGEST_READ = 24;
+const LONGEST_READ = 32;
 const SHORT_READ = 10;
 
 /** A line within a slice. */

@@ -6,9 +6,9 @@ const rows = (count: number) => Array.from({ length: count }, (_, n) => row(n));
 
 t.test("the text is that of JSON.stringify, and long lists give others their turn", async (t) => {
   for (const [body, most] of [
-    [{ items: rows(100), next: null }, 6],
-    [{ first: rows(51), second: rows(26), left: undefined }, 4],
-    [{ items: rows(16), next: "x" }, 0],
+    [{ items: rows(100), next: null }, 3],
+    [{ first: rows(51), second: rows(26), left: undefined }, 3],
+    [{ items: rows(25), next: "x" }, 0],
     [{ items: [...rows(26), undefined, () => 1] }, 1],
     [rows(3), 0],
     [{}, 0],
