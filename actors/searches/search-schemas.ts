@@ -71,7 +71,10 @@ const searchShape = {
     repeats: count,
   }),
   objective: z.enum(objectives).describe("What orders its frontier and its best."),
-  spent: spentSchema.describe("What its replays and its agent's runs count so far against the ceiling."),
+  spent: spentSchema.describe(
+    "What its replays and its agent's runs reported so far, in the ceiling's currency. One that reports nothing in it counts " +
+      "against the ceiling besides.",
+  ),
   iterationsRun: count.describe("Times that its agent ran or is running."),
   proposed: count.describe("Candidates that its agent proposed and that were admitted."),
   best,
