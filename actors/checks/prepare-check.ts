@@ -1,12 +1,11 @@
 import type { TurnReading } from "../../runtime/turn.js";
-import { isTokenOver } from "../access/workspace-token.queries.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
 import { findLine } from "../lines/line.queries.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findBaseline } from "../replays/baseline.js";
 import type { ReplayRow } from "../replays/replay.js";
 import { findRoom } from "../replays/replay-room.js";
-import { findStationByKey, refusePlanning } from "../replays/replay-set.queries.js";
+import { findStationByKey, refusePlanner } from "../replays/replay-set.queries.js";
 import { replaySets } from "../replays/replay-set.table.js";
 import { noRuns, refuseMore } from "../replays/start-refusals.js";
 import { findStartingPoint, type StartingPoint } from "../replays/starting-point.js";
@@ -42,7 +41,7 @@ export type CheckStart =
  * set; the planned block; whether it changes how runs go; the other terms; room for its replays. Reads only.
  */
 export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
-  const refused = refuseCaller(turn, message);
+  const refused = refusePlanner(turn, message.caller, message.teamId);
   if (refused !== null) return refuse(refused);
   const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return refuse(before);
@@ -79,14 +78,6 @@ function prepareFor(turn: TurnReading, asked: Asked): CheckStart {
   if (isRefusal(replaced)) return refuse(replaced);
   const attempt = 1 + Math.max(0, ...earlier.map((check) => check.attempt));
   return { to: "start", prepared: { ...asked, attempt, runsDigest, baseline, replaced } };
-}
-
-/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
-function refuseCaller(turn: TurnReading, { caller, teamId }: Pick<StartCheck, "caller" | "teamId">): Refusal | null {
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
 }
 
 function repeat(turn: TurnReading, checkId: string): CheckStart {

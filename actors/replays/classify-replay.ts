@@ -1,6 +1,5 @@
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { TurnReading } from "../../runtime/turn.js";
-import { isTokenOver } from "../access/workspace-token.queries.js";
 import { MODEL_EFFECT } from "../outbound/model.effects.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
@@ -16,7 +15,7 @@ import { findCopyOfRun } from "./replay-copy.table.js";
 import type { ReplayContext, ReplayEvent, ReplayIncoming } from "./replay-events.js";
 import { getReplayInput } from "./replay-input.table.js";
 import { findPurseLeft } from "./replay-purse.js";
-import { refusePlanning } from "./replay-set.queries.js";
+import { refusePlanner } from "./replay-set.queries.js";
 import { countChanges, endAttempt, isComplete, type ReplayStep, stepReplay } from "./replay-step.js";
 
 /** Copies that are made, or removed, in one turn. */
@@ -117,21 +116,12 @@ function toStep(turn: TurnReading, row: ReplayRow, { runId }: RunOver): ReplayEv
 }
 
 function toStop(turn: TurnReading, row: ReplayRow, message: StopReplay): ReplayEvent {
-  const refusal = refuseCaller(turn, row, message);
+  const refusal = message.caller && refusePlanner(turn, message.caller, row.teamId);
   if (refusal !== null) return { type: "stop.refused", refusal };
   const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return { type: "stop.refused", refusal: before };
   if (before !== null) return { type: "stop.repeated" };
   return isUnderWay(row) ? message : { type: "stop.refused", refusal: ended };
-}
-
-/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
-function refuseCaller(turn: TurnReading, { teamId }: ReplayRow, { caller }: StopReplay): Refusal | null {
-  if (caller === null) return null;
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
 }
 
 const ended: Refusal = { refused: "conflict", detail: "The replay has ended." };

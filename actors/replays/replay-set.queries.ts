@@ -1,6 +1,8 @@
+import type { TurnReading } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { findTeamOfOutcomes, type VisibleTeam } from "../access/team.queries.js";
 import { permit, seesOutcomes } from "../access/visibility.js";
+import { isTokenOver } from "../access/workspace-token.queries.js";
 import type { Caller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
 import type { Station } from "../lines/station.js";
@@ -19,10 +21,18 @@ type TeamPlace = Pick<VisibleTeam, "workspaceId" | "teamId">;
  * Why the caller may not change the team's replays, or null: `not-found` unless they read its outcomes, `forbidden` when
  * they may not plan.
  */
-export function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId }: TeamPlace): Refusal | null {
+function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId }: TeamPlace): Refusal | null {
   if (findResource(reading, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
   if (!seesOutcomes(reading, caller, workspaceId, teamId)) return { refused: "not-found" };
   return permit(reading, caller, workspaceId, "plan", "replay-set");
+}
+
+/** The same again within a turn: while the message waited, the caller may have lost what admitted them. */
+export function refusePlanner(turn: TurnReading, caller: Caller, teamId: string): Refusal | null {
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
 }
 
 /** The team, for callers who may read its replays, or plan them. */

@@ -1,5 +1,4 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
-import { isTokenOver } from "../access/workspace-token.queries.js";
 import type { Caller } from "../caller.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "../resources/change-record.table.js";
@@ -17,7 +16,7 @@ import type {
   RenameSet,
   SetChanged,
 } from "./replay-set.messages.js";
-import { findStationOf, refusePlanning, setNotFound } from "./replay-set.queries.js";
+import { findStationOf, refusePlanner, setNotFound } from "./replay-set.queries.js";
 import {
   insertEntry,
   MAX_ENTRIES,
@@ -36,7 +35,7 @@ type Result = SetChanged | Refusal;
 
 export function openSet(event: Delivered<OpenSet>): Result {
   const { turn, name, lineId, stationId } = event;
-  const refused = refuseCaller(turn, event.caller);
+  const refused = refusePlanner(turn, event.caller, turn.self.id);
   if (refused !== null) return refused;
   const before = findBefore(turn, event);
   if (before !== null) return before;
@@ -173,7 +172,7 @@ function changeSet(
   make: (set: ReplaySetRow) => Refusal | null,
 ): Result {
   const { turn, caller, setId } = event;
-  const refused = refuseCaller(turn, caller);
+  const refused = refusePlanner(turn, caller, turn.self.id);
   if (refused !== null) return refused;
   const set = replaySets.get(turn, turn.self.partition, setId);
   if (set === undefined || set.teamId !== turn.self.id) return setNotFound(setId);
@@ -183,14 +182,6 @@ function changeSet(
   if (failed !== null) return failed;
   recordRequest(turn, event, setId);
   return { setId, replayed: false };
-}
-
-/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
-export function refuseCaller(turn: Turn, caller: Caller): Refusal | null {
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId: turn.self.id });
 }
 
 function findBefore(turn: Turn<Result>, of: Keyed): Result | null {

@@ -18,9 +18,9 @@ import type { ReplayCandidateFields } from "./replay-candidate.kind.js";
 import { orderReplay, type ReplayPlan, raiseCeiling } from "./replay-plan.js";
 import { makeRoom } from "./replay-room.js";
 import type { ReplayStarted, StartReplay } from "./replay-set.messages.js";
-import { setNotFound } from "./replay-set.queries.js";
+import { refusePlanner, setNotFound } from "./replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "./replay-set.table.js";
-import { refuseCaller, stationLeft } from "./replay-set.transitions.js";
+import { stationLeft } from "./replay-set.transitions.js";
 import { noRuns, refuseMore } from "./start-refusals.js";
 import { listStartWarnings } from "./start-warnings.js";
 import { findStartingPoint, type StartingPoint } from "./starting-point.js";
@@ -35,7 +35,7 @@ interface Start extends StartingPoint {
 /** Starts a replay, and a baseline beside it when the set has none. In a turn of the team's sets. */
 export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudging): ReplayStarted | Refusal {
   const { turn, caller, setId } = event;
-  const refused = refuseCaller(turn, caller);
+  const refused = refusePlanner(turn, caller, turn.self.id);
   if (refused !== null) return refused;
   const set = replaySets.get(turn, turn.self.partition, setId);
   if (set === undefined || set.teamId !== turn.self.id) return setNotFound(setId);

@@ -4,12 +4,11 @@ import type { RunConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
 import type { StationBody } from "../lines/station.js";
 import type { Refusal } from "../refusal.js";
+import { toBlockScope } from "../replays/block-scope.js";
 import { checkBlock, type LineRow } from "../replays/candidate-rules.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { type Fingerprints, toConfig, toFingerprints } from "../replays/station-config.js";
-import type { WriteScope } from "../resources/kind.js";
 import { findResource } from "../resources/resource.table.js";
-import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { Proposal, Proposed } from "./agent/proposal.js";
 import { admitProposals } from "./agent/refuse-proposals.js";
 import { type SearchInputRow, type SearchIterationRow, type SearchRow, toBlock } from "./search.js";
@@ -48,7 +47,7 @@ export function admitCandidates(
   const frozen = { ...line.fields, repositories: input.config.repositories };
   const configOf = (block: StationBody) =>
     toConfig(turn, { workspaceId: partition, teamId: search.teamId, line: frozen }, block);
-  const scope = toScope(turn, search);
+  const scope = toBlockScope(turn, search, { ...PROPOSER, workspaceId: partition });
   const known = listCandidates(turn, partition, search.id);
   const result = admitProposals(proposed.candidates, {
     live: toBlock(input.config, input.block),
@@ -66,15 +65,7 @@ export function admitCandidates(
 
 const stationGone: Refusal = { refused: "not-found", detail: "The station of the search left its line." };
 
-/** The scope in which a person's candidate is checked. No rule of a station block looks at who writes it. */
-function toScope(turn: TurnReading, { teamId, lineId, stationKey }: SearchRow): WriteScope<unknown> {
-  const workspaceId = turn.self.partition;
-  const caller: TokenCaller = {
-    ...{ kind: "token", tokenId: "", workspaceId, scopes: ["plan"], issuedBy: "", trust: null },
-  };
-  return {
-    ...{ reading: turn, workspaceId, teamId, teamKey: getTeamKey(turn, workspaceId, teamId), previous: null },
-    ...{ station: { lineId, stationKey }, hidden: {}, caller, now: turn.now },
-    newId: () => "",
-  };
-}
+/** Who checks a block of an agent, as a person's candidate is checked: no rule of a station block looks at who writes it. */
+const PROPOSER: Omit<TokenCaller, "workspaceId"> = {
+  ...{ kind: "token", tokenId: "", scopes: ["plan"], issuedBy: "", trust: null },
+};

@@ -1,10 +1,9 @@
 import type { TurnReading, Woken } from "../../runtime/turn.js";
-import { isTokenOver } from "../access/workspace-token.queries.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import type { ReplayMoved } from "../replays/replay.messages.js";
 import { listCopies } from "../replays/replay-copy.table.js";
-import { refusePlanning } from "../replays/replay-set.queries.js";
+import { refusePlanner } from "../replays/replay-set.queries.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { type Measuring, measureEnds, measurePairs } from "./measure-candidates.js";
 import { planSteps } from "./plan-steps.js";
@@ -59,8 +58,9 @@ function toStart(turn: TurnReading, message: StartSearch, judging: ReplayJudging
 }
 
 function toStop(turn: TurnReading, search: SearchRow | undefined, message: StopSearch): SearchEvent {
-  const refusal = search === undefined ? notFound(turn) : refuseCaller(turn, search, message);
-  if (refusal !== null || search === undefined) return { type: "stop.refused", refusal: refusal ?? notFound(turn) };
+  if (search === undefined) return { type: "stop.refused", refusal: notFound(turn) };
+  const refusal = message.caller && refusePlanner(turn, message.caller, search.teamId);
+  if (refusal !== null) return { type: "stop.refused", refusal };
   const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return { type: "stop.refused", refusal: before };
   if (before !== null) return { type: "stop.repeated" };
@@ -71,15 +71,6 @@ const ended: Refusal = { refused: "conflict", detail: "The search has ended." };
 
 function notFound(turn: TurnReading): Refusal {
   return { refused: "not-found", detail: `Search ${turn.self.id} not found.` };
-}
-
-/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
-function refuseCaller(turn: TurnReading, { teamId }: SearchRow, { caller }: StopSearch): Refusal | null {
-  if (caller === null) return null;
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
 }
 
 function toMoved(

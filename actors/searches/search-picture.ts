@@ -1,5 +1,5 @@
 import type { TurnReading } from "../../runtime/turn.js";
-import { add, fromText, toText, ZERO } from "../fraction.js";
+import { add, toText, ZERO } from "../fraction.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
 import { amountIn } from "../money.js";
 import type { ReplayState } from "../replays/replay.js";
@@ -83,5 +83,5 @@ function toSpending(turn: TurnReading, { search, candidates, iterations }: Searc
     return [{ allotted, counted: toText(counted) }];
   });
   const counted = replayPurses.get(turn, partition, search.id)?.counted ?? toText(ZERO);
-  return { ceiling, counted: toText(fromText(counted)), underWay: [...ofReplays, ...ofAgent] };
+  return { ceiling, counted, underWay: [...ofReplays, ...ofAgent] };
 }

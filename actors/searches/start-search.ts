@@ -1,17 +1,16 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
-import { isTokenOver } from "../access/workspace-token.queries.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { planLive } from "../replays/live-replay.js";
 import type { ReplayRow } from "../replays/replay.js";
-import { listUnderWay } from "../replays/replay.table.js";
 import { ReplayMemory } from "../replays/replay-memory.js";
-import { MAX_UNDER_WAY, orderReplay } from "../replays/replay-plan.js";
+import { orderReplay } from "../replays/replay-plan.js";
 import { openPurse } from "../replays/replay-purse.js";
 import { makeRoom } from "../replays/replay-room.js";
-import { findStationOf, refusePlanning, setNotFound } from "../replays/replay-set.queries.js";
+import { findStationOf, refusePlanner, setNotFound } from "../replays/replay-set.queries.js";
 import { type ReplaySetRow, replaySets } from "../replays/replay-set.table.js";
 import { stationLeft } from "../replays/replay-set.transitions.js";
+import { refuseMore } from "../replays/start-refusals.js";
 import { findStartingPoint, type StartingPoint } from "../replays/starting-point.js";
 import { toJudgeModel } from "../replays/station-config.js";
 import { recordChange } from "../resources/change-record.table.js";
@@ -51,7 +50,7 @@ export type StartOutcome =
 /** Finds out whether a search may start, in the order of the reference's refusals. Reads only. */
 export function prepareSearch(turn: TurnReading, message: StartSearch, judging: ReplayJudging): StartOutcome {
   const refused = (refusal: Refusal): StartOutcome => ({ outcome: "refused", refusal });
-  const denied = refuseCaller(turn, message);
+  const denied = refusePlanner(turn, message.caller, message.teamId);
   if (denied !== null) return refused(denied);
   const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return refused(before);
@@ -62,7 +61,8 @@ export function prepareSearch(turn: TurnReading, message: StartSearch, judging: 
   if (findSearchUnderWay(turn, partition, message) !== undefined) return refused(beingSearched);
   const point = findStartingPoint(turn, set, judging);
   if (point === undefined) return refused(stationLeft);
-  if (listUnderWay(turn, partition, { teamId: message.teamId }).length >= MAX_UNDER_WAY) return refused(tooMany);
+  const full = refuseMore(turn, set);
+  if (full !== null) return refused(full);
   const start = checkTerms(turn, message, { point, judging });
   return isRefusal(start) ? refused(start) : { outcome: "starts", start };
 }
@@ -71,17 +71,6 @@ const beingSearched: Refusal = {
   refused: "conflict",
   detail: "A search of the station is under way. Stop that search first, or wait until it has ended.",
 };
-const tooMany: Refusal = {
-  refused: "conflict",
-  detail: `${MAX_UNDER_WAY} replays of the team are under way. Stop one, or wait until one has ended.`,
-};
-
-function refuseCaller(turn: TurnReading, { caller, teamId }: StartSearch): Refusal | null {
-  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
-    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
-  }
-  return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
-}
 
 /** The set at the station; one whose station left its line is found too, and refused later. */
 function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusal {

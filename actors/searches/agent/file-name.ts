@@ -48,8 +48,7 @@ export function parseFileName(text: string): FileName | null {
   return kind === undefined ? null : { kind, candidateId, place: Number(place), repeat: Number(repeat) };
 }
 
-/** A folder's name: of an id or a slug, without any character that means something to a file system or shell. */
-/** The folder of a task, or the file of a candidate. */
+/** The folder of a task, or the file of a candidate: no character of it means something to a file system or shell. */
 export function folderName(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 100);
 }
