@@ -68,7 +68,8 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       summary: "The agent of a search proposes candidates",
       description:
         `${held} Takes a list or one candidate. Either all are admitted, or none (422, faults at \`[i].…\`); an attempt ` +
-        "counts either way. Refused (409) from the run of a reflection.",
+        "counts either way. `check`, `judge`, `runners` and `diffs` stay as the live config has them; `profile` is the " +
+        "live config's, or null. Refused (409) from the run of a reflection.",
       ...ofRunners,
       headers: repeatable,
       body: z.unknown(),

@@ -77,5 +77,13 @@ function blockFaults({ station }: Proposal, { live, check }: Standing): readonly
     path: `station.${field}`,
     message: "must stay as the live config has it: it is the same for all candidates of a search",
   }));
-  return [...kept, ...check(station)];
+  const profile = profileFaults(station, live);
+  const found = check(station).filter(({ path }) => profile.every((fault) => fault.path !== path));
+  return [...kept, ...found, ...profile];
+}
+
+/** Its replays begin without a person looking, with the secrets of its profile, under a prompt that an agent wrote. */
+function profileFaults({ profile }: StationBody, live: StationBody): FieldError[] {
+  if (profile === null || profile === live.profile) return [];
+  return [{ path: "station.profile", message: "must be the profile of the live config, or null" }];
 }

@@ -40,6 +40,7 @@ Write a JSON object to a file and run \`"$SIGNALBOX_SEARCH/propose" FILE\`:
 - \`station\` is a whole block: copy \`live\`, or a candidate's, and change what you mean to. What you leave out is not taken
   from the live config.
 - \`key\`, \`check\`, \`judge\`, \`runners\` and \`diffs\` must stay as they are: they say how work is scored.
+- \`profile\` is the one of \`live\`, or null: no candidate gets other secrets.
 - How runs go must differ from the live config and from every other candidate.
 - \`name\` is a slug (\`lowercase-words\`), used once in the search, never \`seed\`.
 - Either all of them are admitted (\`"status":201\`, and \`left\` says how many more) or none (422, with each fault at its

@@ -50,6 +50,14 @@ t.test("what scores the replays, and where they run, stays as the live config ha
   );
 });
 
+t.test("a candidate has the profile of the live config or none, and so no other secrets", async (t) => {
+  const secretive = { ...live, profile: "usual" };
+  const message = "must be the profile of the live config, or null";
+  t.same(faultsOf([proposal("a", { profile: "other" })]), [`[0].station.profile ${message}`]);
+  const list = [proposal("a", { profile: "usual" }), proposal("b", { profile: null }), proposal("c", { profile: "x" })];
+  t.same(faultsOf(list, { live: secretive }), [`[2].station.profile ${message}`]);
+});
+
 t.test("none may go as another of the search, as the live config, or as one beside it", async (t) => {
   const known = new Map([
     ["seed", "Build it."],
