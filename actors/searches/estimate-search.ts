@@ -10,7 +10,7 @@ import type { SearchBasis } from "./search-basis.js";
  * agent, which the estimate does not depend on.
  */
 export function estimateFor(
-  { entries, health, minGain }: SearchBasis,
+  { entries, health, minGain, lacksModel }: SearchBasis,
   { budget, objective: asked }: Pick<SearchTerms, "budget" | "objective">,
 ): Estimate | Refusal {
   const objective = toObjective(asked);
@@ -18,6 +18,6 @@ export function estimateFor(
   if (objective === undefined) errors.push({ path: "objective", message: "must be success or cost" });
   if (errors.length === 0) errors.push(...refuseForSet(entries, budget));
   if (objective === undefined || errors.length > 0) return { refused: "invalid", errors };
-  const sources = { entries, budget, health, minGain, objective: objective ?? defaultObjective(health) };
+  const sources = { entries, budget, health, minGain, lacksModel, objective: objective ?? defaultObjective(health) };
   return estimateSearch(sources) ?? invalid("setId", "covers too few tasks");
 }

@@ -1,8 +1,8 @@
 import type { Reading } from "../../storage/store.js";
 import { DEFAULT_MIN_GAIN } from "../lines/line.js";
-import { findLine } from "../lines/line.queries.js";
 import type { SetHealth } from "../replays/figures/set-health.js";
 import { type ReplaySetRow, replayEntries } from "../replays/replay-set.table.js";
+import { findStationNow } from "../replays/run-refusal.js";
 import { type HealthTerms, readHealth } from "../replays/set-health.queries.js";
 import { runOutcomes } from "../run-facts/run-outcome.table.js";
 import { runs } from "../runs/run.table.js";
@@ -19,6 +19,8 @@ export interface SearchBasis {
   readonly health: SetHealth;
   /** The smallest gain that the line counts as real. */
   readonly minGain: number;
+  /** Whether the station has a judge, and no model is set up that judges. */
+  readonly lacksModel: boolean;
 }
 
 /** The set as it is now. */
@@ -28,6 +30,7 @@ export function readSearchBasis(
   set: ReplaySetRow,
   terms: HealthTerms,
 ): SearchBasis {
+  const { line, station } = findStationNow(reading, workspaceId, set);
   return {
     entries: replayEntries.list(reading, workspaceId, [set.id]).map(({ runId, taskId }) => {
       const run = runs.get(reading, workspaceId, runId);
@@ -37,6 +40,7 @@ export function readSearchBasis(
       return { runId, taskId, spent, ms, outcome };
     }),
     health: readHealth(reading, workspaceId, set, terms),
-    minGain: findLine(reading, workspaceId, set.lineId)?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+    minGain: line?.replayCheck?.minGain ?? DEFAULT_MIN_GAIN,
+    lacksModel: (station?.judge ?? null) !== null && terms.judging.defaultModel === null,
   };
 }

@@ -225,6 +225,9 @@ export const searchWarningSchema = z
     z
       .strictObject({ kind: z.literal("too-few-to-confirm"), heldOutTasks: count, neededTasks: count })
       .describe("Too few tasks are held out to confirm any gain; with objective `cost`, any lower cost."),
+    z
+      .strictObject({ kind: z.literal("judging-not-set-up") })
+      .describe("The station has a judge and the service has no model: no copy that is to be judged is scored."),
   ])
   .meta({ title: "search warning" });
 

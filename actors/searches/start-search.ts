@@ -100,8 +100,8 @@ function checkTerms(
   const errors = refuseForSet(basis.entries, terms.budget);
   const split = splitTasks(point.set.id, basis.entries);
   if (errors.length > 0 || split === null) return { refused: "invalid", errors };
-  const { health, minGain } = basis;
-  const ranked = { health, minGain, objective: objective ?? defaultObjective(health) };
+  const { health, minGain, lacksModel } = basis;
+  const ranked = { health, minGain, lacksModel, objective: objective ?? defaultObjective(health) };
   return {
     ...{ point, agent, minGain, objective: ranked.objective },
     split: { searched: split.searched.map(toSplitRun), heldOut: split.heldOut.map(toSplitRun) },

@@ -35,7 +35,7 @@ export interface Estimate {
   readonly warnings: readonly SearchWarning[];
 }
 
-export interface EstimateSources extends Pick<WarningSources, "health"> {
+export interface EstimateSources extends Pick<WarningSources, "health" | "lacksModel"> {
   readonly entries: readonly EstimatedEntry[];
   readonly budget: SearchBudget & { readonly concurrency: number };
   readonly minGain: number;
@@ -43,7 +43,7 @@ export interface EstimateSources extends Pick<WarningSources, "health"> {
 }
 
 /** Null when the set has too few tasks to search. It supposes that the tasks are held out whose runs cost most. */
-export function estimateSearch({ entries, budget, minGain, objective, health }: EstimateSources): Estimate | null {
+export function estimateSearch({ entries, budget, minGain, objective, ...sources }: EstimateSources): Estimate | null {
   const split = splitDearest(entries, budget.ceiling.currency);
   if (split === null) return null;
   const { searchedTasks, heldOutTasks } = split;
@@ -54,7 +54,7 @@ export function estimateSearch({ entries, budget, minGain, objective, health }: 
     perReplayAllotments: allotBudget(budget, split),
     estimatedDuration: estimateDuration(budget, split),
     ...{ minGain, objective },
-    warnings: listWarnings({ health, minGain, objective, budget, split }),
+    warnings: listWarnings({ ...sources, minGain, objective, budget, split }),
   };
 }
 

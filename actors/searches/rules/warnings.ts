@@ -8,7 +8,7 @@ import { MIN_COST_TASKS } from "./held-out-cost.js";
 import type { Objective } from "./objective.js";
 import type { Split } from "./split.js";
 
-/** What makes a search hard to trust (document 2, "Warnings"), and our `thin-budget` and `too-few-to-confirm`. */
+/** What makes a search hard to trust (document 2, "Warnings"), and ours, the last three. */
 export type SearchWarning =
   | { readonly kind: "noise-unmeasured" }
   | {
@@ -34,13 +34,17 @@ export type SearchWarning =
    * Fewer tasks are held out than a gain is confirmed on, when `onlyOnSeenTasks` is `too-few-held-out`; by the objective
    * `cost`, than a lower cost is: the best is the live config then.
    */
-  | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number };
+  | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number }
+  /** The station has a judge and the service has no model: no copy that is to be judged is scored. */
+  | { readonly kind: "judging-not-set-up" };
 
 export interface WarningSources {
   /** Of the set, under the live config as it is now. */
   readonly health: SetHealth;
   readonly minGain: number;
   readonly objective: Objective;
+  /** Whether the station has a judge, and no model is set up that judges. */
+  readonly lacksModel: boolean;
   readonly budget: SearchBudget;
   readonly split: Split<CostedEntry>;
 }
@@ -52,6 +56,7 @@ export function listWarnings(sources: WarningSources): readonly SearchWarning[] 
     ...warnOfHealth(sources.health),
     ...warnOfBudget(sources),
     ...warnOfHeldOut(sources),
+    ...(sources.lacksModel ? [{ kind: "judging-not-set-up" } as const] : []),
   ];
 }
 

@@ -10,7 +10,7 @@ function basis(tasks: number, health = unmeasured) {
     ...{ runId: `run_${n}`, taskId: `task_${n}`, spent: { amount: 0.1, currency: "EUR" }, ms: 1_000 },
     outcome: "accepted" as const,
   }));
-  return { entries, health, minGain: 0.05 };
+  return { entries, health, minGain: 0.05, lacksModel: false };
 }
 
 t.test("an estimate is as its schema says, with the objective that follows from the set's health", async (t) => {

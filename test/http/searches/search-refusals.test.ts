@@ -188,3 +188,23 @@ t.test("a set whose station left its line is searched no more", async (t) => {
     t.match([refused.status, refused.body], [409, { detail: /^The station of the replay set left its line\./ }]);
   }
 });
+
+t.test("where a judge scores and no model is set up, an estimate and a start say so", async (t) => {
+  const place = await openReplayScene(t);
+  const { start, estimate } = searchesOf(place);
+  const { set } = await fillSet(place, 5);
+  const setId = set.split("/").at(-1);
+  const [work, review] = sceneLine.stations;
+  const line = `/api/resources/lines/${place.lineId}`;
+  const kindsOf = async (path: string, more: object) => {
+    const { body } = await place.ada.request("POST", path, { setId, budget, ...more });
+    const { warnings = [] } = (body ?? {}) as { warnings?: readonly { kind: string }[] };
+    return warnings.map(({ kind }) => kind);
+  };
+  const usual = ["noise-unmeasured", "too-few-to-confirm"];
+  t.same(await kindsOf(estimate, {}), usual);
+  const judged = { ...sceneLine, stations: [{ ...work, judge: { rubric: "Is it good?" } }, review] };
+  t.equal((await replace(place.ada, line, 1, judged)).status, 200);
+  t.same(await kindsOf(estimate, {}), [...usual, "judging-not-set-up"]);
+  t.same(await kindsOf(start, { agent }), [...usual, "judging-not-set-up"]);
+});

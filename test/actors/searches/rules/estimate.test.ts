@@ -15,7 +15,7 @@ import { costed, euro } from "./pictures.js";
 const entries = [5, 1, 4, 2, 3].map((cost, n) => ({ ...costed(`t${n}`, cost), ms: cost * 1_000 }));
 
 const sources: EstimateSources = {
-  ...{ entries, minGain: 0.05, objective: "success", health: unmeasured },
+  ...{ entries, minGain: 0.05, objective: "success", health: unmeasured, lacksModel: false },
   budget: { iterations: 2, perIteration: 3, repeats: 2, concurrency: 4, ceiling: euro(144) },
 };
 

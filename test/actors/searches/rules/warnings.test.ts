@@ -14,7 +14,7 @@ const tasksFrom = (from: number, to: number, cost: number | null = 1) =>
 const healthy: SetHealth = { ...unmeasured, noise: noiseOf(20, 0, 0.05) };
 
 const sources: WarningSources = {
-  ...{ health: healthy, minGain: 0.05, objective: "success" },
+  ...{ health: healthy, minGain: 0.05, objective: "success", lacksModel: false },
   budget: { iterations: 1, perIteration: 1, repeats: 1, ceiling: euro(1_000) },
   split: splitOf(tasksFrom(0, 12), tasksFrom(12, 20)),
 };
@@ -121,4 +121,8 @@ t.test("by cost fewer than seven confirm none: that is under seventeen tasks", a
   t.same(warned(6), [{ kind: "too-few-to-confirm", heldOutTasks: 6, neededTasks: 7 }]);
   t.same(warned(7), []);
   t.same([16, 17].map(countHeldOut), [6, 7]);
+});
+
+t.test("a judge without a model that judges", async (t) => {
+  t.same(listWarnings({ ...sources, lacksModel: true }), [{ kind: "judging-not-set-up" }]);
 });
