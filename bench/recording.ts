@@ -1,12 +1,9 @@
-import { type ChildProcess, fork } from "node:child_process";
-import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { Change, Store } from "../storage/store.js";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
-import type { IdleRunner } from "./support/idle-runner.js";
+import { IdleRunnerProcess } from "./support/idle-runner-process.js";
 import { type Frame, profile, type Sample } from "./support/profile.js";
 import { percentile, printTable } from "./support/table.js";
+import { findUndoneTask } from "./support/undone-task.js";
 
 const TASKS = 60;
 const SLOTS = 16;
@@ -120,24 +117,14 @@ interface Work {
 async function runTasks(work: Work, steps: number): Promise<void> {
   const { service, poolToken } = work;
   const tasks = `/api/teams/${service.teamId}/tasks`;
-  const runner: ChildProcess = fork(fileURLToPath(new URL("./support/idle-runner.js", import.meta.url)));
-  runner.send({ port: service.port, poolToken, slots: SLOTS, steps } satisfies IdleRunner);
+  const runner = new IdleRunnerProcess({ port: service.port, poolToken, slots: SLOTS, steps });
   for (let n = 0; n < TASKS; n++) {
     const description = "What happens, what should happen, and how to see it. ".repeat(10);
     work.opened += 1;
     await service.create(tasks, { title: `Task ${n}`, description, line: "dev" }, `task-${work.opened}`);
   }
-  while (!(await areDone(service, tasks))) await pause(50);
-  runner.disconnect();
-  await once(runner, "exit");
-}
-
-async function areDone(service: BenchService, tasks: string): Promise<boolean> {
-  for (const state of ["queued", "running"]) {
-    const page = JSON.parse(await service.get(`${tasks}?state=${state}&limit=1`)) as { readonly items: unknown[] };
-    if (page.items.length > 0) return false;
-  }
-  return true;
+  await runner.waitFor(() => findUndoneTask(service), 50);
+  await runner.end();
 }
 
 /** Shares of the processor's time of the service's main thread, without what the clients in it take. */

@@ -1,12 +1,13 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
 import { type Asked, quietReader } from "./support/fair-requests.js";
-import type { IdleRunner } from "./support/idle-runner.js";
+import { IdleRunnerProcess } from "./support/idle-runner-process.js";
 import type { Load, LoadFigures } from "./support/load.js";
 import { percentile, printTable } from "./support/table.js";
+import { findUndoneTask } from "./support/undone-task.js";
 
 const RUNS = 50;
 const REPEATS = 5;
@@ -99,42 +100,33 @@ async function start({ service, setPath }: Scene, key: string): Promise<string> 
 /** Tasks a second, from the runner's hello to the last end. */
 async function runTasks(scene: Scene, round: number, count = COPIES): Promise<number> {
   const { service, teamPath } = scene;
-  const ids: string[] = [];
   for (let n = 0; n < count; n++) {
-    const task = { title: `Task ${n}`, line: "dev" };
-    ids.push((await service.create(`${teamPath}/tasks`, task, `task-${round}-${n}`)).id);
+    await service.create(`${teamPath}/tasks`, { title: `Task ${n}`, line: "dev" }, `task-${round}-${n}`);
   }
-  const areDone = async () => {
-    const page = JSON.parse(await service.get(`${teamPath}/tasks?state=queued&limit=1`)) as {
-      readonly items: unknown[];
-    };
-    const going = JSON.parse(await service.get(`${teamPath}/tasks?state=running&limit=1`)) as {
-      readonly items: unknown[];
-    };
-    return page.items.length + going.items.length === 0;
-  };
-  return count / (await timed(scene, SLOTS.task, areDone));
+  return count / (await timed(scene, SLOTS.task, () => findUndoneTask(service)));
 }
 
 /** Copies of a replay a second, from the runner's hello to the replay's end. */
 async function runReplay(scene: Scene, key: string): Promise<number> {
   const id = await start(scene, key);
-  const isDone = async () => {
+  const findUndone = async () => {
     const replay = JSON.parse(await scene.service.get(`${scene.teamPath}/replays/${id}`)) as { readonly state: string };
-    return replay.state === "finished";
+    return replay.state === "finished" ? null : `${id} is ${replay.state}`;
   };
-  return COPIES / (await timed(scene, SLOTS.replay, isDone));
+  return COPIES / (await timed(scene, SLOTS.replay, findUndone));
 }
 
 /** Seconds from the connection of a runner to what is waited for. */
-async function timed({ service, poolToken }: Scene, slots: number, isDone: () => Promise<boolean>): Promise<number> {
-  const runner: ChildProcess = fork(fileURLToPath(new URL("./support/idle-runner.js", import.meta.url)));
+async function timed(
+  { service, poolToken }: Scene,
+  slots: number,
+  findUndone: () => Promise<string | null>,
+): Promise<number> {
   const begunMs = performance.now();
-  runner.send({ port: service.port, poolToken, slots } satisfies IdleRunner);
-  while (!(await isDone())) await pause(20);
+  const runner = new IdleRunnerProcess({ port: service.port, poolToken, slots });
+  await runner.waitFor(findUndone, 20);
   const seconds = (performance.now() - begunMs) / 1_000;
-  runner.disconnect();
-  await once(runner, "exit");
+  await runner.end();
   return seconds;
 }
 

@@ -18,15 +18,24 @@ export interface IdleRunner {
 /** What repositories are at. */
 const COMMIT = "1".repeat(40);
 
+/** How long a runner waits for its next run before it ends, in milliseconds. */
+const LONGEST_WAIT_MS = 60_000;
+
 /** What an agent says of a step. */
 const SAID = "Read the file, changed what it says about the case, and ran the tests again. ".repeat(3);
 
-/** A runner whose agents do nothing but say so: each run begins and ends at once, for a cent. */
+/**
+ * A runner whose agents do nothing but say so: each run begins and ends at once, for a cent. It keeps its lease. It
+ * connects once, so it tells its parent why and ends when its connection is closed, or when no run comes for a minute.
+ */
 function begin({ port, poolToken, slots, steps = 0 }: IdleRunner): void {
   const headers = { authorization: `Bearer ${poolToken}` };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });
   let said = 0;
   let received = 0;
+  let runs = 0;
+  const giveUp = (why: string) => process.send?.(`after ${runs} runs ${why}`, () => process.exit(1));
+  const waiting = setTimeout(() => giveUp(`no run came for ${LONGEST_WAIT_MS / 1_000} seconds`), LONGEST_WAIT_MS);
   const post = (frame: object) => socket.send(JSON.stringify(frame));
   const say = (message: RunnerMessage) => {
     said += 1;
@@ -39,11 +48,18 @@ function begin({ port, poolToken, slots, steps = 0 }: IdleRunner): void {
       features: [...RUNNER_FEATURES],
     }),
   );
+  socket.on("close", (code, reason) => giveUp(`its connection was closed: ${code} ${reason}`.trim()));
+  socket.on("error", ({ message }) => giveUp(`its connection failed: ${message}`));
+  // No run is under way between two messages, so a beat names no claim.
+  const beat = () => post({ frame: "beat", ack: received, claims: [] });
   socket.on("message", (data) => {
     const frame = serviceFrameSchema.parse(JSON.parse(data.toString()));
+    if (frame.frame === "welcome") setInterval(beat, (frame.leaseSeconds * 1_000) / 3);
     if (frame.frame !== "message") return;
     received = frame.n;
     if (frame.message.type !== "run.assign") return;
+    waiting.refresh();
+    runs += 1;
     const { runId, fence, checkouts } = frame.message.job;
     const bases = checkouts.map(({ repository, base }) => ({ repository, base: base ?? COMMIT }));
     say({ type: "run.started", runId, fence, bases });
