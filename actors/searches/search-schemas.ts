@@ -41,7 +41,9 @@ const best = z
   .nullable()
   .describe(
     "The candidate to choose, as far as is known. One that was never held out is never best, nor one that is `worse` " +
-      "there; with objective `cost`, nor one whose `heldOutCost` is not `cheaper`. Null until the live config was replayed.",
+      "there; with objective `cost`, nor one whose `heldOutCost` is not `cheaper`. Of several the one with the highest score, " +
+      "then the cheapest (with `cost` the other way round), then the greatest held-out gain, then the first. Null until " +
+      "the live config was replayed.",
   );
 
 const searchShape = {

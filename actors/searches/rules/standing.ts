@@ -92,16 +92,24 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
  *   score, then the cheapest;
  * - objective `cost`: of those that cost less than the seed by run, on held-out tasks beyond chance, the cheapest, then
  *   the one with the highest score. Where either cost is unknown nothing is cheaper.
+ *
+ * Of several with the same score and cost the one that gained most on held-out tasks, then the first given.
  */
 export function findBest<Each extends Contender>(contenders: readonly Each[], objective: Objective): Each | null {
   const ranked = rank(contenders);
   const seed = ranked.find(({ isSeed }) => isSeed);
   if (seed === undefined) return null;
+  const first = bestFirst(objective);
   const confirmed = ranked
     .filter((each) => !each.isSeed && isConfirmed(each.contender, objective))
     .filter((each) => beatsSeed(each, seed, objective))
-    .sort(bestFirst(objective));
+    .sort((a, b) => first(a, b) || heldOutGainOf(b) - heldOutGainOf(a));
   return (confirmed[0] ?? seed).contender;
+}
+
+/** As it is shown: whoever compares two sees why one was chosen. Only of those whose gain is known. */
+function heldOutGainOf({ contender }: Ranked<Contender>): number {
+  return contender.heldOut?.heldOutGain?.gain ?? -1;
 }
 
 /** Whether it was held out, and is known not to have done worse there; by `cost`, to have cost less. */

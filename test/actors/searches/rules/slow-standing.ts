@@ -15,6 +15,7 @@ interface Point {
   readonly verdict: string | null;
   readonly heldOutVerdict: string | null;
   readonly heldOutCheaper: boolean;
+  readonly heldOutGain: number;
 }
 
 function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
@@ -26,6 +27,7 @@ function pointsOf(candidates: readonly PicturedCandidate[]): readonly Point[] {
       verdict: searched?.searchedGain?.verdict ?? null,
       heldOutVerdict: heldOut?.heldOutGain?.verdict ?? null,
       heldOutCheaper: heldOut?.heldOutCost?.cheaper ?? false,
+      heldOutGain: heldOut?.heldOutGain?.gain ?? -1,
     });
   }
   return points;
@@ -47,7 +49,7 @@ export function slowFrontier(candidates: readonly PicturedCandidate[], objective
   return on;
 }
 
-/** Whether `id` may be the best. Of several with the same score and cost any may, which is why it is not named. */
+/** Whether `id` is the best: no other is better in score, cost and held-out gain, and none as good stands before it. */
 export function isSlowBest(candidates: readonly PicturedCandidate[], objective: Objective, id: string): boolean {
   const points = pointsOf(candidates);
   const seed = points.find((point) => point.seed);
@@ -65,9 +67,13 @@ export function isSlowBest(candidates: readonly PicturedCandidate[], objective: 
   if (confirmed.length === 0) return seed?.id === id;
   const found = confirmed.find((point) => point.id === id);
   if (found === undefined) return false;
-  return confirmed.every((other) => {
+  const at = confirmed.indexOf(found);
+  return confirmed.every((other, place) => {
     const [scores, costs] = [found.score - other.score, other.cost - found.cost];
     const [first, second] = objective === "success" ? [scores, costs] : [costs, scores];
-    return first > 0 || (first === 0 && second >= 0);
+    if (first !== 0) return first > 0;
+    if (second !== 0) return second > 0;
+    const gains = found.heldOutGain - other.heldOutGain;
+    return gains > 0 || (gains === 0 && at <= place);
   });
 }

@@ -92,6 +92,8 @@ t.test("best by success is better on searched tasks, and known not to be worse o
     "c1",
     "of equal ones the cheapest",
   );
+  t.equal(best(high, { ...high, heldOut: "better" }), "c1", "then the one that gained more on held-out tasks");
+  t.equal(best({ ...high, heldOut: "better", cost: 3 }, { ...high, cost: 2 }), "c1", "the cheapest before it");
   t.equal(best(high, high), "c0", "then the first");
 });
 
@@ -107,6 +109,9 @@ t.test("best by cost is the cheapest below the seed, known not to be worse on he
   t.equal(best(null, { cost: 0.1, heldOut: "better" }), "seed", "nothing is cheaper than what is unknown");
   t.equal(best(1, { cost: 0.8, heldOut: "better" }, { cost: 0.7, heldOut: "within-noise" }), "c1");
   t.equal(best(1, { cost: 0.8, score: 0.5, heldOut: "better" }, { cost: 0.8, score: 0.6, heldOut: "better" }), "c1");
+  const alike = { cost: 0.8, score: 0.5, heldOut: "within-noise" } as const;
+  t.equal(best(1, alike, { ...alike, heldOut: "better" }), "c1", "of equal ones the greater held-out gain");
+  t.equal(best(1, alike, alike), "c0", "then the first");
 });
 
 t.test("a gain beats the seed beyond noise; the leader is only ahead", async (t) => {
