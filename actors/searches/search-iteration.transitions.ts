@@ -1,5 +1,5 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
-import { compare, decimal, type Fraction, subtract } from "../fraction.js";
+import { subtract } from "../fraction.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
 import { storeSkills } from "../lines/run-setup.js";
 import { amountIn } from "../money.js";
@@ -14,6 +14,7 @@ import { type EndRun, runRef } from "../runs/run.messages.js";
 import type { AdmittedCandidate } from "./admit-candidates.js";
 import { queueAgent } from "./agent-run.js";
 import { answerProposal } from "./classify-iteration.js";
+import { countIteration } from "./iteration-spending.js";
 import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
 import { searchRef } from "./search.messages.js";
 import { getSearchInput, searches } from "./search.table.js";
@@ -67,16 +68,9 @@ export function countAgent(turn: Turn, after: SearchIterationRow): void {
   const before = getRow(turn);
   const { currency } = getSearch(turn, before).budget.ceiling;
   const spent = subtract(amountIn(after.agentSpent, currency), amountIn(before.agentSpent, currency));
-  const counted = subtract(countOf(after, currency), countOf(before, currency));
+  const counted = subtract(countIteration(after), countIteration(before));
   putRow(turn, after);
   countInPurse(turn, before.searchId, { counted, spent });
-}
-
-/** What an iteration counts: what its runs reported; at least what it is allotted where one did not say what it cost. */
-function countOf({ agentSpent, allotted, unpriced }: SearchIterationRow, currency: string): Fraction {
-  const reported = amountIn(agentSpent, currency);
-  const whole = decimal(allotted.amount);
-  return unpriced && compare(whole, reported) > 0 ? whole : reported;
 }
 
 /** It is over: its search goes on. */

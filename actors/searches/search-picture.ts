@@ -1,13 +1,13 @@
 import type { TurnReading } from "../../runtime/turn.js";
-import { add, toText, ZERO } from "../fraction.js";
+import { toText, ZERO } from "../fraction.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
-import { amountIn } from "../money.js";
 import type { ReplayState } from "../replays/replay.js";
 import { isUnderWay, replays } from "../replays/replay.table.js";
 import { countSpent } from "../replays/replay-ceiling.js";
 import { replayPurses } from "../replays/replay-purse.table.js";
 import { replaySets } from "../replays/replay-set.table.js";
 import { findLiveFingerprints } from "../replays/station-config.js";
+import { countIteration } from "./iteration-spending.js";
 import type { PicturedCandidate, PicturedIteration, SearchPicture } from "./rules/decide-next.js";
 import type { SearchSpending, UnderWay } from "./rules/room.js";
 import type { SearchCandidateRow, SearchInputRow, SearchIterationRow, SearchRow } from "./search.js";
@@ -77,10 +77,9 @@ function toSpending(turn: TurnReading, { search, candidates, iterations }: Searc
     if (replay === undefined || !isUnderWay(replay)) return [];
     return [{ allotted: replay.ceiling, counted: toText(countSpent(replay)) }];
   });
-  const ofAgent = iterations.flatMap(({ state, allotted, agentSpent, unpriced }): UnderWay[] => {
-    if (state !== "wanted" && state !== "running") return [];
-    const counted = add(amountIn(agentSpent, ceiling.currency), unpriced ? amountIn(allotted, ceiling.currency) : ZERO);
-    return [{ allotted, counted: toText(counted) }];
+  const ofAgent = iterations.flatMap((iteration): UnderWay[] => {
+    if (iteration.state !== "wanted" && iteration.state !== "running") return [];
+    return [{ allotted: iteration.allotted, counted: toText(countIteration(iteration)) }];
   });
   const counted = replayPurses.get(turn, partition, search.id)?.counted ?? toText(ZERO);
   return { ceiling, counted, underWay: [...ofReplays, ...ofAgent] };

@@ -1,4 +1,4 @@
-import { compare, decimal, type Fraction, fromText, sum } from "../../actors/fraction.js";
+import { compare, decimal, fromText, sum } from "../../actors/fraction.js";
 import type { StationBody } from "../../actors/lines/station.js";
 import { amountIn } from "../../actors/money.js";
 import type { Refusal } from "../../actors/refusal.js";
@@ -208,7 +208,7 @@ export class SearchWorld {
     const purse = fromText(this.purse()?.counted ?? "0/1");
     const agents = this.iterations().map(({ agentSpent, allotted, unpriced }) => {
       const reported = amountIn(agentSpent, budget.ceiling.currency);
-      return unpriced ? larger(reported, decimal(allotted.amount)) : reported;
+      return unpriced ? sum([reported, decimal(allotted.amount)]) : reported;
     });
     return [
       ...(["finished", "stopped"].includes(state) && endedAt !== null ? [] : [`it is ${state}`]),
@@ -230,10 +230,6 @@ export class SearchWorld {
     const all = runs.list(this.world.harness.durable, workspaceId);
     return all.filter(({ owner, state }) => owner.kind !== "task" && state !== "ended");
   }
-}
-
-function larger(a: Fraction, b: Fraction): Fraction {
-  return compare(a, b) > 0 ? a : b;
 }
 
 function configCauses({ reflection }: SearchIterationRow) {

@@ -1,4 +1,5 @@
 import t from "tap";
+import { decimal, fromText, subtract, toText } from "../../../actors/fraction.js";
 import { isRefusal } from "../../../actors/refusal.js";
 import { replays } from "../../../actors/replays/replay.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
@@ -98,6 +99,17 @@ t.test("an agent whose runner is lost three times failed; each run counts what i
   t.ok((iteration?.allotted.amount ?? 0) >= allotments.agentRun.amount);
   t.not(scene.purse?.counted, "5/1", "a run that said nothing of its cost counts what it was allotted");
   t.same(left(scene), []);
+});
+
+t.test("a run that was lost counts what is allotted, and the next one what it reports besides", async (t) => {
+  const scene = started({ budget: { ...budget, iterations: 1 } });
+  let runs = 0;
+  drive(scene, { copy: seedFails, agent: () => (++runs === 1 ? { does: "get-lost" } : { amount: 2 }) });
+  const [iteration] = scene.iterations;
+  t.match(iteration, { state: "ended", agentSpent: { amount: 2 }, unpriced: true, lostRunIds: { length: 1 } });
+  t.equal(scene.purse?.spent, "7/1", "five copies of the seed, and the second run");
+  const counted = fromText(scene.purse?.counted ?? "0/1");
+  t.equal(toText(subtract(counted, decimal(iteration?.allotted.amount ?? 0))), "7/1");
 });
 
 t.test("a cost in another currency counts what was allotted, once", async (t) => {
