@@ -1,11 +1,10 @@
 import type { Reading } from "../../storage/store.js";
 import { findPullRequestOf } from "../config-pull-requests/config-pull-request.table.js";
 import { candidatePullRequest } from "../config-pull-requests/config-pull-request.view.js";
-import type { ReplayState } from "../replays/replay.js";
 import { replays } from "../replays/replay.table.js";
 import { type HeldOutFigures, type SearchedFigures, sumSpent } from "./rules/candidate-figures.js";
 import { onlyOnSeenTasks } from "./rules/standing.js";
-import type { SearchCandidateRow } from "./search.js";
+import type { ReplayEnd, SearchCandidateRow } from "./search.js";
 import type { SearchCandidateView } from "./search-schemas.js";
 
 /** A candidate, or the seed, with its figures as far as they are known. */
@@ -24,11 +23,13 @@ export function searchCandidateView(
 ): SearchCandidateView {
   const { row, searched, heldOut } = now;
   const { candidateId, name, seed, iteration, hypothesis, fingerprint, changes, replayId, heldOutReplayId } = row;
-  const stateOf = (id: string | null) => readReplayState(reading, workspaceId, id);
+  const stateOf = (id: string | null, ended: ReplayEnd | null) =>
+    id === null ? ended : (replays.get(reading, workspaceId, id)?.state ?? "gone");
   const picked = findPullRequestOf(reading, workspaceId, candidateId);
   return {
     ...{ candidateId, name, seed, iteration, hypothesis, fingerprint, changes },
-    ...{ replayId, replayState: stateOf(replayId), heldOutReplayId, heldOutReplayState: stateOf(heldOutReplayId) },
+    ...{ replayId, replayState: stateOf(replayId, row.replayEnded) },
+    ...{ heldOutReplayId, heldOutReplayState: stateOf(heldOutReplayId, row.heldOutEnded) },
     ...searchedView(searched),
     ...heldOutView(heldOut),
     costPerRun: searched?.costPerRun ?? null,
@@ -59,9 +60,4 @@ function heldOutView(figures: HeldOutFigures | null) {
     heldOutPairs: figures?.heldOutPairs ?? null,
     heldOutCost: figures?.heldOutCost ?? null,
   };
-}
-
-/** The state of a replay, `gone` once it was removed; null before it was ordered. */
-function readReplayState(reading: Reading, workspaceId: string, replayId: string | null): ReplayState | "gone" | null {
-  return replayId === null ? null : (replays.get(reading, workspaceId, replayId)?.state ?? "gone");
 }

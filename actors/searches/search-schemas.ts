@@ -92,7 +92,10 @@ const pairs = z
   .nullable()
   .describe("Tasks that the judge found better, worse or as good, side by side with the seed's replay.");
 
-const replayState = z.enum([...replayStates, "gone"]).nullable();
+const replayState = z
+  .enum([...replayStates, "gone"])
+  .nullable()
+  .describe("Null until the replay is ordered. `stopped` without an id: the set had no room for it.");
 
 /** A config of a search. */
 export const searchCandidateSchema = z

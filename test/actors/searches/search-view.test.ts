@@ -3,6 +3,7 @@ import { configPullRequests } from "../../../actors/config-pull-requests/config-
 import { replays } from "../../../actors/replays/replay.table.js";
 import { replayCopies } from "../../../actors/replays/replay-copy.table.js";
 import { searches } from "../../../actors/searches/search.table.js";
+import { searchCandidates } from "../../../actors/searches/search-candidate.table.js";
 import { searchIterations } from "../../../actors/searches/search-iteration.table.js";
 import { SearchMemory } from "../../../actors/searches/search-memory.js";
 import { configPullRequestRow } from "../../support/config-pull-request-rows.js";
@@ -108,6 +109,14 @@ t.test("the frontier of each objective: by cost, a cheap one that does worse is 
     viewPictured(picturedSearch({ seed: { ...all, ...heldOut }, heldOut: "vwxyz", candidates, search: { objective } }));
   t.match(await of("success"), { objective: "success", frontier: ["cand_01", "cand_02", "cand_0"] });
   t.match(await of("cost"), { objective: "cost", frontier: ["cand_02", "cand_0"] });
+});
+
+t.test("a replay for which the set had no room reads stopped, though there is none", async (t) => {
+  const scene = open([{ name: "ordered" }]);
+  const row = searchCandidates.get(scene.rows, workspaceId, "srch_1", "cand_01");
+  if (row !== undefined) searchCandidates.put(scene.rows, workspaceId, row, { ...row, replayEnded: "stopped" });
+  const { candidates } = await viewPictured(scene);
+  t.match(candidates, [{ replayId: null, replayState: "stopped", heldOutReplayState: null }]);
 });
 
 t.test("a replay that was removed reads gone, and what it found is still there", async (t) => {
