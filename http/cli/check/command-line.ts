@@ -85,7 +85,7 @@ export function createCommandLine(): Command {
     .option("--commit <sha>", "the commit that plans the change (in CI: the one it says)")
     .option("--pull-request <number>", "the pull request that plans it (in CI: the one it says)", wholeFrom(1))
     .option("--attempt <text>", "another one asks anew (in CI: the run and its attempt)")
-    .option("--repeats <n>", "how often each run is replayed, 1 to 5 (the service's default: 1)", wholeFrom(1))
+    .option("--repeats <n>", "how often each run is replayed, 1 to 5 (the service's default: 1)", wholeFrom(1, 5))
     .addOption(new Option("--summary <file>", "appends what came of it in Markdown").env("GITHUB_STEP_SUMMARY"))
     .option("--time-limit <minutes>", "waits no longer than that, and ends with 2", upTo(30_000), 300)
     .option("--every <seconds>", "how often it looks", upTo(3_600), 5)
@@ -164,11 +164,13 @@ function gather(key: string, before: readonly string[] = []): string[] {
   return [...before, key];
 }
 
-function wholeFrom(least: number): (text: string) => number {
+/** `most` is told where there is one; no number has more than nine digits. */
+function wholeFrom(least: number, most: number | null = null): (text: string) => number {
+  const range = most === null ? `from ${least}` : `from ${least} to ${most}`;
   return (text) => {
     const value = Number(text);
-    if (!/^\d{1,9}$/.test(text) || value < least)
-      throw new InvalidArgumentError(`It must be a whole number from ${least}.`);
+    if (!/^\d{1,9}$/.test(text) || value < least || (most !== null && value > most))
+      throw new InvalidArgumentError(`It must be a whole number ${range}.`);
     return value;
   };
 }
