@@ -51,13 +51,14 @@ const undecided: Readonly<Record<string, string>> = {
   "too-few-scored": "under half the tasks scored on both sides",
 };
 
-/** `2 of 20 tasks regressed, 1 may`; for an undecided one its reason. */
+/** `2 of 20 tasks regressed, 1 may`; for an undecided one its reason, and that none is compared where none is. */
 export function verdictText({ verdict, undecidedBecause, regressions, compared, threshold }: CheckAnswer): string {
   const count = `${regressions.length} of ${tasksText(compared)} that both sides scored regressed, ${threshold.mostRegressions} may`;
   if (verdict === "failed") return `failed: ${count}`;
   if (verdict === "passed") return `passed: ${count}`;
-  if (verdict === "running") return `still checking: ${count} so far`;
-  return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was told"}; ${count}`;
+  const soFar = compared === 0 ? "no task is compared yet" : count;
+  if (verdict === "running") return `still checking: ${soFar}${compared === 0 ? "" : " so far"}`;
+  return `undecided: ${undecided[undecidedBecause ?? ""] ?? undecidedBecause ?? "no reason was told"}; ${soFar}`;
 }
 
 /** The gain in words; it decides no verdict. */

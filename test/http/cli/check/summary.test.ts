@@ -82,6 +82,13 @@ t.test("what could not be asked, was not replayed or is still running says why",
     url,
   );
   t.match(gone, /Undecided: replay is gone; 2 of 19/);
+  const early = { regressions: [], compared: 0, gain: null };
+  const stopped = writeSummary([checked({ ...early, verdict: "undecided", undecidedBecause: "stopped" })], url);
+  t.match(stopped, /Undecided: replay was stopped; no task is compared yet\.\n/);
+  t.match(
+    writeSummary([checked({ ...early, verdict: "running" })], url),
+    /Still checking: no task is compared yet\.\n/,
+  );
   t.match(gone, /\| planned change \| none scored \| 19 of 20 \| 40, 57, 60 \| nothing of 10 EUR \| not there \|/);
 });
 
