@@ -39,7 +39,8 @@ export type Planned = { readonly title: string; readonly station: string | null 
 /**
  * What is to be checked of a planned line: each work station whose block the plan changes, and every work station when it
  * changes the repositories. A station that is new has no past runs, nor has a repository that is new: the station is not
- * checked, the repository is left out.
+ * checked, the repository is left out. A station block alone that names no station of the line is not asked about: who
+ * plans a new station plans the line.
  */
 export function planChecks(planned: PlannedLine, live: LiveLine): readonly Planned[] {
   const repositories = plannedRepositories(planned, live);
@@ -75,6 +76,9 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
   const { key, kind, block } = station;
   const title = `${live.address}/${key}`;
   const before = live.stations.find((each) => each.key === key);
+  if (before === undefined && !planned.isWhole) {
+    return [{ title, station: null, what: "not-asked", why: noStationText(planned, live) }];
+  }
   if (kind === "review") {
     const isOther = before?.kind === "work";
     return isOther ? [nothing(title, key, "The plan makes this a review station, which no check replays.")] : [];
@@ -86,6 +90,12 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
   const { id: lineId, teamId } = live;
   const check = { teamId, lineId, stationKey: key, station: block, repositories };
   return [{ title, station: key, what: "check", check }];
+}
+
+/** `station.json: key names no station of core/dev, which has "work", "fix".` */
+function noStationText({ place }: PlannedLine, { address, stations }: LiveLine): string {
+  const keys = stations.map(({ key }) => JSON.stringify(key)).join(", ");
+  return `${place}: key names no station of ${address}, which has ${keys === "" ? "none" : keys}.`;
 }
 
 function nothing(title: string, station: string | null, why: string): Planned {

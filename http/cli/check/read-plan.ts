@@ -4,6 +4,7 @@ import { idSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
 import { readTerraformPlan } from "./terraform-plan.js";
+import { listUnknownMembers } from "./unknown-members.js";
 
 /** Most levels of nested objects and lists. Plans have some dozens; deeper ones only serve to exhaust the stack. */
 const MAX_DEPTH = 500;
@@ -29,7 +30,7 @@ export function readPlan(text: string, file: string): readonly PlannedLine[] {
   const line = lineBlock.safeParse(value);
   if (line.success) {
     const { id = null, teamId = null, key = null, repositories = null, stations } = line.data;
-    const read = stations.map(plannedStation);
+    const read = stations.map((each, index) => plannedStation(each, ["stations", index]));
     return [{ place: file, what: "changed", id, teamId, key, repositories, stations: read, isWhole: true, faults: [] }];
   }
   const station = stationBlock.safeParse(value);
@@ -39,14 +40,14 @@ export function readPlan(text: string, file: string): readonly PlannedLine[] {
         "or a station block with its key and kind.",
     );
   }
-  const stations = [plannedStation(station.data)];
+  const stations = [plannedStation(station.data, [])];
   const unsaid = { id: null, teamId: null, key: null, repositories: null };
   return [{ place: file, what: "changed", ...unsaid, stations, isWhole: false, faults: [] }];
 }
 
-function plannedStation(given: z.output<typeof stationBlock>): PlannedStation {
+function plannedStation(given: z.output<typeof stationBlock>, at: readonly PropertyKey[]): PlannedStation {
   const { id: _id, ...block } = given;
-  return { key: given.key, kind: given.kind, block, faults: [] };
+  return { key: given.key, kind: given.kind, block, faults: listUnknownMembers(block, at) };
 }
 
 function parseJson(text: string, file: string): unknown {

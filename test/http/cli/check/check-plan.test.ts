@@ -211,6 +211,18 @@ t.test("a station that is asked for and is in no line of the plan could not be a
   t.equal((await run(t, planOf("Old."), passes, { stations: ["work"], line: "core/dev" })).code, 0);
 });
 
+t.test("what a plan misnames could not be asked, and starts nothing", async (t) => {
+  const alone = (block: object, options = {}) =>
+    run(t, JSON.stringify(block), () => "lost", { line: "core/dev", ...options });
+  const mistyped = await alone({ ...work, promt: "New." });
+  t.match(mistyped, { code: 3, came: [], outcomes: [{ why: "plan.json: promt is no member that is known here." }] });
+  for (const stations of [null, ["work"]]) {
+    const elsewhere = await alone({ ...work, key: "wrok" }, { stations });
+    const why = 'plan.json: key names no station of core/dev, which has "work", "other".';
+    t.match(elsewhere, { code: 3, came: [], outcomes: [{ title: "core/dev/wrok", what: "not-asked", why }] });
+  }
+});
+
 t.test("a line that is not there is named as it was given", async (t) => {
   const station = JSON.stringify({ key: "work", kind: "work" });
   const message = "The line core/dve could not be read: the service answered 404: There is no line.";
