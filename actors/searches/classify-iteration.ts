@@ -80,19 +80,26 @@ function isUnderWay({ state }: SearchIterationRow): boolean {
   return state === "wanted" || state === "running";
 }
 
-/** The run is over. One whose runner was lost is run again, twice at most. */
+/** The run is over. One whose runner was lost is run again, twice at most, unless nothing is left for it to say. */
 function toOver(turn: TurnReading, { search, iteration }: Scene, { runId }: RunOver): IterationEvent {
   const run = runs.get(turn, turn.self.partition, runId);
   if (run === undefined || runId !== iteration.runId) return OTHER;
   const row = addRun(iteration, run, search.budget.ceiling.currency);
   if (!isUnderWay(iteration)) return { type: "agent.settled", row };
   const isLost = run.outcome === "abandoned" && isSearchUnderWay(search);
+  if (isLost && isDone(search, iteration)) return { type: "agent.ended", row };
   if (isLost && iteration.lostRunIds.length + 1 < MAX_ATTEMPTS) {
     return { type: "agent.lost", row: { ...row, lostRunIds: [...row.lostRunIds, runId] } };
   }
   if (run.outcome === "completed") return { type: "agent.ended", row };
   const reason = run.failure?.message ?? run.reason ?? "The agent's run did not complete.";
   return { type: "agent.failed", row: { ...row, reason } };
+}
+
+/** Whether all candidates that it may propose are admitted, or each task that it looks into has its cause. */
+function isDone({ budget }: SearchRow, { reflection, proposed }: SearchIterationRow): boolean {
+  if (reflection === null) return proposed.length >= budget.perIteration;
+  return reflection.causes.length >= reflection.tasks.length;
 }
 
 /** The iteration with what a run of it reported. */

@@ -9,6 +9,8 @@
  * | wanted         | agent.taken (run.claimed)               | running |                                                |
  * | wanted         | agent.unclaimed (woken, after a day)    | failed  | withdraws the run; tells the search            |
  * | wanted,running | agent.ended (run.over)                  | ended   | counts what it reported; tells the search      |
+ * |                | (also of a lost runner, with nothing    |         |                                                |
+ * |                | left to propose or to find a cause of)  |         |                                                |
  * | wanted,running | agent.failed (run.over)                 | failed  | the same                                       |
  * | wanted,running | agent.lost (run.over, at most twice)    | wanted  | counts what it reported; queues another run    |
  * | wanted,running | iteration.stop                          | failed  | withdraws the run; tells the search            |

@@ -112,6 +112,46 @@ t.test("a run that was lost counts what is allotted, and the next one what it re
   t.equal(toText(subtract(counted, decimal(iteration?.allotted.amount ?? 0))), "7/1");
 });
 
+t.test("a runner that is lost once all candidates are admitted ends the iteration: none runs again", async (t) => {
+  const scene = started({ budget: { ...budget, iterations: 1 } });
+  let runs = 0;
+  const proposes = { one: "First.", two: "Second." };
+  drive(scene, { copy: seedFails, agent: () => ({ proposes, does: ++runs === 1 ? "get-lost" : "complete" }) });
+  t.equal(runs, 1);
+  t.match(scene.iterations, [{ state: "ended", reason: null, lostRunIds: [], proposed: { length: 2 } }]);
+  t.match(scene.search, { state: "finished", ending: "iterations-used", proposed: 2 });
+  const some = started({ budget: { ...budget, iterations: 1 } });
+  let attempts = 0;
+  drive(some, {
+    copy: seedFails,
+    agent: () => (++attempts === 1 ? { ...{ proposes: { one: "First." } }, does: "get-lost" } : {}),
+  });
+  t.equal(attempts, 2, "one was left");
+  t.same([...left(scene), ...left(some)], []);
+});
+
+t.test("a runner that is lost once each task has its cause ends the reflection", async (t) => {
+  for (const found of ["each", "all but one"]) {
+    const scene = started({ budget: { ...budget, iterations: 4 } });
+    let reflected = 0;
+    drive(scene, {
+      copy: () => ({ succeeds: false }),
+      agent: ({ kind, number, reflection }) => {
+        if (kind === "propose") return { proposes: { [`try-${number}`]: `P${number}` } };
+        const tasks = reflection?.tasks.slice(found === "each" || reflected > 0 ? 0 : 1) ?? [];
+        const causes = tasks.map(({ taskId }) => ({ taskId, cause: "infra", evidence: "It was down." }));
+        return { causes, does: ++reflected === 1 ? "get-lost" : "complete" };
+      },
+    });
+    t.equal(reflected, found === "each" ? 1 : 2, found);
+    t.match(
+      scene.iterations.find(({ kind }) => kind === "reflect"),
+      { state: "ended", reason: null },
+    );
+    t.same(left(scene), []);
+  }
+});
+
 t.test("a cost in another currency counts what was allotted, once", async (t) => {
   const scene = started({ budget: { ...budget, iterations: 1 } });
   drive(scene, { copy: seedFails, agent: () => ({ amount: 3, currency: "USD" }) });
