@@ -6,7 +6,7 @@ export interface LoopRoundsOptions {
   readonly loop: Scheduler;
   /** Milliseconds from any fixed point; never goes backwards. */
   readonly elapsedMs: () => number;
-  /** How long work begins in one round, in milliseconds. Asked before each piece of work. */
+  /** How long work begins in one round, in milliseconds; infinity for no bound. Asked for each piece of work. */
   readonly roundMs: () => number;
 }
 
@@ -29,8 +29,14 @@ export class LoopRounds implements Scheduler {
   }
 
   defer(work: () => void): void {
+    const { loop, roundMs } = this.#options;
+    if (this.#waiting.length === 0 && roundMs() === Number.POSITIVE_INFINITY) {
+      // Nothing waits that it could overtake, and nothing is to be counted: a party alone pays for neither.
+      loop.defer(work);
+      return;
+    }
     this.#waiting.push(work);
-    this.#options.loop.defer(this.#next);
+    loop.defer(this.#next);
   }
 
   /** Begins the work that has waited longest, or leaves it for the next round. */

@@ -18,10 +18,10 @@ function arrange() {
     await loop.turn();
     return done.splice(0);
   };
-  const unbound = (): void => {
-    roundMs = Number.POSITIVE_INFINITY;
+  const setRound = (ms: number): void => {
+    roundMs = ms;
   };
-  return { loop, rounds, work, turn, unbound };
+  return { loop, rounds, work, turn, setRound };
 }
 
 t.test("work of all kinds together is bounded by the round, and what is left comes in its order", async (t) => {
@@ -79,8 +79,24 @@ t.test("work deferred while input is read begins in the round after it, with all
 });
 
 t.test("a round without a bound does all that was deferred before it", async (t) => {
-  const { rounds, work, turn, unbound } = arrange();
-  unbound();
+  const { rounds, work, turn, setRound } = arrange();
+  setRound(Number.POSITIVE_INFINITY);
   for (let count = 0; count < 100; count++) rounds.defer(() => work("a", 1));
   t.equal((await turn()).length, 100);
+});
+
+t.test("the order stays while the bound comes and goes", async (t) => {
+  const { loop, rounds, work, turn, setRound } = arrange();
+  setRound(Number.POSITIVE_INFINITY);
+  rounds.defer(() => work("unbound before", 3));
+  setRound(1);
+  for (const name of ["a", "b"]) rounds.defer(() => work(name, 3));
+  setRound(Number.POSITIVE_INFINITY);
+  rounds.defer(() => work("unbound behind", 3));
+  setRound(1);
+  t.same(await turn(), ["unbound before", "a"]);
+  t.same(await turn(), ["b"]);
+  t.same(await turn(), ["unbound behind"]);
+  t.same(await turn(), []);
+  t.ok(loop.isIdle);
 });
