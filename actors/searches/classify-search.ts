@@ -102,7 +102,7 @@ function toSteps(turn: TurnReading, search: SearchRow, judging: ReplayJudging): 
   const measured = measureScene(turn, scene);
   const reflected = closeReflection(turn, measured, judging);
   const picture = toPicture(turn, reflected, judging);
-  const { steps, leads } = planSteps(picture, (standing) => findFailures(turn, reflected, standing).length > 0);
+  const { steps, leads } = planSteps(picture, () => findFailures(turn, reflected).length > 0);
   const candidates = listChanges(scene.candidates, reflected.candidates);
   const iterations = listChanges(scene.iterations, reflected.iterations);
   return { type: `steps.${leads}`, taken: { candidates, iterations, steps } };
@@ -149,13 +149,10 @@ function closeReflection(turn: TurnReading, scene: SearchScene, judging: ReplayJ
   return { ...scene, iterations: scene.iterations.map(close) };
 }
 
-/** The searched tasks that a candidate failed. */
-export function findFailures(turn: TurnReading, scene: SearchScene, candidateId: string): readonly FailedTask[] {
-  const { candidates, input } = scene;
-  const replayId = candidates.find((each) => each.candidateId === candidateId)?.replayId ?? null;
-  if (replayId === null) return [];
+/** The searched tasks that the seed failed: what a reflection looks into. */
+export function findFailures(turn: TurnReading, { search, input }: SearchScene): readonly FailedTask[] {
   const runs = input.split.searched.map(({ runId }) => runId);
-  const copies = listCopies(turn, turn.self.partition, replayId);
+  const copies = listCopies(turn, turn.self.partition, search.seedReplayId);
   return findFailedTasks(
     copies.filter(({ originalRunId }) => runs.includes(originalRunId)),
     runs,

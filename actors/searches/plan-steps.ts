@@ -15,7 +15,7 @@ const MAX_STEPS = 60;
  * The steps of a search until it waits or ends. `hasFailures` says whether there is anything for a reflection to look
  * into: else it ends at once. Pure.
  */
-export function planSteps(picture: SearchPicture, hasFailures: (standing: string) => boolean): PlannedSteps {
+export function planSteps(picture: SearchPicture, hasFailures: () => boolean): PlannedSteps {
   const steps: NextStep[] = [];
   let now = picture;
   for (let count = 0; count < MAX_STEPS; count++) {
@@ -32,7 +32,7 @@ export function planSteps(picture: SearchPicture, hasFailures: (standing: string
 function afterStep(
   picture: SearchPicture,
   step: Exclude<NextStep, { readonly step: "wait" | "end" }>,
-  hasFailures: (standing: string) => boolean,
+  hasFailures: () => boolean,
 ): SearchPicture {
   switch (step.step) {
     case "replay":
@@ -47,7 +47,7 @@ function afterStep(
     }
     case "propose":
     case "reflect": {
-      const isOver = step.step === "reflect" && !hasFailures(step.standing);
+      const isOver = step.step === "reflect" && !hasFailures();
       const number = picture.iterations.length + 1;
       const iteration = { number, kind: step.step, admitted: 0 } as const;
       const iterations = [

@@ -120,8 +120,8 @@ function beginIteration(
   step: Extract<NextStep, { readonly step: "propose" | "reflect" }>,
 ): void {
   const { search, iterations } = scene;
-  const standing = step.step === "reflect" ? step.standing : null;
-  const tasks = standing === null ? [] : findFailures(turn, scene, standing);
+  const standing = step.step === "reflect" ? search.seedCandidateId : null;
+  const tasks = standing === null ? [] : findFailures(turn, scene);
   const isOver = standing !== null && tasks.length === 0;
   const now = new Date(turn.now).toISOString();
   const row: SearchIterationRow = {

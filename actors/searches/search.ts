@@ -165,7 +165,7 @@ export interface RecordedCause extends FailedTask {
 
 /** What an iteration that reflects looks into, at most 10 tasks, and what its agent found: one cause a task. */
 export interface Reflection {
-  /** The candidate whose failures it looks into. */
+  /** The candidate whose failures it looks into: the seed, as nothing beat it. */
   readonly standing: string;
   readonly tasks: readonly FailedTask[];
   readonly causes: readonly RecordedCause[];

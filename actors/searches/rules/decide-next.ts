@@ -51,7 +51,7 @@ export interface SearchPicture {
  *   was admitted, when the station left;
  * - `replay`: start the candidate's replay on the searched runs, under this ceiling;
  * - `propose`, `reflect`: start an iteration, of which the agent's run has this allotment. A reflection looks into what
- *   `standing` failed; without any failed task it ends at once (`no-failures`);
+ *   the seed failed, as nothing beats it; without any failed task it ends at once (`no-failures`);
  * - `hold-out`: store the ending, hold out, and start the candidate's replay on the held-out runs;
  * - `end`: the search ends in this state.
  * A search that is seeding moves to `searching` with any but `wait` and `end`.
@@ -60,7 +60,7 @@ export type NextStep =
   | { readonly step: "wait" }
   | { readonly step: "replay"; readonly candidateId: string; readonly ceiling: Money }
   | { readonly step: "propose"; readonly allotted: Money }
-  | { readonly step: "reflect"; readonly allotted: Money; readonly standing: string }
+  | { readonly step: "reflect"; readonly allotted: Money }
   | {
       readonly step: "hold-out";
       readonly ending: SearchEnding;
@@ -102,10 +102,7 @@ function iterateNext(picture: SearchPicture): NextStep {
   if (ending !== null) return holdOut(picture, ending);
   const allotted = grantPart("agentRun", termsOf(picture));
   if (allotted === null) return holdOut(picture, "ceiling");
-  if (shallReflect(picture)) {
-    const standing = findLeader(picture.candidates, picture.objective);
-    if (standing !== null) return { step: "reflect", allotted, standing: standing.candidateId };
-  }
+  if (shallReflect(picture)) return { step: "reflect", allotted };
   return canPropose(picture) ? { step: "propose", allotted } : holdOut(picture, "ceiling");
 }
 

@@ -292,6 +292,23 @@ t.test("a reflection looks into what failed, and its causes decide whether the s
   }
 });
 
+t.test("a reflection looks into what the live config failed, where a candidate is ahead by noise alone", async (t) => {
+  const scene = started({ budget: { ...budget, iterations: 5, perIteration: 1 } }, 6);
+  const { searched } = getSearchInput(scene.rows, workspaceId, SEARCH_ID).split;
+  const [solved] = searched.map(({ taskId }) => taskId);
+  drive(scene, {
+    copy: (candidate, taskId) => ({ succeeds: candidate === "try-1" && taskId === solved }),
+    agent: ({ kind, number }) => (kind === "reflect" ? {} : better({ number })),
+  });
+  const ahead = scene.candidates.find(({ name }) => name === "try-1")?.searched;
+  t.match(ahead, { score: `1/${searched.length}`, searchedGain: { verdict: "within-noise" } });
+  const standing = scene.search.seedCandidateId;
+  t.match(
+    scene.iterations.filter(({ kind }) => kind === "reflect"),
+    [{ number: 4, reflection: { standing, tasks: { length: searched.length } } }],
+  );
+});
+
 t.test("a stop takes all that is under way with it, and what ran counts", async (t) => {
   const scene = started();
   drive(scene, { copy: seedFails, agent: better }, () => scene.search.proposed > 0);

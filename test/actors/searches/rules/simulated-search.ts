@@ -170,9 +170,9 @@ export class Simulation {
         this.#ending = next.ending;
         return this.#startReplay(next.candidateId, this.#split.heldOut, next.ceiling, "heldOutReplayState");
       case "propose":
-        return this.#startAgent("propose", next.allotted, null);
+        return this.#startAgent("propose", next.allotted);
       case "reflect":
-        return this.#startAgent("reflect", next.allotted, next.standing);
+        return this.#startAgent("reflect", next.allotted);
     }
   }
 
@@ -195,9 +195,9 @@ export class Simulation {
     });
   }
 
-  #startAgent(kind: PicturedIteration["kind"], allotted: Money, standing: string | null): void {
+  #startAgent(kind: PicturedIteration["kind"], allotted: Money): void {
     const number = this.#iterations.length + 1;
-    const tasks = standing === null ? 0 : findFailedTasks(this.#copiesOf(standing, this.#split.searched), []).length;
+    const tasks = findFailedTasks(this.#copiesOf("seed", this.#split.searched), []).length;
     if (kind === "reflect" && tasks === 0) {
       this.#iterations = [...this.#iterations, { number, kind, state: "ended", admitted: 0, outcome: "no-failures" }];
       return;
