@@ -24,6 +24,7 @@
  * 1. A verdict but `running` is never left (`verdict.ts`); it is in the row in the turn that finds it.
  * 2. Until nothing of its replays runs any more it watches and pins both; then what it shows is kept.
  * 3. In `new` it has no rows, and stops.
+ * 4. A start tells the oldest checks of its set to go where there is no room for another (`check-room.ts`).
  */
 import { assertEvent, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

@@ -28,6 +28,7 @@ import type { PreparedCheck } from "./prepare-check.js";
 export function startCheck(turn: Turn, message: StartCheck, prepared: PreparedCheck, judging: ReplayJudging): void {
   const { partition, id } = turn.self;
   tellToGo(turn, prepared.replaced);
+  for (const each of prepared.leaving) turn.send(replayCheckRef(partition, each), { type: "check.forget" });
   const baseline = prepared.baseline ?? orderBaseline(turn, prepared, judging);
   const replay = orderPlanned(turn, prepared, { baseline, judging });
   const row = toRow(turn, prepared, { replay, baseline, judging });

@@ -13,6 +13,7 @@ import { findRequestBefore } from "../resources/repeated-request.js";
 import type { CheckThreshold } from "./check.js";
 import type { CheckTerms, StartCheck } from "./check.messages.js";
 import { replayChecks } from "./check.table.js";
+import { findCheckRoom } from "./check-room.js";
 import { type CheckedWith, digestRuns, findReusable, listEarlier } from "./earlier-check.js";
 import { type PreparedChange, prepareChange } from "./planned-change.js";
 
@@ -26,8 +27,9 @@ export interface PreparedCheck {
   readonly runsDigest: string;
   /** The set's baseline; null when one is to start beside it. */
   readonly baseline: ReplayRow | null;
-  /** Replays of the set that are to go, so that there is room. */
+  /** Replays and checks of the set that are to go, so that there is room. */
   readonly replaced: readonly string[];
+  readonly leaving: readonly string[];
 }
 
 /** What a start comes to: a check, one that is there already, or a refusal. */
@@ -38,7 +40,7 @@ export type CheckStart =
 
 /**
  * What a start comes to, in the order of its refusals: who may not plan; the station; the line's terms and the guarding
- * set; the planned block; whether it changes how runs go; the other terms; room for its replays. Reads only.
+ * set; the planned block; whether it changes how runs go; the other terms; room for its replays and for it. Reads only.
  */
 export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
   const refused = refusePlanner(turn, message.caller, message.teamId);
@@ -76,8 +78,10 @@ function prepareFor(turn: TurnReading, asked: Asked): CheckStart {
   const count = baseline === null ? 2 : 1;
   const replaced = findRoom(turn, set, { count, beside: baseline?.id ?? null });
   if (isRefusal(replaced)) return refuse(replaced);
+  const leaving = findCheckRoom(turn, set.id);
+  if (isRefusal(leaving)) return refuse(leaving);
   const attempt = 1 + Math.max(0, ...earlier.map((check) => check.attempt));
-  return { to: "start", prepared: { ...asked, attempt, runsDigest, baseline, replaced } };
+  return { to: "start", prepared: { ...asked, attempt, runsDigest, baseline, replaced, leaving } };
 }
 
 function repeat(turn: TurnReading, checkId: string): CheckStart {

@@ -1,6 +1,7 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { compare, fromText, ZERO } from "../fraction.js";
 import { isRefusal, type Refusal } from "../refusal.js";
+import { findLeaving } from "../tables/room.js";
 import type { ReplayRow } from "./replay.js";
 import { replayRef } from "./replay.messages.js";
 import { isKeptReplay } from "./replay.retention.js";
@@ -9,8 +10,6 @@ import type { ReplaySetRow } from "./replay-set.table.js";
 
 /** Most replays that a set keeps. */
 export const MAX_REPLAYS = 200;
-/** Most replays of which one start removes, of a set that has more from an earlier release. */
-const REMOVED_AT_ONCE = 50;
 
 interface Wanted {
   /** Replays that are to start. */
@@ -44,16 +43,11 @@ export function findRoom(
 ): readonly string[] | Refusal {
   const { partition } = turn.self;
   const stored = replays.all(turn, partition, { setId: set.id });
-  const wanted = Math.min(stored.length + count - MAX_REPLAYS, REMOVED_AT_ONCE);
-  if (wanted <= 0) return [];
   const named = new Set(stored.flatMap(({ pairedWith, answers }) => [pairedWith, answers, beside]));
-  const removed: ReplayRow[] = [];
-  for (const replay of inOrder(stored)) {
-    if (removed.length === wanted) break;
-    if (isUnderWay(replay) || !replay.judged || named.has(replay.id)) continue;
-    if (!isKeptReplay(turn, replay)) removed.push(replay);
-  }
-  return removed.length < wanted ? full : removed.map(({ id }) => id);
+  const mayGo = (replay: ReplayRow) =>
+    !isUnderWay(replay) && replay.judged && !named.has(replay.id) && !isKeptReplay(turn, replay);
+  const leaving = findLeaving(inOrder(stored), { most: MAX_REPLAYS, count, mayGo });
+  return leaving === null ? full : leaving.map(({ id }) => id);
 }
 
 const full: Refusal = {

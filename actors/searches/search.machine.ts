@@ -31,6 +31,7 @@
  * 2. A replay starts when what is free of the ceiling pays what it is allotted, and its copies run while the purse has
  *    room (`../replays/replay-purse.ts`).
  * 3. At its end nothing of it is queued or runs. Of one that finished, pairs may still be judged.
+ * 4. A start tells the station's oldest searches to go where there is no room for another (`search-room.ts`).
  */
 import { assertEvent, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";

@@ -29,6 +29,7 @@ import { findSearchUnderWay, searches, searchInputs } from "./search.table.js";
 import { type BasisEntry, readSearchBasis } from "./search-basis.js";
 import { searchCandidates } from "./search-candidate.table.js";
 import { limitSearchLane, watchSearchReplay } from "./search-replays.js";
+import { makeSearchRoom } from "./search-room.js";
 
 /** What a search starts from, once nothing refuses it. */
 export interface SearchStart {
@@ -143,6 +144,7 @@ export function startSearch(
   const { point, allotments } = start;
   const full = makeRoom(turn, point.set, { count: 1, beside: null });
   if (full !== null) return full;
+  makeSearchRoom(turn, point.set);
   openPurse(turn, { searchId, ceiling: terms.budget.ceiling });
   limitSearchLane(turn, searchId, terms.budget.concurrency);
   const search = { searchId, candidateName: SEED };

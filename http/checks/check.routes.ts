@@ -44,7 +44,8 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
       "live. The ceiling is that of each replay: of this one, and of one of the live config where the set has none with " +
       "as many copies. A change that was checked already is answered with that check (200, `reused`) while it runs, " +
       "passed or failed with the same runs, terms and repeats against the same live config. A change that changes " +
-      "nothing about how runs go is refused with `nothing-to-replay`.",
+      "nothing about how runs go is refused with `nothing-to-replay`. A set keeps at most 200 checks: a start beyond " +
+      "that removes the oldest that has ended.",
     access: "any",
     body: z.unknown(),
     takes: checkBody,

@@ -58,7 +58,8 @@ function startRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     description:
       "It takes a snapshot of the live config, draws the tasks that are held out, and replays the live config on every run " +
       "of the set. Then its agent proposes candidates by what is seen on the searched runs, and the best are confirmed on " +
-      "the held-out ones. Everything it does spends from one ceiling. A station has one search at a time.",
+      "the held-out ones. Everything it does spends from one ceiling. A station has one search at a time, and " +
+      "keeps the latest 50.",
     access: "any",
     body: asked,
     example: { setId: "rset_1", budget: exampleBudget, agent: { harness: "command" }, objective: "success" },

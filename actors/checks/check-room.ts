@@ -1,0 +1,21 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import { findLeaving } from "../tables/room.js";
+import type { ReplayCheckRow } from "./check.js";
+import { replayChecks } from "./check.table.js";
+
+/** Most checks over a set that are stored. */
+const MAX_CHECKS = 200;
+
+/** The ids of the set's oldest checks that are to go so that there is room for one; refused where too few have ended. */
+export function findCheckRoom(turn: TurnReading, setId: string): readonly string[] | Refusal {
+  const oldestFirst = replayChecks.all(turn, turn.self.partition, { setId }).toReversed();
+  const mayGo = ({ endedAt }: ReplayCheckRow) => endedAt !== null;
+  const leaving = findLeaving(oldestFirst, { most: MAX_CHECKS, count: 1, mayGo });
+  return leaving === null ? full : leaving.map(({ id }) => id);
+}
+
+const full: Refusal = {
+  refused: "conflict",
+  detail: `The set has its ${MAX_CHECKS} replay checks, and none of them has ended. Wait until one has.`,
+};
