@@ -95,6 +95,14 @@ export const replayCheckSchema = z
     undecidedBecause,
     tasks: count.describe("The tasks that it replays."),
     compared: count.describe("Those scored on both sides."),
+    waiting: z
+      .strictObject({ for: z.enum(["model", "runner"]), since: time })
+      .nullable()
+      .describe(
+        "What it waits for while it runs, as `progress.waiting` of its replays has it; null while one of them goes on. " +
+          "`since`: when the model ceased to answer; of `runner`, when the run was queued that waits longest. Streams do " +
+          "not say `runner`.",
+      ),
     candidate: side,
     baseline: side,
     regressions: z.array(regression).describe("The largest loss first."),

@@ -17,6 +17,6 @@ export const replayCheckTopicView: StreamTopic = {
   },
   view: (reading, { workspaceId, id }) => {
     const check = replayChecks.get(reading, workspaceId, id);
-    return check === undefined ? undefined : checkView(reading, workspaceId, check, { reused: false });
+    return check === undefined ? undefined : checkView(reading, workspaceId, check, { reused: false, latest: null });
   },
 };

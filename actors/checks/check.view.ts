@@ -9,10 +9,13 @@ import { toResult } from "./check-result.js";
 import { type CheckResultRow, replayCheckResults } from "./check-result.table.js";
 import type { CheckWarningView, ListedCheckView, ReplayCheckView } from "./check-schemas.js";
 import { type ReplaySides, readSidesInSteps } from "./check-sides.js";
+import { whatCheckWaitsFor } from "./check-waiting.js";
 import { atOnce, type InSteps } from "./in-steps.js";
 
 interface Asked {
   readonly reused: boolean;
+  /** Where runners are looked up for `waiting`; null on streams, which do not say `runner`. */
+  readonly latest: Reading | null;
 }
 
 /** A check by itself: from its replays while they are stored, then from what was kept of them. */
@@ -25,7 +28,7 @@ export function* viewInSteps(
   reading: Reading,
   workspaceId: string,
   row: ReplayCheckRow,
-  { reused }: Asked,
+  { reused, latest }: Asked,
 ): InSteps<ReplayCheckView> {
   const { id, teamId, lineId, stationId, stationKey, setId, setVersion, candidateId, replayId } = row;
   const { baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive } = row;
@@ -40,6 +43,7 @@ export function* viewInSteps(
     ...{ baselineReplayId, attempt, reference, liveFingerprint, candidateFingerprint, keptLive },
     ...{ threshold: thresholdView(row, sides), repeats, gain: gainOf(row, sides) },
     ...{ verdict, undecidedBecause, tasks, compared },
+    waiting: verdict === "running" ? whatCheckWaitsFor(latest, workspaceId, sides) : null,
     candidate: { state: sides.candidate?.state ?? null, ...result.candidate },
     baseline: { state: sides.baseline?.state ?? null, ...result.baseline },
     regressions: result.regressions,

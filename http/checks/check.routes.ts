@@ -123,7 +123,7 @@ async function viewNow(runtime: Runtime, { workspaceId, checkId, reused, ...requ
   try {
     const row = findStoredCheck(view, workspaceId, checkId);
     if (row === undefined) throw new Refused({ refused: "not-found", detail: `Replay check ${checkId} not found.` });
-    const steps = viewInSteps(view, workspaceId, row, { reused });
+    const steps = viewInSteps(view, workspaceId, row, { reused, latest: runtime.reading });
     for (;;) {
       const step = steps.next();
       if (step.done === true) return step.value;

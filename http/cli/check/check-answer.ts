@@ -57,6 +57,8 @@ export const checkSchema = z.looseObject({
   compared: z.number(),
   candidate: side,
   baseline: side,
+  // Releases before did not say it.
+  waiting: z.looseObject({ for: word, since: z.iso.datetime() }).nullish(),
   regressions: z.array(regression),
   replayUrl: z.string().nullable(),
   reused: z.boolean(),

@@ -11,25 +11,26 @@ export interface Progress {
 /** Lines of progress of one check that follow each other closely are left out, in milliseconds. */
 const BETWEEN_MS = 30_000;
 
-/** Writes a line for each check that starts, that came along since its last line, and for each new warning. */
+/** Writes a line for each check that starts, that came along or waits since its last line, and for each new warning. */
 export function writeProgress(say: (line: string) => void, nowMs: () => number): Progress {
-  const lastMs = new Map<string, number>();
+  const last = new Map<string, { readonly ms: number; readonly text: string }>();
   return {
     started(outcome) {
-      if (outcome.what === "still-running" || outcome.what === "checked") {
-        for (const line of startLines(outcome.check)) say(`${outcome.title}: ${line}`);
-      }
-      lastMs.set(outcome.title, nowMs());
+      if (outcome.what !== "still-running" && outcome.what !== "checked") return;
+      const { title, check } = outcome;
+      for (const line of startLines(check)) say(`${title}: ${line}`);
+      // One that waits from its start says so too, once it does so for a while.
+      last.set(title, { ms: nowMs(), text: check.waiting ? "" : progressText(check) });
     },
     moved(before, after) {
       if (before.what !== "still-running") return;
       for (const text of newWarnings(before.check, checkOf(after))) say(`${after.title}: warning: ${text}`);
       if (after.what !== "still-running") return;
-      if (nowMs() - (lastMs.get(after.title) ?? 0) < BETWEEN_MS) return;
-      const [was, now] = [before.check, after.check].map(progressText);
-      if (now === undefined || was === now) return;
-      say(`${after.title}: ${now}`);
-      lastMs.set(after.title, nowMs());
+      const said = last.get(after.title);
+      const text = progressText(after.check);
+      if (said !== undefined && (nowMs() - said.ms < BETWEEN_MS || said.text === text)) return;
+      say(`${after.title}: ${text}`);
+      last.set(after.title, { ms: nowMs(), text });
     },
   };
 }
@@ -50,7 +51,14 @@ function startLines({ id, attempt, reused, tasks, repeats, threshold, warnings }
   return [`${id} ${begun} (attempt ${attempt}): ${what}`, ...warnings.map(({ text }) => `warning: ${text}`)];
 }
 
-function progressText({ candidate, baseline }: CheckAnswer): string {
+/** What a check waits for, by the service's word; a later release may have others. */
+const waited: Readonly<Record<string, string>> = {
+  runner: "a runner: none that fits is connected and free",
+  model: "the model that judges: it does not answer for now",
+};
+
+function progressText({ candidate, baseline, waiting }: CheckAnswer): string {
+  if (waiting) return `waits for ${waited[waiting.for] ?? waiting.for}, since ${waiting.since}`;
   return `checking: planned change ${sideText(candidate)}; live config ${sideText(baseline)}`;
 }
 

@@ -1,15 +1,21 @@
 import t from "tap";
 import { checkView } from "../../../actors/checks/check.view.js";
 import { replayCheckResults } from "../../../actors/checks/check-result.table.js";
+import { readSides } from "../../../actors/checks/check-sides.js";
+import { whatCheckWaitsFor } from "../../../actors/checks/check-waiting.js";
 import type { LineFields } from "../../../actors/lines/line.js";
 import { isRefusal } from "../../../actors/refusal.js";
+import type { ReplayRow } from "../../../actors/replays/replay.js";
 import { replays } from "../../../actors/replays/replay.table.js";
+import { listCopies } from "../../../actors/replays/replay-copy.table.js";
 import { replayInputs } from "../../../actors/replays/replay-input.table.js";
 import { replaySetsRef } from "../../../actors/replays/replay-set.messages.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
+import { runs } from "../../../actors/runs/run.table.js";
 import { defaultRetention } from "../../../actors/tables/retention.js";
 import { retentionRef } from "../../../actors/tables/retention-sweeper.machine.js";
 import type { Message } from "../../../runtime/turn.js";
+import type { Reading } from "../../../storage/store.js";
 import {
   allChecks,
   checkComplaints,
@@ -42,7 +48,7 @@ async function changeLine(world: ReplayWorld, change: (line: LineFields) => Line
 }
 
 const view = (world: ReplayWorld, id: string) =>
-  checkView(world.harness.durable, workspaceId, checkOf(world, id), { reused: false });
+  checkView(world.harness.durable, workspaceId, checkOf(world, id), { reused: false, latest: null });
 
 t.test("of two starts of one change at once, one is a check and the other its reuse", async (t) => {
   const world = await openCheckWorld();
@@ -75,6 +81,37 @@ t.test("checks of several changes share a baseline, and each is decided by its o
   t.equal(checkOf(world, later).baselineReplayId, baselineReplayId, "one that finished serves too");
   const more = await startCheck(world, { prompt: "Later", repeats: 2 });
   t.not(checkOf(world, more).baselineReplayId, baselineReplayId, "one with fewer copies does not");
+});
+
+t.test("a check says what it waits for, and since when, while neither replay goes on", async (t) => {
+  const world = await openCheckWorld({ slots: 0 });
+  const id = await startCheck(world);
+  await world.connectedAsk();
+  const { durable } = world.harness;
+  const read = (latest: Reading | null) =>
+    checkView(durable, workspaceId, checkOf(world, id), { reused: false, latest }).waiting;
+  const queued = world.allReplays().flatMap((replay) => listCopies(durable, workspaceId, replay.id));
+  const [first = ""] = queued.map(({ runId }) => runId ?? "").sort();
+  const since = new Date(runs.get(durable, workspaceId, first)?.queuedAtMs ?? 0).toISOString();
+  t.same(read(durable), { for: "runner", since });
+  t.equal(read(null), null, "streams look at no runners");
+
+  const { candidate, baseline } = readSides(durable, workspaceId, checkOf(world, id));
+  if (candidate === null || baseline === null) throw new Error("a replay is gone");
+  type Changes = Partial<ReplayRow>;
+  const ask = (latest: Reading | null, own: Changes, other: Changes) =>
+    whatCheckWaitsFor(latest, workspaceId, {
+      candidate: { ...candidate, replay: { ...candidate.replay, ...own } },
+      baseline: { ...baseline, replay: { ...baseline.replay, ...other } },
+    });
+  const model = { for: "model", since: "2026-01-01T00:00:00.000Z" } as const;
+  const goesOn = { counts: { ...baseline.replay.counts, running: 1 } };
+  t.match(ask(durable, { waiting: model }, {}), { for: "runner" }, "runners before the model");
+  t.equal(ask(null, { waiting: model }, {}), null, "the other is not known to wait");
+  t.same(ask(null, { waiting: model }, { waiting: model }), model);
+  t.equal(ask(durable, { waiting: model }, goesOn), null, "one goes on");
+  t.same(ask(durable, { waiting: model }, { ...goesOn, state: "finished" }), model, "one is over");
+  t.equal(ask(durable, { state: "finished" }, { state: "finished" }), null, "both are over");
 });
 
 t.test("an earlier check holds while set, terms and repeats are the same, unless it is undecided", async (t) => {

@@ -37,7 +37,7 @@ async function work(world: ReplayWorld, replayId: string): Promise<void> {
 }
 
 const view = (world: ReplayWorld, id: string) =>
-  checkView(world.harness.durable, workspaceId, checkOf(world, id), { reused: false });
+  checkView(world.harness.durable, workspaceId, checkOf(world, id), { reused: false, latest: null });
 
 const open = (options: ReplayWorldOptions = {}) => openCheckWorld({ station: { judge }, slots: 4, ...options });
 

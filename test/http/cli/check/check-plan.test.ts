@@ -89,6 +89,25 @@ t.test("a check is started with what is planned, and awaited", async (t) => {
   t.match(said[1], /^core\/dev\/work: warning: It may fail by chance\.$/);
 });
 
+t.test("a check that waits says for what, once", async (t) => {
+  const since = "2026-01-01T00:00:00.000Z";
+  const waiting = (what: string) => ({ ...runningCheck, waiting: { for: what, since } });
+  const { code, said } = await run(t, planOf("New."), (_, nth) => {
+    if (nth > 20) return { status: 200, body: passedCheck };
+    return {
+      status: nth === 1 ? 201 : 200,
+      body: nth < 10 ? waiting("runner") : nth < 15 ? waiting("model") : runningCheck,
+    };
+  });
+  t.equal(code, 0);
+  t.match(said.slice(1), [
+    `core/dev/work: waits for a runner: none that fits is connected and free, since ${since}`,
+    `core/dev/work: waits for the model that judges: it does not answer for now, since ${since}`,
+    /^core\/dev\/work: checking: planned change/,
+  ]);
+  t.equal(said.length, 4);
+});
+
 t.test("each verdict has its exit code", async (t) => {
   const ended = (body: object) => run(t, planOf("New."), () => ({ status: 200, body }));
   t.equal((await ended(passedCheck)).code, 0);
