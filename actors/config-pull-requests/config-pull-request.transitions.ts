@@ -57,7 +57,9 @@ const byHand = { attribute: null, expression: null, wanted: null };
 
 const noSource: OpeningRefusal = {
   code: "no-source",
-  message: "The line names no source. Give it a repository and a path, and pick the candidate again.",
+  message:
+    "The line names no source, and the service cannot commit to any repository yet: with a source the reason is " +
+    "no-connection. Write the candidate's config into the line by hand.",
   ...byHand,
 };
 

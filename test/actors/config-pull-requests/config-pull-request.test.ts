@@ -103,7 +103,8 @@ t.test("a line that names no source, or that is gone, has none to change", async
   const { rows, actor, row, opening } = open();
   actor.take(pick());
   opening();
-  t.match(row(), { source: null, reason: { code: "no-source" } });
+  const message = /names no source, and the service cannot commit to any repository yet.* no-connection\. .*by hand\.$/;
+  t.match(row(), { source: null, reason: { code: "no-source", message } });
   resources.remove(rows, workspaceId, "line", lineId);
   actor.take(pick());
   opening();
