@@ -13,6 +13,8 @@ export const proposedSchema = z.union([z.strictObject({ candidates: listSchema }
  */
 export function readProposed(body: unknown): Proposed {
   if (typeof body !== "object" || body === null || Array.isArray(body)) return faulty("", "must be an object");
+  // A line of an agent without its list has no member at all: it is no candidate without a name.
+  if (Object.keys(body).length === 0) return faulty("candidates", "is required");
   if (!("candidates" in body)) return readList([body]);
   const [other] = Object.keys(body).filter((name) => name !== "candidates");
   if (other !== undefined) return faulty(other, "is not a field here");

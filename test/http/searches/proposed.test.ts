@@ -24,7 +24,14 @@ t.test("faults of form are at the place of their candidate", async (t) => {
   t.same(
     [
       ...[null, [], "text", { candidates: {} }, { candidates: [] }, { candidates: [named("a")], name: "b" }],
-      ...[{}, named("No slug"), named("x".repeat(65)), named("a", { station: "text" }), named("a", { more: 1 })],
+      ...[
+        {},
+        { hypothesis: "It may help." },
+        named("No slug"),
+        named("x".repeat(65)),
+        named("a", { station: "text" }),
+        named("a", { more: 1 }),
+      ],
       ...[named("a", { hypothesis: "" }), named("a", { hypothesis: "x".repeat(2_001) })],
       ...[named("a", { station: { ...station, effort: "huge" } })],
       { candidates: [named("a"), named("b", { station: { ...station, judge: { scale: "stars" }, colour: "red" } })] },
@@ -32,6 +39,7 @@ t.test("faults of form are at the place of their candidate", async (t) => {
     [
       ...[[": must be an object"], [": must be an object"], [": must be an object"]],
       ...[["candidates: must be a list"], ["candidates: must not be empty"], ["name: is not a field here"]],
+      ["candidates: is required"],
       ["[0].name: is required", "[0].station: is required"],
       ["[0].name: must be lowercase words joined by dashes"],
       ["[0].name: must be at most 64 characters"],
