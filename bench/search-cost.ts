@@ -17,7 +17,7 @@ import { toBlock } from "../actors/searches/search.js";
 import { searchRef } from "../actors/searches/search.messages.js";
 import { getSearchInput, searches } from "../actors/searches/search.table.js";
 import { searchIterationRef } from "../actors/searches/search-iteration.messages.js";
-import { findIteration } from "../actors/searches/search-iteration.table.js";
+import { findIteration, listIterations } from "../actors/searches/search-iteration.table.js";
 import { subscribers } from "../actors/subscriptions.js";
 import { createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
@@ -75,8 +75,9 @@ export async function run(): Promise<void> {
     const search = await runner.measure(async () => {
       await startSearch(runtime, setId);
       const state = () => searches.get(runtime.reading, workspaceId, SEARCH_ID);
+      const begun = () => listIterations(runtime.reading, workspaceId, SEARCH_ID).length;
       for (let n = 1; n <= budget.iterations + 1; n++) {
-        await runner.workUntil(() => state()?.endedAt !== null || (state()?.iterationsRun ?? 0) >= n);
+        await runner.workUntil(() => state()?.endedAt !== null || begun() >= n);
         heap.push(liveBytes());
       }
     });

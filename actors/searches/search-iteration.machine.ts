@@ -6,7 +6,7 @@
  * | state          | moved by                                | next    | also                                           |
  * |----------------|-----------------------------------------|---------|------------------------------------------------|
  * | new            | iteration.begin                         | wanted  | queues the agent's run                         |
- * | wanted         | agent.taken (run.claimed)               | running |                                                |
+ * | wanted         | agent.taken (run.claimed)               | running | the first time counts in `iterationsRun`       |
  * | wanted         | agent.unclaimed (woken, after a day)    | failed  | withdraws the run; tells the search            |
  * | wanted,running | agent.ended (run.over)                  | ended   | counts what it reported; tells the search      |
  * |                | (also of a lost runner, with nothing    |         |                                                |

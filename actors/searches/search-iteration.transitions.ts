@@ -56,11 +56,14 @@ export function wantAgent(turn: Turn): void {
   turn.wake(UNCLAIMED, turn.now + UNCLAIMED_MS);
 }
 
-/** A runner took the run. */
+/** A runner took the run. The search counts its iteration once, however many runners are lost. */
 export function takeAgent(turn: Turn): void {
-  const { startedAt } = getRow(turn);
+  const row = getRow(turn);
   turn.cancelWake(UNCLAIMED);
-  putRow(turn, { state: "running", startedAt: startedAt ?? new Date(turn.now).toISOString() });
+  putRow(turn, { state: "running", startedAt: row.startedAt ?? new Date(turn.now).toISOString() });
+  if (row.startedAt !== null) return;
+  const search = getSearch(turn, row);
+  searches.put(turn, turn.self.partition, search, { ...search, iterationsRun: search.iterationsRun + 1 });
 }
 
 /** Writes what a run of it reported, and counts it in the search's purse. */

@@ -133,7 +133,6 @@ function beginIteration(
   };
   searchIterations.insert(turn, turn.self.partition, row);
   if (isOver) return;
-  putSearch(turn, { iterationsRun: search.iterationsRun + 1 });
   turn.send(searchIterationRef(turn.self.partition, row.id), { type: "iteration.begin" });
 }
 

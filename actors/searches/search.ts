@@ -92,7 +92,7 @@ export interface SearchRow {
   /** The live config as a candidate, and the replay of it over the whole set. */
   readonly seedCandidateId: string;
   readonly seedReplayId: string;
-  /** Times its agent ran or is running. */
+  /** Iterations of which a runner took the agent's run. */
   readonly iterationsRun: number;
   /** Candidates that were admitted. */
   readonly proposed: number;

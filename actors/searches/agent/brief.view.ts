@@ -78,7 +78,7 @@ function leftOf({ reading, workspaceId, search, iteration }: Sight) {
   const left = counted === null ? null : subtract(decimal(ceiling.amount), fromText(counted));
   return {
     candidates: iteration.kind === "propose" ? perIteration - iteration.proposed.length : 0,
-    iterations: Math.max(0, iterations - search.iterationsRun),
+    iterations: Math.max(0, iterations - iteration.number),
     money: left === null ? null : { amount: Math.max(0, toAmount(left)), currency: ceiling.currency },
   };
 }

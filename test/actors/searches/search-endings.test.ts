@@ -93,6 +93,7 @@ t.test("an agent whose runner is lost three times failed; each run counts what i
   t.equal(runs, 3);
   const [iteration] = scene.iterations;
   t.match(iteration, { state: "failed", lostRunIds: { length: 2 }, unpriced: true });
+  t.equal(scene.search.iterationsRun, 1, "counted once");
   const { allotments } = getSearchInput(scene.rows, workspaceId, SEARCH_ID);
   t.match(scene.search, { state: "finished", ending: "iterations-used" });
   t.same([iteration?.allotted, scene.purse?.spent], [iteration?.allotted, "5/1"], "five copies of the seed");
@@ -197,6 +198,7 @@ t.test("an agent's run that no runner takes for a day failed", async (t) => {
   t.ok(scene.now - before >= 2 * DAY_MS);
   t.match(scene.search, { state: "finished", ending: "agent-failed" });
   t.match(scene.iterations, [{ reason: "No runner took the agent's run for a day." }, {}]);
+  t.equal(scene.search.iterationsRun, 0, "its agent never ran");
   t.same(left(scene), []);
 });
 
