@@ -5,7 +5,10 @@ import { type Outcome, type Verdict, verdictOf, worstOf } from "./outcome.js";
 import { checkPath } from "./run-checks.js";
 
 /** What of a check a page shows at most. A job's page takes 1 MiB. */
-const MOST = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100, bytes: 512 * 1024 };
+const MOST = { regressions: 20, reasons: 3, title: 200, why: 1_000, detail: 300, word: 100 };
+
+/** Most bytes of sections, and of sections with lines; what follows the lines is one more. */
+const MOST_BYTES = { sections: 512 * 1024, page: 768 * 1024 };
 
 const marks: Readonly<Record<Verdict, string>> = {
   failed: "❌",
@@ -17,21 +20,39 @@ const marks: Readonly<Record<Verdict, string>> = {
 
 /**
  * The page of a job, in Markdown, for who reviews the change: each station's verdict, what both sides did, what regressed
- * and why. `url` is the service's base address. Texts of others stand in code spans. Once a page is long, the stations that are left have one line each.
+ * and why. `url` is the service's base address. Texts of others stand in code spans. Once a page is long, the
+ * stations that are left have one line each; once that is long too, they are counted.
  */
 export function writeSummary(outcomes: readonly Outcome[], url: string): string {
   const worst = worstOf(outcomes);
   const parts = [`## ${marks[worst]} Replay check: ${worst}\n`];
   let bytes = 0;
-  for (const outcome of outcomes) {
-    const section = sectionOf(outcome, url);
-    const isFull = bytes + Buffer.byteLength(section) > MOST.bytes;
-    const part = isFull ? `- ${headOf(outcome)}\n` : section;
-    bytes += Buffer.byteLength(part);
+  for (const [index, outcome] of outcomes.entries()) {
+    const part = fit(bytes, sectionOf(outcome, url), MOST_BYTES.sections) ?? `- ${headOf(outcome)}\n`;
+    if (fit(bytes, part, MOST_BYTES.page) === null) {
+      parts.push(leftOutLine(outcomes.slice(index)));
+      break;
+    }
+    bytes += Buffer.byteLength(part) + 1;
     parts.push(part);
   }
   if (outcomes.length === 0) parts.push("The plan changes no work station: there is nothing to replay.\n");
   return `${parts.join("\n")}\n`;
+}
+
+/** The part, if a page of so many bytes takes it. */
+function fit(bytes: number, part: string, most: number): string | null {
+  return bytes + Buffer.byteLength(part) > most ? null : part;
+}
+
+/** How many stations are left out, by their verdicts. */
+function leftOutLine(outcomes: readonly Outcome[]): string {
+  const verdicts = outcomes.map(verdictOf);
+  const counts = Object.entries(marks).flatMap(([verdict, mark]) => {
+    const count = verdicts.filter((each) => each === verdict).length;
+    return count === 0 ? [] : [`${mark} ${count} ${verdict}`];
+  });
+  return `- and ${outcomes.length} more: ${counts.join(", ")}\n`;
 }
 
 function headOf(outcome: Outcome): string {

@@ -148,6 +148,23 @@ t.test("a page is bounded, whatever its parts are", async (t) => {
   t.match(page, /\n- ❌ `core\/dev\/work`: failed\n/, "those that are left have a line each");
 });
 
+t.test("a page of very many stations is below 1 MiB, and counts those that it leaves out", async (t) => {
+  const wide = "\u{1f6aa}".repeat(300);
+  const outcomes = Array.from({ length: 20_000 }, (_, index): Outcome => {
+    const name = `${index}/${wide}`;
+    if (index % 2 === 0) return { title: name, what: "nothing-to-replay", why: wide };
+    return { title: name, what: "not-asked", why: wide, check: null };
+  });
+  const page = writeSummary(outcomes, url);
+  const bytes = Buffer.byteLength(page);
+  t.ok(bytes > 700 * 1024 && bytes < 1024 ** 2, `${bytes} bytes`);
+  const shown = page.split("\n").filter((line) => /^(###|-) (⚠️|➖) `/.test(line)).length;
+  const [, left, ofThem, none] =
+    /\n- and (\d+) more: ⚠️ (\d+) could not be asked, ➖ (\d+) nothing to replay\n/.exec(page) ?? [];
+  t.equal(shown + Number(left), outcomes.length);
+  t.equal(Number(ofThem) + Number(none), Number(left));
+});
+
 t.test("only an address of the web is a link", async (t) => {
   t.equal(linkTo("javascript:alert(1)", "it"), null);
   t.equal(linkTo("/relative", "it"), null);
