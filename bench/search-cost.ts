@@ -60,7 +60,7 @@ export async function run(): Promise<void> {
     const setId = await openSet(runtime);
     const isOver = (replayId: string) => replays.get(runtime.reading, workspaceId, replayId)?.endedAt !== null;
     const plainOne = async () => {
-      const replayId = await startPlain(runtime, setId);
+      const replayId = await runner.count(() => startPlain(runtime, setId));
       await runner.workUntil(() => isOver(replayId));
     };
     // The first has a baseline of the live config beside it.
@@ -73,7 +73,7 @@ export async function run(): Promise<void> {
     const before = await plainHalf();
     const heap: number[] = [];
     const search = await runner.measure(async () => {
-      await startSearch(runtime, setId);
+      await runner.count(() => startSearch(runtime, setId));
       const state = () => searches.get(runtime.reading, workspaceId, SEARCH_ID);
       const begun = () => listIterations(runtime.reading, workspaceId, SEARCH_ID).length;
       for (let n = 1; n <= budget.iterations + 1; n++) {
@@ -119,7 +119,7 @@ class InstantRunner {
     await this.#tell({ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs, hello });
   }
 
-  /** What work takes, but for what was done between calls of {@link workUntil}. */
+  /** What work takes that is done in {@link count} and {@link workUntil}. */
   async measure(work: () => Promise<void>): Promise<Measured> {
     this.#ms = 0;
     const worked = this.#worked;
@@ -128,10 +128,15 @@ class InstantRunner {
   }
 
   async workUntil(isOver: () => boolean): Promise<void> {
+    await this.count(() => this.#workUntil(isOver));
+  }
+
+  async count<Result>(work: () => Promise<Result>): Promise<Result> {
     const before = process.cpuUsage();
-    await this.#workUntil(isOver);
+    const result = await work();
     const { user, system } = process.cpuUsage(before);
     this.#ms += (user + system) / 1_000;
+    return result;
   }
 
   async #workUntil(isOver: () => boolean): Promise<void> {

@@ -41,12 +41,16 @@ export function mayStart(
   );
 }
 
-/** The spending of a replay after a copy changed. */
+/**
+ * The spending of a replay after a copy changed: itself where the copy cost nothing more, so that neither it nor a purse
+ * is computed anew for each copy that is queued or taken.
+ */
 export function addSpending(
   spending: ReplaySpending,
   currency: string,
   { before, after }: { readonly before: ReplayCopyRow; readonly after: ReplayCopyRow },
 ): ReplaySpending {
+  if (after.spent === before.spent && after.priced === before.priced) return spending;
   const more = subtract(amountIn(after.spent, currency), amountIn(before.spent, currency));
   return {
     ...spending,

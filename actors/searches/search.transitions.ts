@@ -76,10 +76,9 @@ function toBest(row: SearchCandidateRow): BestCandidate {
 }
 
 function takeStep(turn: Turn, step: NextStep): void {
+  if (step.step === "wait") return;
   const scene = readScene(turn, getSearchRow(turn));
   switch (step.step) {
-    case "wait":
-      return;
     case "replay":
       putSearch(turn, { state: "searching" });
       return replayCandidate(turn, scene, step, "searched");

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import { compare, fromText, toText } from "../../../actors/fraction.js";
+import { add, compare, fraction, fromText, toText } from "../../../actors/fraction.js";
 import { MAX_AMOUNT } from "../../../actors/money.js";
 import type { ReplayCopyRow, ReplayRow } from "../../../actors/replays/replay.js";
 import { totalsView } from "../../../actors/replays/replay.view.js";
@@ -278,6 +278,19 @@ t.test("counted step by step, what counts is what the copies say", async () => {
       );
     }),
   );
+});
+
+t.test("a copy that is queued or taken leaves the spending as it is, so that no purse is counted anew", (t) => {
+  const row = replayRow({ state: "running" });
+  const taken = runningCopy(1);
+  const queued: ReplayCopyRow = { ...taken, state: "queued" };
+  t.equal(countChanges(row, [{ before: queued, after: taken }]).spending, row.spending, "the very same");
+  const settled: ReplayCopyRow = { ...taken, state: "settled", spent: { amount: 1, currency: row.ceiling.currency } };
+  const { spending } = countChanges(row, [{ before: taken, after: settled }]);
+  t.same(spending, { ...row.spending, spent: toText(add(fromText(row.spending.spent), fraction(1))) });
+  const unpriced: ReplayCopyRow = { ...taken, state: "settled", priced: false };
+  t.match(countChanges(row, [{ before: taken, after: unpriced }]).spending, { unpriced: row.spending.unpriced + 1 });
+  t.end();
 });
 
 function runningCopy(place: number): ReplayCopyRow {
