@@ -233,6 +233,12 @@ export const searchWarningSchema = z
     z
       .strictObject({ kind: z.literal("judging-not-set-up") })
       .describe("The station has a judge and the service has no model: no copy that is to be judged is scored."),
+    z
+      .strictObject({ kind: z.literal("other-currency") })
+      .describe(
+        "Every run of the set that reported a cost reported it in another currency than the ceiling's: a copy that does " +
+          "so counts a share of the ceiling, whatever it costs.",
+      ),
   ])
   .meta({ title: "search warning" });
 

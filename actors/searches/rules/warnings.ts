@@ -36,7 +36,12 @@ export type SearchWarning =
    */
   | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number }
   /** The station has a judge and the service has no model: no copy that is to be judged is scored. */
-  | { readonly kind: "judging-not-set-up" };
+  | { readonly kind: "judging-not-set-up" }
+  /**
+   * Every run of the set that reported a cost did so in another currency than the ceiling's, as the start of a replay
+   * warns: what each part may spend follows no known cost.
+   */
+  | { readonly kind: "other-currency" };
 
 export interface WarningSources {
   /** Of the set, under the live config as it is now. */
@@ -57,6 +62,7 @@ export function listWarnings(sources: WarningSources): readonly SearchWarning[] 
     ...warnOfBudget(sources),
     ...warnOfHeldOut(sources),
     ...(sources.lacksModel ? [{ kind: "judging-not-set-up" } as const] : []),
+    ...warnOfCurrency(sources),
   ];
 }
 
@@ -96,4 +102,9 @@ function warnOfBudget({ budget, split }: WarningSources): readonly SearchWarning
 function warnOfHeldOut({ split: { heldOutTasks }, objective }: WarningSources): readonly SearchWarning[] {
   const neededTasks = objective === "success" ? FEW : MIN_COST_TASKS;
   return heldOutTasks < neededTasks ? [{ kind: "too-few-to-confirm", heldOutTasks, neededTasks }] : [];
+}
+
+function warnOfCurrency({ budget: { ceiling }, split }: WarningSources): readonly SearchWarning[] {
+  const reported = [...split.searched, ...split.heldOut].flatMap(({ spent }) => spent?.currency ?? []);
+  return reported.length > 0 && !reported.includes(ceiling.currency) ? [{ kind: "other-currency" }] : [];
 }

@@ -126,3 +126,16 @@ t.test("by cost fewer than seven confirm none: that is under seventeen tasks", a
 t.test("a judge without a model that judges", async (t) => {
   t.same(listWarnings({ ...sources, lacksModel: true }), [{ kind: "judging-not-set-up" }]);
 });
+
+t.test("a ceiling in a currency that no run of the set cost", async (t) => {
+  const spentOf = (...spent: readonly (string | null)[]) => {
+    const entries = tasksFrom(0, 20, null).map((entry, n) => {
+      const currency = spent[n] ?? null;
+      return { ...entry, spent: currency === null ? null : { amount: 1, currency } };
+    });
+    return listWarnings({ ...sources, split: splitOf(entries.slice(0, 12), entries.slice(12)) });
+  };
+  t.same(spentOf("USD", null, "GBP"), [{ kind: "other-currency" }]);
+  t.same(spentOf("USD", "EUR"), [], "one is known");
+  t.same(spentOf(), [], "none is");
+});
