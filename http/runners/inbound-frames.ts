@@ -9,6 +9,9 @@ import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 const MAX_WAITING = 4_096;
 const MAX_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
 
+/** Said to a runner whose connection is not the one that its actor takes frames from. */
+const NOT_TAKEN = "the lease is over, or another connection took over";
+
 export interface InboundFramesOptions {
   /** Handles a frame. No frame follows one for which it rejects. */
   readonly take: (frame: RunnerFrame) => Promise<void>;
@@ -64,7 +67,7 @@ export class InboundFrames {
       .then(() => (isOpen() ? work() : undefined))
       .catch((error: unknown) => {
         // A runner that is refused now reconnects; the runtime logs bugs.
-        end(AGAIN, error instanceof NotAccepted ? "another connection took over" : "try again");
+        end(AGAIN, error instanceof NotAccepted ? NOT_TAKEN : "try again");
       });
   }
 }
