@@ -8,6 +8,7 @@ import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { admitCandidates } from "./admit-candidates.js";
+import { recordsNone } from "./agent/cause.js";
 import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./search.js";
 import { getSearchInput, searches } from "./search.table.js";
 import { listCandidates } from "./search-candidate.table.js";
@@ -149,7 +150,7 @@ function toCause(turn: TurnReading, scene: Scene | undefined, message: RecordCau
   const held = findHeld(turn, scene, message);
   if (isRefusal(held)) return { type: "agent.refused", refusal: held };
   const { reflection } = held.iteration;
-  if (reflection === null) return { type: "agent.refused", refusal: proposes };
+  if (reflection === null) return { type: "agent.refused", refusal: recordsNone };
   const task = reflection.tasks.find(({ taskId }) => taskId === message.taskId);
   if (task === undefined) return { type: "agent.refused", refusal: taskNotFound(message.taskId) };
   const before = findRequestBefore(turn, message);
@@ -174,10 +175,6 @@ function findHeld(turn: TurnReading, scene: Scene | undefined, { runId, runnerId
 const reflects: Refusal = {
   refused: "conflict",
   detail: "This run reflects: it records causes, and proposes no candidates.",
-};
-const proposes: Refusal = {
-  refused: "conflict",
-  detail: "This run proposes candidates: it records no causes.",
 };
 const tooOften: Refusal = {
   refused: "conflict",

@@ -5,7 +5,7 @@ import type { RunnerClaim } from "../../actors/runs/run.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
 import { sha256Hex } from "../../actors/sealer.js";
 import { MAX_FILE_BYTES } from "../../actors/searches/agent/bounds.js";
-import { causeSchema } from "../../actors/searches/agent/cause.js";
+import { causeSchema, recordsNone } from "../../actors/searches/agent/cause.js";
 import { findHeldIteration } from "../../actors/searches/agent/held-iteration.js";
 import type { SearchIterationRow } from "../../actors/searches/search.js";
 import { searchIterationRef } from "../../actors/searches/search-iteration.messages.js";
@@ -102,9 +102,10 @@ export function searchAgentRoutes(options: AgentRoutesOptions): readonly Route[]
       problems: [...ofRunners.problems, "conflict", "invalid"],
       handle: async (request) => {
         const { workspaceId, claim, iteration } = granted(findCalling(options, request));
+        const idempotency = idempotencyWithin(sealer, request, `${claim.runId} cause.record`);
+        if (iteration.reflection === null) return recordsNone;
         const parsed = parseBy(causeSchema, request.body);
         if ("errors" in parsed) throw new Refused({ refused: "invalid", errors: parsed.errors });
-        const idempotency = idempotencyWithin(sealer, request, `${claim.runId} cause.record`);
         const { suggestion, ...rest } = parsed.data;
         const said = { ...rest, suggestion: suggestion?.trim() ? suggestion : null };
         const message = { type: "cause.record", ...claim, ...said, idempotency } as const;

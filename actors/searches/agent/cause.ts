@@ -1,9 +1,16 @@
 import { z } from "zod";
+import type { Refusal } from "../../refusal.js";
 import { failureCauses } from "../rules/reflection.js";
 
 /** Longest evidence, and longest suggestion, in characters. */
 const MAX_TEXT_CHARACTERS = 4_000;
 const tooLong = `must be at most ${MAX_TEXT_CHARACTERS} characters`;
+
+/** The answer to a cause from a run that proposes, whatever its body. */
+export const recordsNone: Refusal = {
+  refused: "conflict",
+  detail: "This run proposes candidates: it records no causes.",
+};
 
 /** A cause as the agent of a reflection records it. */
 export const causeSchema = z.strictObject({
