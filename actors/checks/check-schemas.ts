@@ -54,7 +54,10 @@ const threshold = z.strictObject({
 
 /** What is said of a check besides its verdict. */
 export const checkWarningKinds = [
-  ...(["false-failure", "judging-not-set-up", "judging-outside-ceiling", "other-currency"] as const),
+  "false-failure",
+  "judging-not-set-up",
+  "judging-outside-ceiling",
+  "other-currency",
 ] as const;
 
 const warning = z.strictObject({

@@ -9,7 +9,12 @@ export type CheckVerdict = (typeof verdicts)[number];
 
 /** Why a check is undecided; of several, the first. */
 export const undecidedReasons = [
-  ...(["replay-gone", "stopped", "over-ceiling", "no-baseline", "baseline-unfinished", "too-few-scored"] as const),
+  "replay-gone",
+  "stopped",
+  "over-ceiling",
+  "no-baseline",
+  "baseline-unfinished",
+  "too-few-scored",
 ] as const;
 export type UndecidedReason = (typeof undecidedReasons)[number];
 

@@ -5,7 +5,7 @@ import type { ReplayMoved } from "../replays/replay.messages.js";
 import { listCopies } from "../replays/replay-copy.table.js";
 import { refusePlanner } from "../replays/replay-set.queries.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import { type Measuring, measureEnds, measurePairs } from "./measure-candidates.js";
+import { type Measuring, measureEnds, measurePairs } from "./ended-figures.js";
 import { planSteps } from "./plan-steps.js";
 import { canPropose } from "./rules/decide-next.js";
 import { type FailedTask, findFailedTasks, reflectionOutcome } from "./rules/reflection.js";

@@ -1,6 +1,6 @@
 import { type FieldError, invalid, type Refusal } from "../refusal.js";
 import { refuseBudget, refuseForSet, toObjective } from "./refuse-terms.js";
-import { type Estimate, estimateSearch } from "./rules/estimate.js";
+import { type Estimate, toEstimate } from "./rules/estimate.js";
 import { defaultObjective } from "./rules/objective.js";
 import type { SearchTerms } from "./search.messages.js";
 import type { SearchBasis } from "./search-basis.js";
@@ -9,7 +9,7 @@ import type { SearchBasis } from "./search-basis.js";
  * What a search of a set would do and spend at most, or why its terms are refused: as a start refuses them, but for its
  * agent, which the estimate does not depend on.
  */
-export function estimateFor(
+export function estimateSearch(
   { entries, health, minGain, lacksModel }: SearchBasis,
   { budget, objective: asked }: Pick<SearchTerms, "budget" | "objective">,
 ): Estimate | Refusal {
@@ -19,5 +19,5 @@ export function estimateFor(
   if (errors.length === 0) errors.push(...refuseForSet(entries, budget));
   if (objective === undefined || errors.length > 0) return { refused: "invalid", errors };
   const sources = { entries, budget, health, minGain, lacksModel, objective: objective ?? defaultObjective(health) };
-  return estimateSearch(sources) ?? invalid("setId", "covers too few tasks");
+  return toEstimate(sources) ?? invalid("setId", "covers too few tasks");
 }

@@ -4,7 +4,7 @@ import { ReplayMemory } from "../../actors/replays/replay-memory.js";
 import { findStoredSet, setNotFound } from "../../actors/replays/replay-set.queries.js";
 import { stationLeft } from "../../actors/replays/replay-set.transitions.js";
 import { findStationNow } from "../../actors/replays/run-refusal.js";
-import { estimateFor } from "../../actors/searches/estimate-search.js";
+import { estimateSearch } from "../../actors/searches/estimate-search.js";
 import { readSearchBasis } from "../../actors/searches/search-basis.js";
 import { estimateSchema } from "../../actors/searches/search-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -43,7 +43,7 @@ export function estimateRoutes({ runtime, judging }: EstimateRoutesOptions): rea
         if (findStationNow(reading, workspaceId, set).station === undefined) return stationLeft;
         const basis = readSearchBasis(reading, workspaceId, set, terms);
         await pause();
-        return { status: 200, body: granted(estimateFor(basis, asked)) };
+        return { status: 200, body: granted(estimateSearch(basis, asked)) };
       },
     }),
   ];

@@ -43,7 +43,7 @@ export interface EstimateSources extends Pick<WarningSources, "health" | "lacksM
 }
 
 /** Null when the set has too few tasks to search. It supposes that the tasks are held out whose runs cost most. */
-export function estimateSearch({ entries, budget, minGain, objective, ...sources }: EstimateSources): Estimate | null {
+export function toEstimate({ entries, budget, minGain, objective, ...sources }: EstimateSources): Estimate | null {
   const split = splitDearest(entries, budget.ceiling.currency);
   if (split === null) return null;
   const { searchedTasks, heldOutTasks } = split;

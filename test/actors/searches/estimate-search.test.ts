@@ -1,5 +1,5 @@
 import t from "tap";
-import { estimateFor } from "../../../actors/searches/estimate-search.js";
+import { estimateSearch } from "../../../actors/searches/estimate-search.js";
 import { estimateSchema } from "../../../actors/searches/search-schemas.js";
 import { unmeasured } from "./rules/health.js";
 
@@ -14,7 +14,7 @@ function basis(tasks: number, health = unmeasured) {
 }
 
 t.test("an estimate is as its schema says, with the objective that follows from the set's health", async (t) => {
-  const made = estimateFor(basis(10), { budget, objective: null });
+  const made = estimateSearch(basis(10), { budget, objective: null });
   t.same(estimateSchema.parse(made), made);
   t.match(made, { objective: "success", searchedTasks: 6, heldOutTasks: 4, runs: { total: 10 + 24 + 12 + 2 } });
   const saturation = {
@@ -22,21 +22,21 @@ t.test("an estimate is as its schema says, with the objective that follows from 
     ...{ measuredAt: null, tasks: 10, few: false },
   };
   const saturated = { ...unmeasured, saturation };
-  t.match(estimateFor(basis(10, saturated), { budget, objective: null }), {
+  t.match(estimateSearch(basis(10, saturated), { budget, objective: null }), {
     ...{ objective: "cost", warnings: [{ kind: "noise-unmeasured" }, { kind: "saturated", rate: 1 }, {}] },
   });
-  t.match(estimateFor(basis(10, saturated), { budget, objective: "success" }), { objective: "success" });
+  t.match(estimateSearch(basis(10, saturated), { budget, objective: "success" }), { objective: "success" });
 });
 
 t.test("terms are refused as a start refuses them: what is wrong by itself first, then for the set", async (t) => {
-  const paths = (of: ReturnType<typeof estimateFor>) => ("errors" in of ? of.errors.map(({ path }) => path) : of);
+  const paths = (of: ReturnType<typeof estimateSearch>) => ("errors" in of ? of.errors.map(({ path }) => path) : of);
   const wrong = { ...budget, iterations: 0, repeats: 9 };
-  t.same(paths(estimateFor(basis(4), { budget: wrong, objective: "speed" })), [
+  t.same(paths(estimateSearch(basis(4), { budget: wrong, objective: "speed" })), [
     "budget.iterations",
     "budget.repeats",
     "objective",
   ]);
-  t.same(paths(estimateFor(basis(4), { budget, objective: null })), ["setId"]);
+  t.same(paths(estimateSearch(basis(4), { budget, objective: null })), ["setId"]);
   const low = { ...budget, ceiling: { amount: 0.01, currency: "EUR" } };
-  t.same(paths(estimateFor(basis(10), { budget: low, objective: null })), ["budget.ceiling.amount"]);
+  t.same(paths(estimateSearch(basis(10), { budget: low, objective: null })), ["budget.ceiling.amount"]);
 });

@@ -2,9 +2,9 @@ import t from "tap";
 import {
   countRuns,
   type EstimateSources,
-  estimateSearch,
   isCeilingTooLow,
   splitDearest,
+  toEstimate,
 } from "../../../../actors/searches/rules/estimate.js";
 import { defaultObjective } from "../../../../actors/searches/rules/objective.js";
 import { saturation } from "../../../../actors/statistics/success.js";
@@ -41,7 +41,7 @@ t.test("the tasks whose runs cost most are taken to be held out, of equal ones b
 t.test("an estimate counts the most runs, allots the ceiling and adds up the times", async (t) => {
   // Searched 1 + 2 + 3, held out 5 + 4, twice each: 30 + 6 x 12 + 3 x 18 + 2 x 9 = 174.
   const budget = { ...sources.budget, ceiling: euro(174) };
-  t.same(estimateSearch({ ...sources, budget }), {
+  t.same(toEstimate({ ...sources, budget }), {
     ...{ searchedTasks: 3, heldOutTasks: 2, ceiling: euro(174), minGain: 0.05, objective: "success" },
     runs: { seed: 10, searchReplays: 36, heldOutReplays: 12, agent: 2, total: 60 },
     perReplayAllotments: { seed: euro(30), searchReplay: euro(12), heldOutReplay: euro(18), agentRun: euro(9) },
@@ -49,12 +49,12 @@ t.test("an estimate counts the most runs, allots the ceiling and adds up the tim
     estimatedDuration: 7_500 + 2 * (9_000 + 9_000) + 13_500,
     warnings: [{ kind: "noise-unmeasured" }, { kind: "too-few-to-confirm", heldOutTasks: 2, neededTasks: 5 }],
   });
-  t.equal(estimateSearch({ ...sources, entries: entries.slice(1) }), null);
+  t.equal(toEstimate({ ...sources, entries: entries.slice(1) }), null);
 });
 
 t.test("a run that was not timed takes as long as the others on average; none is timed: it is not known", async (t) => {
   const timed = (ms: readonly (number | null)[]) =>
-    estimateSearch({
+    toEstimate({
       ...sources,
       budget: { ...sources.budget, iterations: 1, perIteration: 1, repeats: 1, concurrency: 1 },
       entries: entries.map((entry, n) => ({ ...entry, ms: ms[n] ?? null })),
@@ -69,7 +69,7 @@ t.test("a run that was not timed takes as long as the others on average; none is
 
 t.test("however many run at once, a replay takes as long as its longest run", async (t) => {
   const budget = { ...sources.budget, iterations: 1, perIteration: 1, repeats: 1, concurrency: 10 };
-  t.equal(estimateSearch({ ...sources, budget })?.estimatedDuration, 5_000 + 9_000 + 3_000 + 5_000);
+  t.equal(toEstimate({ ...sources, budget })?.estimatedDuration, 5_000 + 9_000 + 3_000 + 5_000);
 });
 
 t.test("a ceiling is too low under 0.01 for each run of a replay, the agent's runs aside", async (t) => {

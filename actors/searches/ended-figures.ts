@@ -5,7 +5,7 @@ import { tallyPairs } from "../statistics/comparison.js";
 import { measureHeldOutRuns, measureSearchedRuns } from "./measure-candidate.js";
 import type { ReplayEnd, SearchCandidateRow, SearchInputRow, SearchRow } from "./search.js";
 
-/** The figures of candidates, from the rows of their replays, and the ends of these. */
+/** What is stored of a candidate once its replays ended: their ends, and its figures (`measure-candidate.ts`). */
 
 /** What figures are measured with. */
 export interface Measuring {
