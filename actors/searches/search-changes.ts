@@ -1,17 +1,19 @@
+import { isDeepStrictEqual } from "node:util";
 import { type ChangeEntry, toChangeEntry, topic } from "../../runtime/topic.js";
 import { changedMembers } from "../tables/changed-members.js";
 import type { PublishedWrite } from "../tables/on-write.js";
 import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
 import { type SearchRowView, searchRowView } from "./search-item.view.js";
+import { shortIteration } from "./short-iteration.js";
 
 /**
- * What the stream of a search publishes: the members of the search that changed, and the id; an iteration or a candidate
- * of which something changed, which readers are sent as it is then; that it is gone. Its spending, states of its replays and
+ * What the stream of a search publishes: the members of the search that changed, and the id; an iteration as it
+ * became, and a candidate of which something changed, which readers are sent as it is then; that it is gone. Its spending, states of its replays and
  * the pull requests of its candidates are published under the same topic by their own areas.
  */
 type SearchChange =
   | { readonly type: "search"; readonly search: Pick<SearchRowView, "id"> & Partial<SearchRowView> }
-  | { readonly type: "iteration"; readonly number: number }
+  | { readonly type: "iteration"; readonly iteration: ReturnType<typeof shortIteration> }
   | { readonly type: "candidate"; readonly candidateId: string }
   | { readonly type: "deleted" };
 
@@ -25,8 +27,14 @@ export function searchChanges(search: SearchRow, { first }: Pick<PublishedWrite<
   return [toChangeEntry(searchTopic(id), { type: "search", search: { ...changed, id } })];
 }
 
-export function iterationChange({ searchId, number }: Pick<SearchIterationRow, "searchId" | "number">): ChangeEntry {
-  return toChangeEntry(searchTopic(searchId), { type: "iteration", number });
+/** The stream entries of an iteration that was written; none when nothing of it that is shown changed. */
+export function iterationChanges(
+  row: SearchIterationRow,
+  { first }: Pick<PublishedWrite<SearchIterationRow>, "first">,
+): ChangeEntry[] {
+  const iteration = shortIteration(row);
+  if (first !== null && isDeepStrictEqual(shortIteration(first), iteration)) return [];
+  return [toChangeEntry(searchTopic(row.searchId), { type: "iteration", iteration })];
 }
 
 export function candidateChange({

@@ -1,12 +1,12 @@
 import type { Reading } from "../../storage/store.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { SearchIterationRow } from "./search.js";
-import { iterationChange } from "./search-changes.js";
+import { iterationChanges } from "./search-changes.js";
 
 /** `[search, number]` */
 export const searchIterations = indexedTable<SearchIterationRow>("search-iteration", {
   ...{ under: ["searchId"], order: ["number"] },
-  changes: (iteration) => [iterationChange(iteration)],
+  changes: (iteration, _reading, write) => iterationChanges(iteration, write),
   indexes: { "search-iteration-of-actor": ["id", "searchId"] },
 });
 

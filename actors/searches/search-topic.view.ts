@@ -3,15 +3,16 @@ import type { Reading } from "../../storage/store.js";
 import type { StreamTopic, TopicSubject } from "../access/stream-topic.js";
 import { seesOutcomes } from "../access/visibility.js";
 import { findMemberWorkspace } from "../replays/member-workspace.js";
-import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
+import type { SearchCandidateRow, SearchRow } from "./search.js";
 import { searches } from "./search.table.js";
 import { listFrontier } from "./search.view.js";
 import { listCandidates } from "./search-candidate.table.js";
 import { searchCandidateView } from "./search-candidate.view.js";
 import { readSpent, searchItemView } from "./search-item.view.js";
 import { listIterations, searchIterations } from "./search-iteration.table.js";
-import { searchIterationView } from "./search-iteration.view.js";
+import { shortIteration } from "./short-iteration.js";
 
+/** Entries that are read as what they name is now; of iterations those of releases before, which name them alone. */
 const expanded = z.union([
   z.object({ type: z.literal("iteration"), number: z.int() }),
   z.object({ type: z.literal("candidate"), candidateId: z.string() }),
@@ -19,7 +20,7 @@ const expanded = z.union([
 
 /**
  * The topic of a search, for those who may read its team's outcomes. Its id is looked up within a workspace. Iterations
- * and candidates are sent as they are when they changed, without long texts; a candidate has its figures once its replay
+ * and candidates are sent whole when they changed, without long texts; a candidate has its figures once its replay
  * ended, which has a stream of its own until then. So each message is short, and nothing is measured for it.
  */
 export const searchTopicView: StreamTopic = {
@@ -61,14 +62,6 @@ function candidateMessage(reading: Reading, { workspaceId, id }: TopicSubject, c
   if (search === undefined || row === undefined) return undefined;
   const candidate = shortCandidate(reading, workspaceId, search, row);
   return { type: "candidate", candidate, frontier: listFrontier(search, rows.map(asStored)) };
-}
-
-/** An iteration without what its agent wrote of causes. */
-function shortIteration(row: SearchIterationRow) {
-  const view = searchIterationView(row);
-  if (view.reflection === null) return view;
-  const causes = view.reflection.causes.map(({ evidence: _evidence, suggestion: _suggestion, ...cause }) => cause);
-  return { ...view, reflection: { ...view.reflection, causes } };
 }
 
 /** A candidate without its hypothesis and its changes; `frontier` says whether it is on it. */

@@ -1,6 +1,7 @@
 import t from "tap";
 import { decimal } from "../../../actors/fraction.js";
 import { countInPurse } from "../../../actors/replays/replay-purse.js";
+import type { SearchIterationRow } from "../../../actors/searches/search.js";
 import { searches } from "../../../actors/searches/search.table.js";
 import { searchCandidates } from "../../../actors/searches/search-candidate.table.js";
 import { searchIterations } from "../../../actors/searches/search-iteration.table.js";
@@ -55,7 +56,7 @@ t.test("what it spends is told in the ceiling's currency, and not what only coun
   t.same(more(0), []);
 });
 
-t.test("an iteration and a candidate are sent as they are when the change is read, without long texts", async (t) => {
+t.test("an iteration is sent as it became, a candidate as it is when read, both without long texts", async (t) => {
   const { rows, said, sent } = open();
   const cause = { taskId: "b", originalRunId: "run_b", replayRunId: "rep_0/2/1", cause: "config" } as const;
   const long = { evidence: "e".repeat(4_000), suggestion: "s".repeat(4_000), recordedAt: "2026-01-01T00:00:00.000Z" };
@@ -63,8 +64,9 @@ t.test("an iteration and a candidate are sent as they are when the change is rea
   const reflection = { standing: "cand_0", tasks: [], causes, outcome: null };
   const iteration = iterationRow({ kind: "reflect", reflection });
   const told = said((turn) => searchIterations.insert(turn, workspaceId, iteration));
-  t.same(told, [{ type: "iteration", number: 1 }]);
   const read = sent(told[0]);
+  t.same(told, [read], "each change has the iteration of its turn: two that are read at once are not the same");
+  t.same(sent({ type: "iteration", number: 1 }), read, "an entry of a release before names it alone");
   t.match(read, {
     type: "iteration",
     iteration: { number: 1, reflection: { causes: [{ taskId: "b", cause: "config" }] } },
@@ -84,6 +86,20 @@ t.test("an iteration and a candidate are sent as they are when the change is rea
   const snapshot = searchTopicView.view(rows, subject);
   t.same(Reflect.get(Object(snapshot), "iterations"), [Reflect.get(Object(read), "iteration")], "as a fresh snapshot");
   t.same(Reflect.get(Object(snapshot), "candidates")[2], Reflect.get(Object(shown), "candidate"));
+});
+
+t.test("of an iteration nothing is told when nothing that is shown changed", async (t) => {
+  const { said } = open();
+  const cause = { taskId: "b", originalRunId: "run_b", replayRunId: "rep_0/2/1", cause: "config" } as const;
+  const causes = [{ ...cause, evidence: "Mine.", suggestion: null, recordedAt: "2026-01-01T00:00:00.000Z" }];
+  const reflection = { standing: "cand_0", tasks: [], causes, outcome: null };
+  const iteration = iterationRow({ kind: "reflect", reflection });
+  const put = (change: Partial<SearchIterationRow>) =>
+    said((turn) => searchIterations.put(turn, workspaceId, iteration, { ...iteration, ...change }));
+  t.same(put({ lostRunIds: ["run_0"], unpriced: true }), []);
+  const reworded = causes.map((each) => ({ ...each, evidence: "Other." }));
+  t.same(put({ reflection: { ...reflection, causes: reworded } }), [], "nor a text that no stream has");
+  t.match(put({ attempts: 7 }), [{ type: "iteration", iteration: { number: 1, attempts: 7 } }]);
 });
 
 t.test("what is gone is not sent, what others publish is sent as it is", async (t) => {
