@@ -11,6 +11,7 @@ import { insertEntry, replaySets } from "../../actors/replays/replay-set.table.j
 import { replayWatchers } from "../../actors/replays/replay-watcher.table.js";
 import type { StartRun } from "../../actors/runs/run.messages.js";
 import { runs } from "../../actors/runs/run.table.js";
+import type { Objective } from "../../actors/searches/rules/objective.js";
 import {
   type SearchCandidateRow,
   type SearchIterationRow,
@@ -50,6 +51,7 @@ export interface InstantScript {
   readonly tasks: number;
   readonly budget: { readonly iterations: number; readonly perIteration: number; readonly repeats: number };
   copy(copy: InstantCopy): { readonly succeeded: boolean; readonly amount: number };
+  readonly objective: Objective;
   /** The names of the candidates that the agent proposes when so many are admitted. */
   propose(admitted: number): readonly string[];
   agentAmount(iteration: number): number;
@@ -78,7 +80,7 @@ export class InstantSearch {
     const ceiling = { amount: 1_000, currency: CURRENCY };
     const terms = {
       ...{ setId: this.#script.setId, budget: { ...this.#script.budget, ceiling, concurrency: 4 } },
-      ...{ agent: { harness: "command", model: null, effort: null }, objective: "success" },
+      ...{ agent: { harness: "command", model: null, effort: null }, objective: this.#script.objective },
     };
     const place = { teamId, lineId, stationId: "sta_work", caller, client: null };
     const answer = this.#ask(searchRef(workspaceId, SEARCH_ID), { type: "search.start", ...place, terms });

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { toText } from "../../../actors/fraction.js";
 import type { HeldOutFigures, SearchedFigures } from "../../../actors/searches/rules/candidate-figures.js";
+import type { Objective } from "../../../actors/searches/rules/objective.js";
 import { onlyOnSeenTasks } from "../../../actors/searches/rules/standing.js";
 import { createChance } from "../../simulation/chance.js";
 import { InstantSearch } from "../../support/instant-search.js";
@@ -38,6 +39,9 @@ export type TrueRates = (candidate: string, place: number) => number;
 /** All configs succeed alike; tasks from never to always. */
 export const NO_GAIN: TrueRates = (_, place) => place;
 
+/** The live config always succeeds, no other ever does. */
+export const ALL_WORSE: TrueRates = (candidate) => (candidate === "seed" ? 1 : 0);
+
 /** One candidate succeeds more often by 0.25 at each task. */
 export function plantedAt(name: string): TrueRates {
   return (candidate, place) => 0.75 * place + (candidate === name ? 0.25 : 0);
@@ -46,8 +50,13 @@ export function plantedAt(name: string): TrueRates {
 const CEILING = { amount: 1_000, currency: "EUR" };
 const FINEST = 2 ** 32;
 
+/** By `success`, unless it says otherwise. */
+interface SearchedShape extends Shape {
+  readonly objective?: Objective;
+}
+
 /** Runs a search through the machines, whose replays are instant, and the same through the rules alone. */
-export function searchBoth(shape: Shape, number: number, rates: TrueRates) {
+export function searchBoth(shape: SearchedShape, number: number, rates: TrueRates) {
   const draws = drawByName(number, (candidate, task) => rates(candidate, (task + 0.5) / shape.tasks));
   return { machines: searchByMachines(shape, number, draws), rules: searchByRules(shape, number, draws) };
 }
@@ -69,12 +78,12 @@ function drawByName(number: number, rates: TrueRates): Draws {
 }
 
 function searchByMachines(
-  { tasks, repeats, iterations, perIteration }: Shape,
+  { tasks, repeats, iterations, perIteration, objective = "success" }: SearchedShape,
   number: number,
   draws: Draws,
 ): EndedSearch {
   const scene = new InstantSearch({
-    ...{ setId: `rset_${number}`, tasks, budget: { repeats, iterations, perIteration }, ...draws },
+    ...{ setId: `rset_${number}`, tasks, budget: { repeats, iterations, perIteration }, objective, ...draws },
     propose: (admitted) => Array.from({ length: perIteration }, (_, n) => `c${admitted + n + 1}`),
   });
   scene.run();
@@ -90,10 +99,14 @@ function searchByMachines(
   };
 }
 
-function searchByRules({ tasks, repeats, iterations, perIteration }: Shape, number: number, draws: Draws): EndedSearch {
+function searchByRules(
+  { tasks, repeats, iterations, perIteration, objective = "success" }: SearchedShape,
+  number: number,
+  draws: Draws,
+): EndedSearch {
   const seed = { rates: Array.from({ length: tasks }, () => 0), costFactor: 1 };
   const world: World = {
-    ...{ setId: `rset_${number}`, seed, objective: "success", minGain: 0.05, draws },
+    ...{ setId: `rset_${number}`, seed, objective, minGain: 0.05, draws },
     budget: { repeats, iterations, perIteration, ceiling: CEILING },
     propose: () => Array.from({ length: perIteration }, () => seed),
     nameRun: (task) => ({ runId: `run_${task + 1}`, taskId: `task_${task + 1}`, outcome: "other" }),
