@@ -110,7 +110,7 @@ export function findStationByKey(
   return station === undefined ? stationNotFound(stationKey) : { lineId, stationId: station.id };
 }
 
-/** The station of a team's line; refused `not-found`. */
+/** The station of a team's line; refused `not-found`, with a hint where a key stands for the id. */
 export function findStationOf(
   reading: Reading,
   team: TeamPlace,
@@ -118,7 +118,10 @@ export function findStationOf(
 ): Station | Refusal {
   const line = findTeamLine(reading, team, lineId);
   if (isRefusal(line)) return line;
-  return line.stations.find(({ id }) => id === stationId) ?? stationNotFound(stationId);
+  const station = line.stations.find(({ id }) => id === stationId);
+  if (station !== undefined) return station;
+  const named = line.stations.some(({ key }) => key === stationId);
+  return stationNotFound(stationId, named ? " That is the key of a station of the line: its id is wanted here." : "");
 }
 
 function findTeamLine(reading: Reading, { workspaceId, teamId }: TeamPlace, lineId: string): LineFields | Refusal {
@@ -126,6 +129,6 @@ function findTeamLine(reading: Reading, { workspaceId, teamId }: TeamPlace, line
   return line?.teamId === teamId ? line.fields : { refused: "not-found", detail: `Line ${lineId} not found.` };
 }
 
-function stationNotFound(station: string): Refusal {
-  return { refused: "not-found", detail: `Station ${station} not found.` };
+function stationNotFound(station: string, hint = ""): Refusal {
+  return { refused: "not-found", detail: `Station ${station} not found.${hint}` };
 }

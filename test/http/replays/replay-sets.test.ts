@@ -103,6 +103,13 @@ t.test("what a set does not take is refused by its message", async (t) => {
       404,
       { detail: "Station sta_no not found." },
     ],
+    [
+      "GET",
+      `${team}/lines/${lineId}/stations/work/replayable-runs`,
+      undefined,
+      404,
+      { detail: "Station work not found. That is the key of a station of the line: its id is wanted here." },
+    ],
     ["GET", `${team}/replay-sets?line=${lineId}`, undefined, 422, { errors: [{ path: "station", message: apart }] }],
     ["GET", `${team}/replay-sets?station=work`, undefined, 422, { errors: [{ path: "line", message: apart }] }],
     ["GET", `${team}/replay-sets?line=${lineId}&station=no`, undefined, 404, { detail: "Station no not found." }],
