@@ -31,7 +31,6 @@ import { printTable } from "./support/table.js";
 const TASKS = 50;
 const COPIES_AT_ONCE = 10;
 const PLAIN_REPEATS = 3;
-const PLAIN_REPLAYS = 14;
 const budget = {
   ...{ iterations: 10, perIteration: 5, repeats: 3, concurrency: COPIES_AT_ONCE },
   ceiling: { amount: 1_000, currency: "EUR" },
@@ -62,27 +61,23 @@ export async function run(): Promise<void> {
     const plainOne = async () => {
       const replayId = await runner.count(() => startPlain(runtime, setId));
       await runner.workUntil(() => isOver(replayId));
+      // What follows its end is of the plain replay too. The first has a baseline of the live config beside it.
+      await runner.workUntil(() => replays.all(runtime.reading, workspaceId, {}).every((one) => !isUnderWay(one)));
     };
-    // The first has a baseline of the live config beside it.
     await plainOne();
-    await runner.workUntil(() => replays.all(runtime.reading, workspaceId, {}).every((one) => !isUnderWay(one)));
-    const plainHalf = () =>
-      runner.measure(async () => {
-        for (let n = 0; n < PLAIN_REPLAYS / 2; n++) await plainOne();
-      });
-    const before = await plainHalf();
+    const [plain, search] = [new Tally(), new Tally()];
     const heap: number[] = [];
-    const search = await runner.measure(async () => {
+    await runner.measure(search, async () => {
       await runner.count(() => startSearch(runtime, setId));
       const state = () => searches.get(runtime.reading, workspaceId, SEARCH_ID);
       const begun = () => listIterations(runtime.reading, workspaceId, SEARCH_ID).length;
       for (let n = 1; n <= budget.iterations + 1; n++) {
         await runner.workUntil(() => state()?.endedAt !== null || begun() >= n);
-        heap.push(liveBytes());
+        if (n === 1 || n > budget.iterations) heap.push(liveBytes());
+        // Nothing of the search goes on until its agent does.
+        await runner.measure(plain, () => runner.withoutSearches(plainOne));
       }
     });
-    const after = await plainHalf();
-    const plain = { copies: before.copies + after.copies, ms: before.ms + after.ms };
     print({ plain, search, heap, ending: searches.get(runtime.reading, workspaceId, SEARCH_ID)?.ending ?? "none" });
   } finally {
     await runtime.stop();
@@ -91,10 +86,16 @@ export async function run(): Promise<void> {
   }
 }
 
-interface Measured {
-  readonly copies: number;
+/** What was measured of one kind of copies. */
+class Tally {
+  copies = 0;
   /** Of the processor. */
-  readonly ms: number;
+  ms = 0;
+}
+
+interface Job {
+  readonly runId: string;
+  readonly fence: number;
 }
 
 /** A runner whose agents take no time, in this process. */
@@ -102,8 +103,10 @@ class InstantRunner {
   readonly #runtime: Runtime;
   #said = 0;
   #received = 0;
-  #worked = 0;
-  #ms = 0;
+  #tally = new Tally();
+  /** Agents of searches, and whether these wait. */
+  #held: readonly Job[] = [];
+  #holds = false;
 
   constructor(runtime: Runtime) {
     this.#runtime = runtime;
@@ -119,12 +122,19 @@ class InstantRunner {
     await this.#tell({ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs, hello });
   }
 
-  /** What work takes that is done in {@link count} and {@link workUntil}. */
-  async measure(work: () => Promise<void>): Promise<Measured> {
-    this.#ms = 0;
-    const worked = this.#worked;
+  /** Adds what work takes that is done in {@link count} and {@link workUntil}, but for what another tally measures. */
+  async measure(tally: Tally, work: () => Promise<void>): Promise<void> {
+    const outer = this.#tally;
+    this.#tally = tally;
     await work();
-    return { copies: this.#worked - worked, ms: this.#ms };
+    this.#tally = outer;
+  }
+
+  /** Agents of searches wait until the work is done. */
+  async withoutSearches(work: () => Promise<void>): Promise<void> {
+    this.#holds = true;
+    await work();
+    this.#holds = false;
   }
 
   async workUntil(isOver: () => boolean): Promise<void> {
@@ -135,7 +145,7 @@ class InstantRunner {
     const before = process.cpuUsage();
     const result = await work();
     const { user, system } = process.cpuUsage(before);
-    this.#ms += (user + system) / 1_000;
+    this.#tally.ms += (user + system) / 1_000;
     return result;
   }
 
@@ -147,7 +157,15 @@ class InstantRunner {
     }
   }
 
-  #jobs() {
+  #jobs(): readonly Job[] {
+    const jobs = [...this.#held, ...this.#newJobs()];
+    const ofSearch = ({ runId }: Job) =>
+      this.#holds && runs.get(this.#runtime.reading, workspaceId, runId)?.owner.kind === "search";
+    this.#held = jobs.filter(ofSearch);
+    return jobs.filter((job) => !ofSearch(job));
+  }
+
+  #newJobs(): readonly Job[] {
     const page = { after: ["runner_1", this.#received] };
     return outbox.entries(this.#runtime.reading, workspaceId, ["runner_1"], page).flatMap(({ key, value }) => {
       this.#received = Number(key.at(-1));
@@ -155,11 +173,11 @@ class InstantRunner {
     });
   }
 
-  async #work(job: { readonly runId: string; readonly fence: number }): Promise<void> {
+  async #work(job: Job): Promise<void> {
     const owner = runs.get(this.#runtime.reading, workspaceId, job.runId)?.owner;
     await this.#say({ type: "run.started", ...job });
     if (owner?.kind === "search") await propose(this.#runtime, owner.id, job);
-    else this.#worked += 1;
+    else this.#tally.copies += 1;
     const fails = owner?.kind === "replay" && !doesSucceed(this.#runtime, owner.id, job.runId);
     const failure = { code: "harness-failed", message: "It failed.", output: "" };
     const report = fails
@@ -226,21 +244,22 @@ async function startSearch(runtime: Runtime, setId: string): Promise<void> {
 }
 
 function print(of: {
-  readonly plain: Measured;
-  readonly search: Measured;
+  readonly plain: Tally;
+  readonly search: Tally;
   readonly heap: readonly number[];
   readonly ending: string;
 }): void {
   const { plain, search, heap, ending } = of;
-  const perCopy = ({ ms, copies }: Measured) => ms / copies;
+  const perCopy = ({ ms, copies }: Tally) => ms / copies;
   const inMiB = (bytes = 0) => (bytes / 2 ** 20).toFixed(1);
   printTable({
     title: "A search's own cost",
     note:
       `A search of ${budget.iterations} x ${budget.perIteration} candidates over ${TASKS} tasks, ${budget.repeats} copies ` +
-      `of each, beside ${PLAIN_REPLAYS} replays of a person's candidate over the same set, ${PLAIN_REPEATS} copies of each; ${COPIES_AT_ONCE} ` +
-      `copies at once, LMDB, a runner in this process whose agents take no time. It ended ${ending}. Milliseconds of the ` +
-      "processor, the runner's included. The heap is what is alive after a collection: when the first iteration began, " +
+      `of each, beside replays of a person's candidate over the same set, ${PLAIN_REPEATS} copies of each: one before each ` +
+      `iteration, while the search waits, and one after its end. ${COPIES_AT_ONCE} copies at once, LMDB, a runner in this ` +
+      `process whose agents take no time. It ended ${ending}. Milliseconds of the processor, the runner's included, and ` +
+      "starts. The heap is what is alive after a collection: when the first iteration began, " +
       "and at the end.",
     columns: ["", "figure", "beside", "ratio"],
     rows: [
