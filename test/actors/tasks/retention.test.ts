@@ -123,7 +123,7 @@ t.test("a pinned run survives with its input, its steps and its diff; others go"
   for (const id of ["run_1", "run_2"]) {
     const run = {
       id,
-      owner: { kind: "search" },
+      owner: { kind: "stack-check" },
       taskId: null,
       state: "ended",
       queuedAtMs: queued,
