@@ -27,6 +27,18 @@ export type JobReplay = z.infer<typeof replaySchema>;
 const searchSchema = z.object({ kind: z.enum(["propose", "reflect"]) });
 export type JobSearch = z.infer<typeof searchSchema>;
 
+/** A tool that a run's agent may call, as the agent is shown it. Its names are `[A-Za-z0-9_-]{1,64}`. */
+const offeredToolSchema = z.object({
+  /** The MCP server that it belongs to: the key of its integration. */
+  server: z.string(),
+  /** Unique within the server. */
+  name: z.string(),
+  description: z.string(),
+  /** JSON Schema of its inputs; `type` is `object`. */
+  schema: z.record(z.string(), z.unknown()),
+});
+export type OfferedTool = z.infer<typeof offeredToolSchema>;
+
 /** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
 export const jobSchema = z.object({
   ...claim,
@@ -80,6 +92,8 @@ export const jobSchema = z.object({
       }),
     )
     .default([]),
+  /** Absent for none; a job with tools is sent only to a runner with the feature `tools`. */
+  tools: z.array(offeredToolSchema).optional(),
   timeoutMinutes: z.number().positive(),
   checkouts: z.array(
     z.object({

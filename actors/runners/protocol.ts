@@ -26,6 +26,8 @@
  *    what it found, and sends its pack over HTTP (`/api/runner/archives`). These frames are not numbered.
  * 9. A runner whose hello has the feature `search` gets jobs of searches. It fetches what their agents are shown, and sends
  *    what they say, over HTTP (`/api/runs/{runId}/search-…`), naming itself and its claim.
+ * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes their agents' calls on: `run.tool-call`,
+ *    `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
  *
  * Every message about a run carries the fence of its claim. A message with another fence than the run's current one
  * has no effect and is answered with `run.drop`.
@@ -42,6 +44,7 @@ import { boundAmount, MAX_AMOUNT } from "../money.js";
 import { inputsTextSchema } from "./call-inputs.js";
 import { claim, jobSchema } from "./job.js";
 import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";
+import { toolAnsweredSchema, toolCalledSchema, toolCancelledSchema, toolWaitingSchema } from "./run-tools.js";
 import { calledName, toolCallSchema } from "./tool-call.js";
 
 export const RUNNER_PROTOCOL = 1;
@@ -62,6 +65,8 @@ export const RUNNER_FEATURES = [
   "commits",
   /** `search` in a job: the agent proposes configs of a search, or looks into what failed. */
   "search",
+  /** `tools` in a job, and the messages about calls: the agent calls tools of integrations through the service. */
+  "tools",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -225,6 +230,8 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
   }),
   /** The agent has received its messages up to number `n`. */
   z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
+  toolCalledSchema,
+  toolCancelledSchema,
   /** The runner changes its number of slots; 0 to drain. */
   z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
@@ -260,6 +267,8 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
     /** Why it was dismissed, if a reason was given. */
     reason: z.string().nullable(),
   }),
+  toolWaitingSchema,
+  toolAnsweredSchema,
   /** The claim has ended: the runner kills the run and reports nothing more about it. */
   z.object({ type: z.literal("run.drop"), ...claim }),
 ]);

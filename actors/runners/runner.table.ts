@@ -2,6 +2,7 @@ import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { RunnerFeature } from "./protocol.js";
+import type { ToolAnswered, ToolWaiting } from "./run-tools.js";
 
 /** The latest offer of a runner. Written by the dispatcher. */
 export interface RunnerRow {
@@ -72,7 +73,9 @@ export type OutboxMessage =
       readonly fence: number;
       readonly id: string;
       readonly refused: string | null;
-    };
+    }
+  | ToolWaiting
+  | ToolAnswered;
 
 /** `[runner]` */
 export const runners = table<RunnerRow>("runner");

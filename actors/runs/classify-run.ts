@@ -92,6 +92,9 @@ function toReportEvent(said: RunReport, owned: () => Owned): RunEvent {
     case "run.handover":
     case "run.ended":
       return { ...said, ...owned() };
+    case "run.tool-call":
+    case "run.tool-cancelled":
+      return { type: "claim.other" };
   }
 }
 

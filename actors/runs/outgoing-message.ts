@@ -7,6 +7,7 @@ export const TOO_LARGE = "What the task has changed and what was said on it are 
 const KNOWS_TASKS_ONLY = "The runner is of a release that only works for tasks.";
 const KNOWS_NO_REPLAYS = "The runner is of a release that knows no replays.";
 const KNOWS_NO_SEARCHES = "The runner is of a release that knows no searches.";
+const KNOWS_NO_TOOLS = "The runner is of a release that knows no tools.";
 
 /**
  * A message of a runner's outbox in the form that is sent. Only here are a job built and its secrets opened. A job
@@ -22,8 +23,9 @@ export function toServiceMessage(source: JobSource, workspaceId: string, { messa
 /** Why a runner with these protocol features cannot take the message, for a person; null when it can. */
 export function whyNotKnown(message: ServiceMessage, features: readonly string[]): string | null {
   if (message.type !== "run.assign") return null;
-  const { task, replay, search } = message.job;
+  const { task, replay, search, tools = [] } = message.job;
   if (task === undefined && !features.includes("taskless")) return KNOWS_TASKS_ONLY;
   if (replay !== undefined && !features.includes("replays")) return KNOWS_NO_REPLAYS;
-  return search !== undefined && !features.includes("search") ? KNOWS_NO_SEARCHES : null;
+  if (search !== undefined && !features.includes("search")) return KNOWS_NO_SEARCHES;
+  return tools.length > 0 && !features.includes("tools") ? KNOWS_NO_TOOLS : null;
 }

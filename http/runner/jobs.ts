@@ -36,6 +36,10 @@ export class Jobs {
         return this.find(message)?.permit(message);
       case "run.handover-answered":
         return this.find(message)?.answer(message.id, message.refused);
+      // Answers to calls: this runner makes none.
+      case "run.tool-waiting":
+      case "run.tool-answered":
+        return undefined;
     }
   }
 

@@ -108,3 +108,30 @@ t.test("an invalid message is refused", async (t) => {
     t.notOk(runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message }).success);
   }
 });
+
+t.test(
+  "calls of tools: names as clients take them, inputs that are an object's JSON, answers of any length",
+  async (t) => {
+    const parse = (message: object) => runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message });
+    const claim = { runId: "run_1", fence: 1, id: "1-1" };
+    const call = { type: "run.tool-call", ...claim, server: "tracker", tool: "find_issue", inputs: '{"id":1}' };
+    t.match(parse({ ...call, novelty: 1 }).data, { message: call });
+    const odd = [
+      { server: "a.b" },
+      { tool: "" },
+      { tool: "x".repeat(65) },
+      { inputs: "[]" },
+      { inputs: "x" },
+      { id: "" },
+    ];
+    for (const more of odd) t.notOk(parse({ ...call, ...more }).success, JSON.stringify(more));
+    t.ok(parse({ type: "run.tool-cancelled", ...claim }).success);
+    const told = (message: object) => serviceFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message });
+    const answered = { type: "run.tool-answered", ...claim, outcome: "done", text: "x".repeat(100_000), callId: null };
+    t.match(told(answered).data, { message: answered });
+    t.notOk(told({ ...answered, outcome: "lost" }).success);
+    for (const about of ["the assignee's approval", null]) {
+      t.ok(told({ type: "run.tool-waiting", ...claim, callId: "call_1", for: about }).success);
+    }
+  },
+);
