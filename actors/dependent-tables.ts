@@ -6,6 +6,7 @@ import { codeHostConnections } from "./code-host/connection.table.js";
 import { configPullRequests } from "./config-pull-requests/config-pull-request.table.js";
 import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
+import { deliveries } from "./integration-work/delivery.table.js";
 import { connections } from "./integrations/connection.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
 import { replayRechecks } from "./replays/judging/replay-recheck.table.js";
@@ -36,6 +37,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     members,
     invites,
     connections,
+    deliveries,
     codeHostConnections,
     runs,
     runCheckouts,

@@ -1,3 +1,4 @@
+import { deliveries } from "./integration-work/delivery.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
 import { replayVerdicts } from "./replays/judging/replay-verdict.table.js";
 import { replayInputs } from "./replays/replay-input.table.js";
@@ -15,6 +16,7 @@ export const referringTables: readonly ReferringTable[] = [
   runSteps,
   tasks,
   taskCheckouts,
+  deliveries,
   replayInputs,
   replayVerdicts,
   replayPairs,

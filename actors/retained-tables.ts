@@ -5,6 +5,7 @@ import { decisions, standingRetention } from "./decisions/decision.table.js";
 import { eventRetention } from "./events/event-log.table.js";
 import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
 import { changesFiredRetention } from "./hooks/loop-guard.js";
+import { deliveries, deliveryEntries } from "./integration-work/delivery.table.js";
 import { replayRetention } from "./replays/replay.retention.js";
 import { changeRetention } from "./resources/change-record.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
@@ -38,5 +39,11 @@ export const retainedTables: RetentionCatalogue = {
     inviteRetention,
     standingRetention,
   ],
-  owned: [...taskOwned, ...runOwned, attemptsOwned, ownedBy(tasks.name, decisions)],
+  owned: [
+    ...taskOwned,
+    ...runOwned,
+    attemptsOwned,
+    ownedBy(tasks.name, decisions),
+    ownedBy(deliveries.name, deliveryEntries),
+  ],
 };
