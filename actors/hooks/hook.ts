@@ -2,6 +2,7 @@ import { z } from "zod";
 import { workEventNames } from "../events/catalogue.js";
 import { condition, jsonTemplate, template } from "../expressions/schemas.js";
 import { readTemplate } from "../expressions/templates.js";
+import { isHeaderText } from "../outbound/header-text.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 
 /** A key that can be written after a dot, and the name of a variable. */
@@ -78,11 +79,6 @@ function hasHeaderText(text: string): boolean {
   const read = readTemplate(text);
   if ("fault" in read) return true;
   return read.template.every((part) => typeof part !== "string" || isHeaderText(part));
-}
-
-/** Whether a text may stand in a header: tabs, and the visible characters of Latin-1. */
-export function isHeaderText(text: string): boolean {
-  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
 function isSigningSecret(text: string): boolean {

@@ -14,7 +14,7 @@ export interface ExchangeLimits {
 }
 
 /**
- * One request in progress, which collects the beginning of its answer as text. It handles undici's events directly,
+ * One request in progress, which collects the beginning of its answer. It handles undici's events directly,
  * without the streams of undici's `request`, whose cost is not needed for that.
  *
  * 1. It settles once: with the answer, the connection's error, a `TimeoutError` when its time is up, or the reason of its
@@ -22,7 +22,7 @@ export interface ExchangeLimits {
  * 2. A connection whose answer is not read to its end is closed.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
-  readonly answer: Promise<OutboundAnswer>;
+  readonly answer: Promise<BytesAnswer>;
   readonly #maxBodyBytes: number;
   readonly #signal: RunSignal;
   readonly #timer: NodeJS.Timeout;
@@ -31,13 +31,13 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#cut(reason instanceof Error ? reason : new DOMException("the request was aborted", "AbortError"));
   };
   readonly #chunks: Buffer[] = [];
-  #resolve: (answer: OutboundAnswer) => void = () => undefined;
+  #resolve: (answer: BytesAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
   #controller: Dispatcher.DispatchController | null = null;
   /** Why it was aborted, or null. */
   #reason: Error | null = null;
   #status = 0;
-  #retryAfter: string | null = null;
+  #headers: IncomingHttpHeaders = {};
   #length = 0;
 
   constructor({ maxBodyBytes, timeoutMs, signal }: ExchangeLimits) {
@@ -60,19 +60,19 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
     if (status < FIRST_FINAL_STATUS) return;
     this.#status = status;
-    this.#retryAfter = headers["retry-after"] ?? null;
+    this.#headers = headers;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     if (this.#length < this.#maxBodyBytes) return;
-    this.#settle();
+    this.#settle(false);
     controller.abort(new Error("the rest of the answer is not read"));
   }
 
   onResponseEnd(): void {
-    this.#settle();
+    this.#settle(true);
   }
 
   onResponseError(_controller: unknown, error: Error): void {
@@ -92,11 +92,22 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     this.#signal.removeEventListener("abort", this.#aborted);
   }
 
-  #settle(): void {
+  #settle(isWhole: boolean): void {
     this.#end();
-    const body = Buffer.concat(this.#chunks).subarray(0, this.#maxBodyBytes).toString("utf8");
-    this.#resolve({ status: this.#status, body, retryAfter: this.#retryAfter });
+    const bytes = Buffer.concat(this.#chunks).subarray(0, this.#maxBodyBytes);
+    this.#resolve({ status: this.#status, headers: this.#headers, bytes, isWhole });
   }
+}
+
+/** An answer as it came. */
+export interface BytesAnswer {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<IncomingHttpHeaders>;
+  /** The beginning of the body. */
+  readonly bytes: Buffer;
+  /** Whether that is all of it; a body of exactly the limit counts as cut off. */
+  readonly isWhole: boolean;
 }
 
 export interface OutboundAnswer {
@@ -105,4 +116,9 @@ export interface OutboundAnswer {
   readonly body: string;
   /** The `retry-after` header unchanged, or null. */
   readonly retryAfter: string | null;
+}
+
+/** The answer with its body as text. */
+export function toTextAnswer({ status, headers, bytes }: BytesAnswer): OutboundAnswer {
+  return { status, body: bytes.toString("utf8"), retryAfter: headers["retry-after"] ?? null };
 }

@@ -4,7 +4,7 @@ import { Agent, type buildConnector } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { AddressRefused, guardedAddress, type Resolve } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
-import { HttpExchange, type OutboundAnswer } from "./http-exchange.js";
+import { type BytesAnswer, HttpExchange, type OutboundAnswer, toTextAnswer } from "./http-exchange.js";
 import { resolveNames } from "./name-resolution.js";
 
 /** A request was not sent because it is not allowed. */
@@ -19,6 +19,16 @@ export interface OutboundRequest {
   readonly signal: RunSignal;
 }
 
+export type OutboundMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+
+/** A request of any method, whose answer is wanted as it came. */
+export interface AnyRequest extends OutboundRequest {
+  readonly method: OutboundMethod;
+  readonly body: string | null;
+  /** Most bytes of the answer's body; the rest is not read. */
+  readonly maxBodyBytes: number;
+}
+
 /** Sends requests to hosts on the allow-list only. */
 export interface Outbound {
   /**
@@ -29,13 +39,15 @@ export interface Outbound {
   post(request: OutboundRequest & { readonly body: string }): Promise<OutboundAnswer>;
   /** As `post`, without a body. */
   get(request: OutboundRequest): Promise<OutboundAnswer>;
+  /** As `post`, with any method, a limit of its own for the answer, and its headers. */
+  send(request: AnyRequest): Promise<BytesAnswer>;
   close(): Promise<void>;
 }
 
 export interface OutboundOptions {
   readonly allowList: AllowList;
   readonly resolve?: Resolve;
-  /** Most bytes of an answer's body; the rest is not read. */
+  /** Most bytes of an answer's body where the request sets no limit; the rest is not read. */
   readonly maxBodyBytes: number;
 }
 
@@ -53,18 +65,19 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
       pipelining: 1,
     });
   const agents = { guarded: agentFor(false), named: agentFor(true) };
-  const send = (method: "GET" | "POST", request: OutboundRequest, body: string | null): Promise<OutboundAnswer> => {
-    const { url, headers, timeoutMs, signal } = request;
+  const send = (request: AnyRequest): Promise<BytesAnswer> => {
+    const { url, method, headers, body, ...limits } = request;
     const admission = allowList.admits(url);
     if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-    const exchange = new HttpExchange({ maxBodyBytes, timeoutMs, signal });
+    const exchange = new HttpExchange(limits);
     agent.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
     return exchange.answer;
   };
   return {
-    post: (request) => send("POST", request, request.body),
-    get: (request) => send("GET", request, null),
+    post: (request) => send({ ...request, method: "POST", maxBodyBytes }).then(toTextAnswer),
+    get: (request) => send({ ...request, method: "GET", body: null, maxBodyBytes }).then(toTextAnswer),
+    send,
     close: async () => {
       await Promise.all([agents.guarded.destroy(), agents.named.destroy()]);
     },

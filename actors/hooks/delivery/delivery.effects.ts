@@ -45,7 +45,7 @@ export interface DeliveryInput {
 export type DeliveryResult = Omit<AttemptRow, "n">;
 
 export interface DeliveryOptions extends RequestOptions {
-  readonly outbound: Outbound;
+  readonly outbound: Pick<Outbound, "post">;
   /** Carries requests from the workspace's network. */
   readonly network: Pick<NetworkRequests, "post">;
   readonly clock: Clock;

@@ -2,10 +2,8 @@ import { DYN } from "../../expressions/cel-types.js";
 import { createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../../expressions/templates.js";
 import { type Json, toText, toValue, type Value } from "../../expressions/values.js";
-import { type HookStep, isHeaderText } from "../hook.js";
-
-/** Longest value of a header, in characters. */
-const MAX_HEADER_LENGTH = 8_192;
+import { isHeaderText, MAX_HEADER_LENGTH } from "../../outbound/header-text.js";
+import type { HookStep } from "../hook.js";
 
 type StepRequest = NonNullable<HookStep["request"]>;
 

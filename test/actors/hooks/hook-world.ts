@@ -219,7 +219,7 @@ export class HookWorld {
   }
 
   /** The receivers' end: a request is there some time after it was sent, and its answer some time after that. */
-  #outbound(): Outbound {
+  #outbound(): Pick<Outbound, "post"> {
     const { world } = this;
     const post: Outbound["post"] = ({ headers, body }) =>
       new Promise((resolve) => {
@@ -232,7 +232,7 @@ export class HookWorld {
           world.later(this.#chance.between(0, 20), () => resolve({ ...answer, retryAfter: null }));
         });
       });
-    return { post, get: () => Promise.reject(new Error("hooks only post")), close: async () => undefined };
+    return { post };
   }
 
   async #configure(hooks: readonly Readonly<Record<string, unknown>>[]): Promise<void> {
