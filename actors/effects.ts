@@ -5,6 +5,10 @@ import { confirmationEffect } from "./code-host/confirmation.effects.js";
 import { installationCheckEffect } from "./code-host/installation-check.effects.js";
 import { type DeliveryOptions, deliveryEffect } from "./hooks/delivery/delivery.effects.js";
 import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effects.js";
+import {
+  type IntegrationRequestOptions,
+  integrationRequestEffect,
+} from "./integrations/requests/integration-request.effects.js";
 import type { CodeHost } from "./outbound/code-host.js";
 import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
 import { modelEffect } from "./outbound/model.effects.js";
@@ -25,6 +29,8 @@ export interface EffectParts {
   readonly hooks: Pick<DeliveryOptions, "outbound" | "network" | "tokens" | "rotates">;
   /** Requests to the hosts of linked accounts. */
   readonly accounts: Pick<OAuthEffectOptions, "outbound" | "servers">;
+  /** Requests of integrations. */
+  readonly integrations: Pick<IntegrationRequestOptions, "outbound">;
   /** Null when none is configured. */
   readonly codeHost: CodeHost | null;
   /** Null when none is configured. */
@@ -41,6 +47,7 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
+    integrationRequestEffect({ reading, clock, sealer, log, ...parts.integrations }),
     retentionEffect({ clock }),
   ];
 }

@@ -75,11 +75,19 @@ function knownTemplate(text: string): Read {
   return read;
 }
 
+/** Writes a value into a text; `before` is what stands before it. */
+export type WriteValue = (value: Json, before: string) => string;
+
 /**
  * The value of a text: of its expression, of any type, when it consists of one alone; else the text with each
- * value inserted. An error when one of them has no value, or the budget does not cover all.
+ * value inserted, as `write` writes it. An error when one of them has no value, or the budget does not cover all.
  */
-export function evaluateText(text: string, names: Names, allowance: Budget = createBudget()): Outcome {
+export function evaluateText(
+  text: string,
+  names: Names,
+  allowance: Budget = createBudget(),
+  write: WriteValue = toText,
+): Outcome {
   if (!isTemplate(text)) return { value: text };
   const { read, only } = knownTemplate(text);
   if ("fault" in read) return { error: read.fault.message };
@@ -90,7 +98,7 @@ export function evaluateText(text: string, names: Names, allowance: Budget = cre
     else {
       const outcome = compile(part.source).evaluate(names, allowance);
       if ("error" in outcome) return outcome;
-      written += toText(outcome.value);
+      written += write(outcome.value, written);
     }
   }
   return { value: written };

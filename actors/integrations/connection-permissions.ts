@@ -4,8 +4,14 @@ import { isOnTeam, permit } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
-import { type ConnectionHolder, findIntegrationConnection, type IntegrationConnectionRow } from "./connection.table.js";
+import {
+  type ConnectionHolder,
+  findIntegrationConnection,
+  type IntegrationConnectionRow,
+  type LinkedAccount,
+} from "./connection.table.js";
 import type { IntegrationFields } from "./definition.js";
+import { isSameServer } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";
 
 /** Identifies a connection of a workspace. */
@@ -88,9 +94,20 @@ export function findActingConnection(
 ): IntegrationConnectionRow | null {
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const holder = integration?.fields.connection?.holder === "requester" ? userId : "team";
-  if (findConnectionTarget(reading, { workspaceId, integrationId, holder }) === null) return null;
-  const row = findIntegrationConnection(reading, workspaceId, integrationId, holder);
-  const linked = row?.linked ?? null;
-  if (row === undefined || linked === null) return null;
-  return linked.expiresAtMs === null || linked.expiresAtMs > nowMs ? row : null;
+  const key = { workspaceId, integrationId, holder };
+  if (findUsableConnection(reading, key, nowMs) === null) return null;
+  return findIntegrationConnection(reading, workspaceId, integrationId, holder) ?? null;
+}
+
+/** The tokens of a connection that requests may use now; null when it is not connected, may not exist or has expired. */
+export function findUsableConnection(
+  reading: Reading,
+  key: IntegrationConnectionKey,
+  nowMs: number,
+): LinkedAccount | null {
+  const target = findConnectionTarget(reading, key);
+  const { workspaceId, integrationId, holder } = key;
+  const linked = findIntegrationConnection(reading, workspaceId, integrationId, holder)?.linked ?? null;
+  if (target === null || linked === null || !isSameServer(linked.terms, target.oauth2)) return null;
+  return linked.expiresAtMs === null || linked.expiresAtMs > nowMs ? linked : null;
 }

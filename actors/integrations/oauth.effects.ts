@@ -25,6 +25,7 @@ import type { Sealer } from "../sealer.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";
 import { findIntegrationConnection, type LinkedAccount, type LinkedTerms } from "./connection.table.js";
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
+import { openTokens } from "./connection-tokens.js";
 import { isSameServer, resolveEndpoint, toLinkedTerms } from "./oauth-terms.js";
 
 export const EXCHANGE_EFFECT = effect<ExchangeInput, LinkOutcome>("oauth-exchange");
@@ -65,8 +66,6 @@ export interface RevokeInput {
 export type LinkOutcome =
   | ({ readonly ok: true } & LinkedAccount)
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
-
-const tokensSchema = z.strictObject({ access: z.string(), refresh: z.string().nullable() });
 
 export interface OAuthEffectOptions {
   readonly reading: () => Reading;
@@ -153,7 +152,7 @@ async function refresh(
   if (target === null || linked === null || !isSameServer(linked.terms, target.oauth2)) {
     return { ok: false, isFinal: true, reason: "the integration was changed" };
   }
-  const before = tokensSchema.parse(JSON.parse(options.sealer.open(linked.sealed)));
+  const before = openTokens(options.sealer, linked.sealed);
   if (before.refresh === null) return { ok: false, isFinal: true, reason: "the host gave nothing to renew it with" };
   const terms = toLinkedTerms(target.oauth2, target.integration.fields);
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
@@ -176,7 +175,7 @@ async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms 
   if (findResource(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
   const revokeUrl = await resolveEndpoint(terms, "revokeUrl", options.servers);
   if (revokeUrl === null) return null;
-  const { access, refresh: lasting } = tokensSchema.parse(JSON.parse(options.sealer.open(sealed)));
+  const { access, refresh: lasting } = openTokens(options.sealer, sealed);
   const url = parseAddress(revokeUrl, terms);
   const client = createClient(options, { workspaceId, terms, url });
   const hint = lasting === null ? "access_token" : "refresh_token";

@@ -32,3 +32,19 @@ export const issuerLane: LaneLimits = { name: "issuers", places: 128, kept: 64, 
 
 /** Questions to the model; an answer takes minutes. */
 export const modelLane: LaneLimits = { name: "model", places: 128, kept: 96, perParty: 4, perTarget: 4 };
+
+/** Requests of integrations that somebody waits for: calls of tools. */
+export const integrationCallLane: LaneLimits = {
+  ...{ name: "integration-calls", places: 512, kept: 256, perParty: 64, perTarget: 16 },
+};
+
+/** Other requests of integrations: what bindings and schedules do, and what events look up. */
+export const integrationWorkLane: LaneLimits = {
+  ...{ name: "integration-work", places: 512, kept: 256, perParty: 64, perTarget: 16 },
+};
+
+/** Polls; an answer may be of some MiB. */
+export const pollLane: LaneLimits = { name: "polls", places: 128, kept: 96, perParty: 8, perTarget: 4 };
+
+/** Attachments, of up to 10 MiB each. */
+export const attachmentLane: LaneLimits = { name: "attachments", places: 32, kept: 24, perParty: 2, perTarget: 2 };

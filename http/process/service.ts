@@ -100,6 +100,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
     baseUrl: () => parts.site.baseUrl,
     mail: { smtpUrl: config.smtpUrl, from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>` },
     hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
+    integrations: { outbound },
   });
   const { retention, archives } = config;
   const settings = { retention, archives, judging: toReplayJudging(model?.settings ?? null) };

@@ -1,0 +1,80 @@
+import type { Reading } from "../../../storage/store.js";
+import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import type { IntegrationFields } from "../definition.js";
+import type { IntegrationRequestInput } from "./integration-request.js";
+import type { RequestFields } from "./render-request.js";
+
+/** The parts of a definition that a request and the reading of its answer follow. */
+export interface FoundRequest {
+  readonly integration: ResourceRow<IntegrationFields>;
+  readonly request: RequestFields;
+  /** `expect.success`, or null. */
+  readonly success: string | null;
+  /** The expressions of the captures, by name. */
+  readonly capture: Readonly<Record<string, string>>;
+  /** A tool's output, or null where it has none. */
+  readonly output: string | null;
+  /** The values of a binding's marks, by kind. */
+  readonly marks: Readonly<Record<string, string>>;
+  /** The poll's next cursor, or null. */
+  readonly cursor: string | null;
+}
+
+const none = { success: null, capture: {}, output: null, marks: {}, cursor: null };
+
+/** The block as the integration has it now; null when it is gone, or no longer runs the same action. */
+export function findRequest(
+  reading: Reading,
+  workspaceId: string,
+  { teamId, integrationId, block, after }: IntegrationRequestInput,
+): FoundRequest | null {
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  if (integration === undefined || integration.teamId !== teamId) return null;
+  const { fields } = integration;
+  if (block.kind === "action") {
+    const request = ownOf(fields.actions, block.name)?.request;
+    const follows = findAfter(fields, block.name, after);
+    return request === undefined || follows === null
+      ? null
+      : { ...none, integration, request, success: successOf(request), capture: request.capture, ...follows };
+  }
+  if (block.kind === "poll") {
+    const { poll } = fields;
+    if (poll === null) return null;
+    const { request, cursor } = poll;
+    return { ...none, integration, request, success: successOf(request), capture: request.capture, cursor };
+  }
+  const event = fields[block.source]?.events[block.event];
+  if (block.kind === "attachment") {
+    const fetched = event?.raise.attaches?.fetch;
+    return fetched === undefined ? null : { ...none, integration, request: fetched };
+  }
+  const lookup = event?.lookup ?? null;
+  if (lookup === null) return null;
+  return { ...none, integration, request: lookup.request, success: successOf(lookup.request), capture: lookup.capture };
+}
+
+/** What follows an action's answer; null when the tool or binding is gone or runs another action. */
+function findAfter(
+  { tools, on }: IntegrationFields,
+  action: string,
+  after: IntegrationRequestInput["after"],
+): Partial<Pick<FoundRequest, "output" | "marks">> | null {
+  if (after === null) return {};
+  if (after.kind === "tool") {
+    const tool = ownOf(tools, after.name);
+    return tool?.action === action ? { output: tool.output } : null;
+  }
+  const binding = on[after.index];
+  if (binding?.action !== action) return null;
+  return { marks: Object.fromEntries(Object.entries(binding.mark).map(([kind, { value }]) => [kind, value])) };
+}
+
+function successOf({ expect }: { readonly expect: { readonly success: string } | null }): string | null {
+  return expect?.success ?? null;
+}
+
+function ownOf<Value>(map: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(map, name) ? map[name] : undefined;
+}

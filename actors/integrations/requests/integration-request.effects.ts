@@ -1,0 +1,121 @@
+/**
+ * Requests of integrations, after the commit: of actions that tools, bindings and schedules run, of polls, of look-ups
+ * and attachments of events. Each goes only to hosts of the integration that the deployment admits.
+ *
+ * 1. What a killed process may have sent is sent again only where the input says so and the method is GET.
+ * 2. A secret or token goes into a request and nowhere else: no result, reason or log holds one.
+ * 3. Redirects are answers; a GET is made once more when its connection drops, anything else is made once.
+ */
+import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
+import type { Clock } from "../../../runtime/clock.js";
+import { effect } from "../../../runtime/effect-type.js";
+import type { LaneLimits } from "../../../runtime/lane.js";
+import type { RunSignal } from "../../../runtime/run-signal.js";
+import type { RuntimeLog } from "../../../runtime/runtime.js";
+import type { Reading } from "../../../storage/store.js";
+import { attachmentLane, integrationCallLane, integrationWorkLane, pollLane } from "../../outbound/lanes.js";
+import type { Outbound } from "../../outbound/request.js";
+import type { Sealer } from "../../sealer.js";
+import { timeText } from "../../time-text.js";
+import { findRequest } from "./find-request.js";
+import type { IntegrationRequestInput, IntegrationRequestResult } from "./integration-request.js";
+import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
+import { sendRequest } from "./send-request.js";
+
+/** Makes a request of an integration's definition, and evaluates what follows from its answer. It never rejects. */
+export const INTEGRATION_REQUEST = effect<IntegrationRequestInput, IntegrationRequestResult>("integration-request");
+
+/** What a prepared request takes in memory beside its body, about. */
+const REQUEST_OVERHEAD_BYTES = 4_096;
+
+/** Reason of an `interrupted`: nobody knows whether the request was on its way. */
+export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
+
+export interface IntegrationRequestOptions {
+  readonly reading: () => Reading;
+  readonly outbound: Pick<Outbound, "send">;
+  readonly sealer: Pick<Sealer, "open">;
+  readonly clock: Clock;
+  /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */
+  readonly log: Pick<RuntimeLog, "error">;
+}
+
+/** Every failure is a result with its code. */
+export function integrationRequestEffect(options: IntegrationRequestOptions): Effect {
+  return INTEGRATION_REQUEST.implementPrepared((input, context) => {
+    try {
+      return prepare(options, input, context);
+    } catch (error) {
+      return ended(failed(options, context.id, error));
+    }
+  });
+}
+
+function prepare(
+  options: IntegrationRequestOptions,
+  input: IntegrationRequestInput,
+  { id, owner, mayHaveBegun }: EffectContext,
+): PreparedRun<IntegrationRequestResult> {
+  const workspaceId = owner.partition;
+  const nowMs = options.clock.now();
+  if (mayHaveBegun && !mayBeMadeAgain(options, workspaceId, input))
+    return ended({ ...unsent(nowMs), code: "interrupted", reason: INTERRUPTED });
+  const prepared = prepareRequest(options, { workspaceId, input, nowMs });
+  if ("code" in prepared) return ended({ ...unsent(nowMs), ...prepared });
+  const { url, body } = prepared.request;
+  return {
+    place: {
+      ...{ lane: laneOf(input), target: url.host },
+      bytes: (body?.length ?? 0) + input.values.length + REQUEST_OVERHEAD_BYTES,
+    },
+    begin: (signal) => begin(options, { id, prepared, input }, signal),
+  };
+}
+
+async function begin(
+  options: IntegrationRequestOptions,
+  {
+    id,
+    prepared,
+    input,
+  }: { readonly id: string; readonly prepared: PreparedRequest; readonly input: IntegrationRequestInput },
+  signal: RunSignal,
+): Promise<IntegrationRequestResult> {
+  try {
+    return await sendRequest(options, { prepared, input }, signal);
+  } catch (error) {
+    return failed(options, id, error);
+  }
+}
+
+function mayBeMadeAgain(
+  { reading }: IntegrationRequestOptions,
+  workspaceId: string,
+  input: IntegrationRequestInput,
+): boolean {
+  return input.again === "after-a-crash" && findRequest(reading(), workspaceId, input)?.request.method === "GET";
+}
+
+function laneOf({ block, lane }: IntegrationRequestInput): LaneLimits {
+  if (block.kind === "poll") return pollLane;
+  if (block.kind === "attachment") return attachmentLane;
+  return lane === "waiting" ? integrationCallLane : integrationWorkLane;
+}
+
+function ended(result: IntegrationRequestResult): PreparedRun<IntegrationRequestResult> {
+  return { place: null, begin: async () => result };
+}
+
+function failed({ clock, log }: IntegrationRequestOptions, id: string, error: unknown): IntegrationRequestResult {
+  log.error("a request of an integration went wrong", {
+    id,
+    error: error instanceof Error ? error.name : typeof error,
+  });
+  return { ...unsent(clock.now()), code: "errored", reason: "it went wrong" };
+}
+
+/** The result of a request that was not sent. */
+function unsent(atMs: number): Omit<IntegrationRequestResult, "code" | "reason"> {
+  const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
+  return { at: timeText(atMs), tookMs: 0, ...none, captures: "{}" };
+}

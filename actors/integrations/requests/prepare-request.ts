@@ -1,0 +1,61 @@
+import type { Clock } from "../../../runtime/clock.js";
+import type { Reading } from "../../../storage/store.js";
+import type { Names } from "../../expressions/evaluate.js";
+import { coversAddress } from "../../resources/fields.js";
+import type { Sealer } from "../../sealer.js";
+import { addCredential, findActing, type NotSent } from "./credentials.js";
+import { type FoundRequest, findRequest } from "./find-request.js";
+import type { IntegrationRequestInput } from "./integration-request.js";
+import { createMask, type Mask } from "./mask.js";
+import { type RenderedRequest, renderRequest } from "./render-request.js";
+import { toNames, writesToken } from "./request-names.js";
+
+/** A request that is ready to be sent, with what its answer is read with. */
+export interface PreparedRequest {
+  readonly found: FoundRequest;
+  readonly request: RenderedRequest;
+  /** What the request's expressions saw, `connection` included. */
+  readonly names: Names;
+  readonly mask: Mask;
+}
+
+interface PrepareOptions {
+  readonly reading: () => Reading;
+  readonly sealer: Pick<Sealer, "open">;
+  readonly clock: Clock;
+}
+
+/** Evaluates and authorises a request, or says why it is not sent. Makes no request. */
+export function prepareRequest(
+  { reading: read, sealer }: PrepareOptions,
+  {
+    workspaceId,
+    input,
+    nowMs,
+  }: { readonly workspaceId: string; readonly input: IntegrationRequestInput; readonly nowMs: number },
+): PreparedRequest | NotSent {
+  const reading = read();
+  const found = findRequest(reading, workspaceId, input);
+  if (found === null) return { code: "broken", reason: "the integration no longer has what was to be done" };
+  const scope = { reading, sealer, integration: found.integration };
+  const acting = findActing(scope, input, nowMs);
+  if ("code" in acting) return acting;
+  const seen = toNames(reading, workspaceId, { found, input });
+  if (seen === null) return { code: "unwritable", reason: "what its expressions see is too large" };
+  const names = acting.token === null ? seen : { ...seen, connection: acting.token };
+  const rendered = renderRequest(found.request, names);
+  // What an expression's error says may hold the token: errors name no values, but a mask costs nothing.
+  if ("error" in rendered) return { code: "unwritable", reason: createMask(acting.secrets).text(rendered.error) };
+  const { hosts } = found.integration.fields;
+  if (!coversAddress(hosts, rendered.url))
+    return { code: "not-allowed", reason: `the host ${rendered.url.host} is not among the integration's hosts` };
+  const carried = addCredential(scope, acting, { request: rendered, writesToken: writesToken(found) });
+  if ("code" in carried) return carried;
+  const request = withMessageId(carried.request, input.messageId);
+  return { found, request, names, mask: createMask([...acting.secrets, ...carried.secrets]) };
+}
+
+function withMessageId(request: RenderedRequest, messageId: string | undefined): RenderedRequest {
+  if (messageId === undefined) return request;
+  return { ...request, headers: { ...request.headers, "service-message-id": messageId } };
+}

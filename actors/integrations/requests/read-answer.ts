@@ -1,0 +1,179 @@
+import { DYN } from "../../expressions/cel-types.js";
+import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
+import { evaluateText } from "../../expressions/templates.js";
+import { type Json, toText, toValue } from "../../expressions/values.js";
+import { parseJson } from "../../outbound/json-answer.js";
+import type { FoundRequest } from "./find-request.js";
+import {
+  type IntegrationRequestCode,
+  type IntegrationRequestInput,
+  type IntegrationRequestResult,
+  MAX_RESPONSE_BYTES,
+} from "./integration-request.js";
+import { MASK, type Mask } from "./mask.js";
+
+/** An answer as it came, as far as it was read. */
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly isWhole: boolean;
+}
+
+/** What is made of an answer; the rest of a result says how the request went. */
+export type ReadAnswer = Pick<
+  IntegrationRequestResult,
+  "success" | "response" | "captures" | "output" | "marks" | "body" | "cursor" | "code" | "reason"
+>;
+
+/** Longest cursor of a poll, in bytes. */
+const MAX_CURSOR_BYTES = 4_096;
+/** Longest mark, in characters. */
+const MAX_MARK = 1_000;
+
+/** How an answer is read. */
+export interface ReadingTerms {
+  readonly found: FoundRequest;
+  readonly input: Pick<IntegrationRequestInput, "block" | "after">;
+  /** What the request's own expressions saw. */
+  readonly names: Names;
+  readonly mask: Mask;
+}
+
+/**
+ * Reads an answer: whether it is a success, what it captures, and what follows. Nothing of it holds a secret: `connection`
+ * reads `***` here, and so does what the answer repeats of it. Within the budget of one request.
+ */
+export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
+  const text = mask.text(answer.text);
+  const response = mask.json(toResponse(text));
+  const allowance = createBudget();
+  const seen: Names = {
+    ...names,
+    ...(names.connection === undefined ? {} : { connection: MASK }),
+    response: toValue(response, DYN),
+    status: answer.status,
+  };
+  const failure = findFailure(answer, { found, response, isPoll: input.block.kind === "poll" }, seen, allowance);
+  const captures = evaluateCaptures(found.capture, seen, allowance);
+  const read = { response: toBoundedJson(response), captures: JSON.stringify(captures) };
+  if (failure !== null) return { ...read, success: false, ...failure };
+  const later: Names = { ...seen, capture: toValue(captures, DYN) };
+  return {
+    ...read,
+    success: true,
+    code: null,
+    reason: null,
+    ...follow({ found, input }, { text, response }, later, allowance),
+  };
+}
+
+/** The answer's body: parsed where it is JSON, else the text; null when it is empty. */
+function toResponse(text: string): Json {
+  if (text === "") return null;
+  const parsed = parseJson(text);
+  return parsed === undefined ? text : (parsed as Json);
+}
+
+type Failure = Pick<IntegrationRequestResult, "code" | "reason">;
+
+/** The failure that an answer means; null for a success. */
+function findFailure(
+  { status, isWhole }: Answer,
+  { found, response, isPoll }: { readonly found: FoundRequest; readonly response: Json; readonly isPoll: boolean },
+  names: Names,
+  allowance: Budget,
+): Failure | null {
+  if (found.success !== null) {
+    const outcome = evaluateText(found.success, names, allowance);
+    if ("value" in outcome && outcome.value === true) return isPoll && !isWhole ? tooLarge : null;
+    const code = toStatusCode(status) ?? "unsuccessful";
+    return { code, reason: `it responded ${status}, and expect.success does not hold` };
+  }
+  const code = toStatusCode(status);
+  if (code !== null) return { code, reason: `it responded ${status}` };
+  if (!isPoll) return null;
+  if (!isWhole) return tooLarge;
+  return typeof response === "object" ? null : { code: "errored", reason: "it responded something other than JSON" };
+}
+
+const tooLarge: Failure = { code: "errored", reason: "its answer is too large" };
+
+/** The failure that a status means; null for 2xx. */
+export function toStatusCode(status: number): IntegrationRequestCode | null {
+  if (status >= 200 && status < 300) return null;
+  if (status === 408 || status === 425 || status === 429) return "throttled";
+  return status >= 500 ? "server-error" : "rejected";
+}
+
+/** The captures by name; null for what reads as nothing, and for what no longer fits. */
+function evaluateCaptures(
+  capture: Readonly<Record<string, string>>,
+  names: Names,
+  allowance: Budget,
+): Record<string, Json> {
+  let room = MAX_RESPONSE_BYTES;
+  const captured = Object.entries(capture).map(([name, expression]): [string, Json] => {
+    const outcome = evaluateText(expression, names, allowance);
+    const value = "value" in outcome ? outcome.value : null;
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    if (bytes > room) return [name, null];
+    room -= bytes;
+    return [name, value];
+  });
+  return Object.fromEntries(captured);
+}
+
+/** What follows from a success: a tool's output, a binding's marks, or a poll's body and next cursor. */
+function follow(
+  { found, input }: Pick<ReadingTerms, "found" | "input">,
+  { text, response }: { readonly text: string; readonly response: Json },
+  names: Names,
+  allowance: Budget,
+): Pick<IntegrationRequestResult, "output" | "marks" | "body" | "cursor"> {
+  if (input.after?.kind === "tool") {
+    // Without an expression the output is the answer itself.
+    if (found.output === null) return { output: toBoundedJson(response) };
+    const outcome = evaluateText(found.output, names, allowance);
+    return { output: "value" in outcome ? toBoundedJson(outcome.value) : null };
+  }
+  if (input.after?.kind === "binding") return { marks: evaluateMarks(found.marks, names, allowance) };
+  if (input.block.kind !== "poll") return {};
+  const seen: Names = { body: names.response ?? null, cursor: names.cursor ?? null };
+  return { body: text, cursor: evaluateCursor(found.cursor, seen, allowance) };
+}
+
+function evaluateMarks(
+  marks: Readonly<Record<string, string>>,
+  names: Names,
+  allowance: Budget,
+): Readonly<Record<string, string>> {
+  const given = Object.entries(marks).flatMap(([kind, expression]): [string, string][] => {
+    const outcome = evaluateText(expression, names, allowance);
+    const value = "value" in outcome ? toText(outcome.value) : "";
+    return value === "" || value.length > MAX_MARK ? [] : [[kind, value]];
+  });
+  return Object.fromEntries(given);
+}
+
+function evaluateCursor(expression: string | null, names: Names, allowance: Budget): string | null {
+  if (expression === null) return null;
+  const outcome = evaluateText(expression, names, allowance);
+  const value = "value" in outcome ? outcome.value : null;
+  if (value === null || typeof value === "object") return null;
+  const cursor = toText(value);
+  return Buffer.byteLength(cursor) > MAX_CURSOR_BYTES ? null : cursor;
+}
+
+/** JSON text of at most {@link MAX_RESPONSE_BYTES}: what is longer is a string that begins as it does. Null for null. */
+export function toBoundedJson(json: Json): string | null {
+  if (json === null) return null;
+  const whole = JSON.stringify(json);
+  if (Buffer.byteLength(whole) <= MAX_RESPONSE_BYTES) return whole;
+  const text = typeof json === "string" ? json : whole;
+  // A quarter of it surely fits, whatever has to be escaped in JSON; most texts fit nearly whole.
+  for (const share of [0.9, 0.5, 0.16]) {
+    const cut = JSON.stringify(`${text.slice(0, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
+    if (Buffer.byteLength(cut) <= MAX_RESPONSE_BYTES) return cut;
+  }
+  return null;
+}

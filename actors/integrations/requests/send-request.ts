@@ -1,0 +1,105 @@
+import type { Clock } from "../../../runtime/clock.js";
+import type { RunSignal } from "../../../runtime/run-signal.js";
+import { toFailure } from "../../outbound/failure.js";
+import type { BytesAnswer } from "../../outbound/http-exchange.js";
+import type { Outbound } from "../../outbound/request.js";
+import { requestedWaitMs } from "../../outbound/retry-after.js";
+import { timeText } from "../../time-text.js";
+import {
+  type IntegrationRequestInput,
+  type IntegrationRequestResult,
+  MAX_FILE_BYTES,
+  type RequestBlock,
+} from "./integration-request.js";
+import type { PreparedRequest } from "./prepare-request.js";
+import { readAnswer, toStatusCode } from "./read-answer.js";
+
+/** Most bytes of an answer that are read; of what is longer, only the beginning. */
+const MAX_ANSWER_BYTES = 512 * 1024;
+/** The same of a poll: its answer is worked as a whole or not at all. */
+const MAX_POLL_BYTES = 2 * 1024 * 1024;
+/** Errors of a connection that broke while the request was under way. */
+const DROPPED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+interface SendOptions {
+  readonly outbound: Pick<Outbound, "send">;
+  readonly clock: Clock;
+}
+
+interface Sent {
+  readonly prepared: PreparedRequest;
+  readonly input: IntegrationRequestInput;
+}
+
+/** Sends the request and reads its answer; its time begins now. */
+export async function sendRequest(
+  options: SendOptions,
+  { prepared, input }: Sent,
+  signal: RunSignal,
+): Promise<IntegrationRequestResult> {
+  const { clock } = options;
+  const { url, method } = prepared.request;
+  const begunMs = clock.now();
+  const about = { at: timeText(begunMs), method, origin: url.origin };
+  const answer = await exchange(options, { prepared, input }, { begunMs, signal }).catch(toNoAnswer);
+  const tookMs = clock.now() - begunMs;
+  if ("code" in answer) {
+    const none = { status: null, success: false, response: null, captures: "{}", retryAfterMs: null };
+    return { ...about, tookMs, ...none, ...answer };
+  }
+  const { status, headers } = answer;
+  const read = input.block.kind === "attachment" ? readFile(answer) : readText(answer, { prepared, input });
+  const retryAfterMs = read.success ? null : requestedWaitMs(headers["retry-after"] ?? null, clock.now());
+  return { ...about, tookMs, status, ...read, retryAfterMs };
+}
+
+async function exchange(
+  { outbound, clock }: SendOptions,
+  { prepared, input }: Sent,
+  { begunMs, signal }: { readonly begunMs: number; readonly signal: RunSignal },
+): Promise<BytesAnswer> {
+  const send = (timeoutMs: number) =>
+    outbound.send({ ...prepared.request, maxBodyBytes: limitOf(input.block), timeoutMs, signal });
+  try {
+    return await send(input.timeoutMs);
+  } catch (error) {
+    const leftMs = begunMs + input.timeoutMs - clock.now();
+    if (prepared.request.method !== "GET" || leftMs <= 0 || !isDropped(error)) throw error;
+    return await send(leftMs);
+  }
+}
+
+function isDropped(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "string" && DROPPED.has(error.code);
+}
+
+function toNoAnswer(error: unknown): Pick<IntegrationRequestResult, "code" | "reason"> {
+  if (error instanceof Error && error.name === "TimeoutError")
+    return { code: "timeout", reason: "there was no response in the time left" };
+  return toFailure(error);
+}
+
+/** One byte more than an attachment may have tells that it has more. */
+function limitOf({ kind }: RequestBlock): number {
+  if (kind === "attachment") return MAX_FILE_BYTES + 1;
+  return kind === "poll" ? MAX_POLL_BYTES : MAX_ANSWER_BYTES;
+}
+
+function readText({ status, bytes, isWhole }: BytesAnswer, { prepared, input }: Sent) {
+  const { found, names, mask } = prepared;
+  return readAnswer({ status, text: bytes.toString("utf8"), isWhole }, { found, input, names, mask });
+}
+
+function readFile({
+  status,
+  headers,
+  bytes,
+}: BytesAnswer): Pick<IntegrationRequestResult, "success" | "response" | "captures" | "file" | "code" | "reason"> {
+  const read = { response: null, captures: "{}" };
+  const code = toStatusCode(status);
+  if (code !== null) return { ...read, success: false, code, reason: `it responded ${status}` };
+  if (bytes.length > MAX_FILE_BYTES)
+    return { ...read, success: false, code: "errored", reason: "it is larger than 10 MiB" };
+  const file = { bytes, type: headers["content-type"] ?? null };
+  return { ...read, success: true, file, code: null, reason: null };
+}
