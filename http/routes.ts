@@ -124,7 +124,7 @@ const catalogue: readonly RouteEntry[] = [
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
   ({ runtime, kinds, judging, site: { callerOf } }) => streamSocket({ runtime, kinds, judging, callerOf }),
   ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs } }) =>
-    runnerSocket({ runtime, sealer, expired, network, leaseMs }),
+    runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: null }),
 ];
 
 /** All endpoints: the router, the documentation and the tests read this table. */

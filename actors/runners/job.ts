@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { archiveSchema } from "./kept-commit.js";
+import { archiveSchema, commitId } from "./kept-commit.js";
 
 /** The claim that a message or a job is about. */
 export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
@@ -39,6 +39,20 @@ const offeredToolSchema = z.object({
 });
 export type OfferedTool = z.infer<typeof offeredToolSchema>;
 
+/** The pull request that a run reviews: its agent only says what it found, as a comment, and nothing is pushed. */
+const reviewSchema = z.object({
+  url: z.string(),
+  repository: z.string(),
+  number: z.int(),
+  title: z.string(),
+  body: z.string(),
+  author: z.string(),
+  /** The branch that it is to be merged into. */
+  base: z.string(),
+  head: z.string(),
+});
+export type JobReview = z.infer<typeof reviewSchema>;
+
 /** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
 export const jobSchema = z.object({
   ...claim,
@@ -52,12 +66,19 @@ export const jobSchema = z.object({
       url: z.string(),
       /** The task's notes, oldest first: of handovers, send-backs, answered questions, hooks. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
+      /** Absent for a task that reviews no pull request. */
+      review: reviewSchema.optional(),
     })
     .optional(),
   /** Absent for a run of no replay; such a job is sent only to a runner with the feature `replays`. */
   replay: replaySchema.optional(),
   /** Absent for a run of no search; such a job is sent only to a runner with the feature `search`. */
   search: searchSchema.optional(),
+  /**
+   * Whether what the run changes may be pushed: it is held after its report (`push.ts`), and its agent may ask for a pull
+   * request. Absent for no; sent only to a runner with the feature `push`.
+   */
+  push: z.literal(true).optional(),
   line: z.object({ key: z.string(), name: z.string() }),
   station: z.object({
     key: z.string(),
@@ -104,6 +125,16 @@ export const jobSchema = z.object({
       base: z.string().nullable(),
       /** The task's changes since `base` so far, applied before the agent starts; empty for none. */
       diff: z.string(),
+      /**
+       * The branch to start from the head of, by its name or as `refs/pull/<n>/head`. Where the repository has it no more,
+       * `base` and `diff` say where to start, unless `base` is null: then the run fails. Absent for none.
+       */
+      branch: z.string().max(255).optional(),
+      /**
+       * What is merged into the checkout before the agent starts: the branch's head, or the commit, where it is known.
+       * Conflicts are left in the files for the agent. Absent for nothing.
+       */
+      merges: z.object({ branch: z.string().max(255), commit: commitId.nullable() }).optional(),
       /** Where `base` is stored, for when its repository has it no more; absent for nowhere. */
       archive: archiveSchema.optional(),
     }),

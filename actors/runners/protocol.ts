@@ -28,6 +28,10 @@
  *    what they say, over HTTP (`/api/runs/{runId}/search-…`), naming itself and its claim.
  * 10. A runner whose hello has the feature `tools` gets jobs with tools, and passes their agents' calls on: `run.tool-call`,
  *    `run.tool-cancelled`, `run.tool-waiting`, `run.tool-answered` (`run-tools.ts`).
+ * 11. A runner whose hello has the feature `push` pushes what a run changed. The job of a run that may be pushed has
+ *    `push`. The agent asks for a pull request with `run.pull-request`; the service may order a push (`run.push`) before
+ *    it answers (`run.pull-request-answered`). After the run's report (`run.ended`) the runner keeps the run's folder and
+ *    its slot, answers further orders, and holds the claim until the service ends it with `run.drop`. See `push.ts`.
  *
  * Every message about a run carries the fence of its claim. A message with another fence than the run's current one
  * has no effect and is answered with `run.drop`.
@@ -44,6 +48,7 @@ import { boundAmount, MAX_AMOUNT } from "../money.js";
 import { inputsTextSchema } from "./call-inputs.js";
 import { claim, jobSchema } from "./job.js";
 import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";
+import { pullRequestAnswered, pullRequestWish, pushed, pushOrder, pushRejected } from "./push.js";
 import { toolAnsweredSchema, toolCalledSchema, toolCancelledSchema, toolWaitingSchema } from "./run-tools.js";
 import { calledName, toolCallSchema } from "./tool-call.js";
 
@@ -67,6 +72,10 @@ export const RUNNER_FEATURES = [
   "search",
   /** `tools` in a job, and the messages about calls: the agent calls tools of integrations through the service. */
   "tools",
+  /** `push` in a job, and the messages of `push.ts`: what a run changed is pushed to a branch of the code host. */
+  "push",
+  /** `branch` and `merges` of a job's checkout: the run begins at the head of a branch. */
+  "branches",
 ] as const;
 export type RunnerFeature = (typeof RUNNER_FEATURES)[number];
 
@@ -158,7 +167,14 @@ export const modelName = shownName.min(1).max(200);
 const MAX_CHECKOUTS = 50;
 
 /** The commit that a checkout begins from. */
-const baseSchema = z.object({ repository: z.string().max(200), base: commitId });
+const baseSchema = z.object({
+  repository: z.string().max(200),
+  base: commitId,
+  /** The `branch` of the job, where the commit was its head; absent where the checkout began from `base` of the job. */
+  branch: z.string().max(255).optional(),
+  /** The commit that was merged in before the agent started (`merges` of the job); absent for none. */
+  merged: commitId.optional(),
+});
 export type CheckoutBase = z.infer<typeof baseSchema>;
 
 export const checkoutResultSchema = z.object({
@@ -232,6 +248,9 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("run.heard"), ...claim, n: z.int().min(1) }),
   toolCalledSchema,
   toolCancelledSchema,
+  pullRequestWish,
+  pushed,
+  pushRejected,
   /** The runner changes its number of slots; 0 to drain. */
   z.object({ type: z.literal("offer"), slots: z.int().min(0).max(1_000) }),
 ]);
@@ -269,6 +288,8 @@ export const serviceMessageSchema = z.discriminatedUnion("type", [
   }),
   toolWaitingSchema,
   toolAnsweredSchema,
+  pushOrder,
+  pullRequestAnswered,
   /** The claim has ended: the runner kills the run and reports nothing more about it. */
   z.object({ type: z.literal("run.drop"), ...claim }),
 ]);

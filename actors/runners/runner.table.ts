@@ -2,6 +2,7 @@ import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { RunnerFeature } from "./protocol.js";
+import type { PullRequestAnswered, WaitingPush } from "./push.js";
 import type { ToolAnswered, ToolWaiting } from "./run-tools.js";
 
 /** The latest offer of a runner. Written by the dispatcher. */
@@ -45,8 +46,13 @@ export interface ClaimRow {
   readonly lane?: string;
 }
 
-/** A message that waits to be sent to a runner. An assignment's job is built when it is written to the socket. */
+/**
+ * A message that waits to be sent to a runner. An assignment's job is built, and the token of a push is made, when it is
+ * written to the socket.
+ */
 export type OutboxMessage =
+  | WaitingPush
+  | PullRequestAnswered
   | { readonly type: "run.assign"; readonly runId: string; readonly fence: number }
   | { readonly type: "run.stop"; readonly runId: string; readonly fence: number; readonly reason: string }
   | { readonly type: "run.drop"; readonly runId: string; readonly fence: number }

@@ -94,6 +94,9 @@ function toReportEvent(said: RunReport, owned: () => Owned): RunEvent {
       return { ...said, ...owned() };
     case "run.tool-call":
     case "run.tool-cancelled":
+    case "run.pull-request":
+    case "run.pushed":
+    case "run.push-rejected":
       return { type: "claim.other" };
   }
 }

@@ -36,9 +36,11 @@ export class Jobs {
         return this.find(message)?.permit(message);
       case "run.handover-answered":
         return this.find(message)?.answer(message.id, message.refused);
-      // Answers to calls: this runner makes none.
+      // Answers to calls and orders to push: this runner does neither.
       case "run.tool-waiting":
       case "run.tool-answered":
+      case "run.push":
+      case "run.pull-request-answered":
         return undefined;
     }
   }

@@ -1,11 +1,13 @@
 import { MAX_FRAME_BYTES, type ServiceFrame, type ServiceMessage } from "../../actors/runners/protocol.js";
+import type { WaitingPush } from "../../actors/runners/push.js";
 import { listOutgoing, type OutgoingMessage, type RunnerKey } from "../../actors/runners/runner.queries.js";
 import type { JobSource } from "../../actors/runs/job.js";
-import { TOO_LARGE, toServiceMessage, whyNotKnown } from "../../actors/runs/outgoing-message.js";
+import { TOO_LARGE, toPushOrder, toServiceMessage, whyNotKnown } from "../../actors/runs/outgoing-message.js";
 import { type JobUndeliverable, runRef } from "../../actors/runs/run.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Socket } from "../transport/socket.js";
 import { AGAIN, type EndConnection } from "./close-codes.js";
+import { type MakePushToken, makePush } from "./push-token.js";
 
 export interface OutboxSenderOptions {
   readonly runtime: Runtime;
@@ -23,13 +25,15 @@ export interface OutboxSenderOptions {
   /** Whether the token is still valid for the pool; if not, it ends the connection. */
   readonly isAdmitted: () => boolean;
   readonly end: EndConnection;
+  /** Makes the tokens of pushes; null where no code host is set up. */
+  readonly pushTokens: MakePushToken | null;
 }
 
 /** Sends the messages in a runner's outbox, in order, with back-pressure. */
 export class OutboxSender {
   readonly #options: OutboxSenderOptions;
   #sent: number;
-  /** Set while a run is being told that its job cannot be sent. */
+  /** Set while a run is being told that its job cannot be sent, and while the token of a push is made. */
   #isHeld = false;
 
   constructor(options: OutboxSenderOptions) {
@@ -43,13 +47,15 @@ export class OutboxSender {
     if (!isOpen() || this.#isHeld) return;
     for (const waiting of listOutgoing(runtime.reading, runner, { after: this.#sent })) {
       if (socket.bufferedBytes > MAX_FRAME_BYTES) return;
+      const { n, message: stored } = waiting;
+      if (stored.type === "run.push") return this.#sendPush(n, stored);
       // A job needs a valid token. A message to drop one is sent in any case.
-      if (waiting.message.type === "run.assign" && !isAdmitted()) return;
-      const message = toServiceMessage(source, runner.workspaceId, waiting);
-      const frame = this.#toFrame(waiting.n, message);
+      if (stored.type === "run.assign" && !isAdmitted()) return;
+      const message = toServiceMessage(source, runner.workspaceId, stored);
+      const frame = this.#toFrame(n, message);
       const unsent = whyNotKnown(message, features) ?? (Buffer.byteLength(frame) > MAX_FRAME_BYTES ? TOO_LARGE : null);
       if (unsent !== null) return this.#giveUp(waiting, unsent);
-      this.#sent = waiting.n;
+      this.#sent = n;
       socket.send(frame);
     }
   }
@@ -59,17 +65,34 @@ export class OutboxSender {
     return JSON.stringify(frame);
   }
 
-  /** Ends the run of a job that cannot be sent. Nothing is sent until then, so that no message number is skipped. */
+  /** Ends the run of a job that cannot be sent. */
   #giveUp({ message: { runId, fence } }: OutgoingMessage, why: string): void {
-    const { runtime, runner, end } = this.#options;
+    const { runtime, runner } = this.#options;
     const message: JobUndeliverable = { type: "job.undeliverable", fence, why };
+    this.#holdFor(runtime.ask(runRef(runner.workspaceId, runId), message));
+  }
+
+  /** Sends the order of a push with a token that is made now, or with why there is none. */
+  #sendPush(n: number, waiting: WaitingPush): void {
+    const { isOpen, isAdmitted, pushTokens, socket } = this.#options;
+    if (!isAdmitted()) return;
+    const sending = makePush(pushTokens, waiting).then((made) => {
+      if (!isOpen() || !isAdmitted()) return;
+      this.#sent = n;
+      socket.send(this.#toFrame(n, toPushOrder(waiting, made)));
+    });
+    this.#holdFor(sending);
+  }
+
+  /** Sends nothing until the work is done, so that no message number is skipped. */
+  #holdFor(work: Promise<unknown>): void {
     this.#isHeld = true;
-    runtime.ask(runRef(runner.workspaceId, runId), message).then(
+    work.then(
       () => {
         this.#isHeld = false;
         this.flush();
       },
-      () => end(AGAIN, "try again"),
+      () => this.#options.end(AGAIN, "try again"),
     );
   }
 }

@@ -27,6 +27,7 @@ import { InboundFrames } from "./inbound-frames.js";
 import { RunnerNetworkHost } from "./network-host.js";
 import { OutboxSender } from "./outbox-sender.js";
 import { findPool } from "./pool-bearer.js";
+import type { MakePushToken } from "./push-token.js";
 import { listenForWanted, toReleased, toWanted } from "./wanted-commits.js";
 
 export interface RunnerSocketOptions {
@@ -36,6 +37,8 @@ export interface RunnerSocketOptions {
   readonly leaseMs: number;
   /** Requests that runners make in their networks. */
   readonly network: NetworkRequests;
+  /** Makes the tokens of pushes; null where no code host is set up. */
+  readonly pushTokens: MakePushToken | null;
 }
 
 /** Interval of checks of an open connection's token, in milliseconds. */
@@ -205,6 +208,7 @@ class RunnerConnection implements SocketHandler {
     const outbox = new OutboxSender({
       ...{ runtime, runner, features, received, socket: this.#socket, end: this.#end },
       source: { reading: runtime.reading, sealer },
+      pushTokens: this.#options.pushTokens,
       acknowledged: () => this.#received,
       isOpen: () => !this.#hasEnded,
       isAdmitted: () => this.#isAdmitted(),

@@ -135,3 +135,50 @@ t.test(
     }
   },
 );
+t.test("an order of a push is for a branch that git allows, and names its snapshot or the run's end", async (t) => {
+  const order = {
+    ...{ type: "run.push", runId: "run_1", fence: 1, id: "pr_1-1", repository: "acme/app", wish: null, token: "t" },
+    ...{ url: "https://code.example/acme/app.git", branch: "signalbox/0000abcd-fix", base: "main", title: "Fix it" },
+  };
+  const parse = (more: object) =>
+    serviceFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message: { ...order, ...more } }).success;
+  t.ok(parse({}));
+  t.ok(parse({ base: null, wish: "1-1", token: null, why: "It is down.", branch: "größer/fix.2" }));
+  const odd = [
+    "",
+    "-x",
+    "--force",
+    "a..b",
+    "a//b",
+    "/a",
+    "a/",
+    "a.",
+    ".a",
+    "a/.b",
+    "a.lock",
+    "a.lock/b",
+    "a b",
+    "a\nb",
+  ];
+  for (const branch of [...odd, "a~1", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a@{1}", "x".repeat(256)]) {
+    t.notOk(parse({ branch }), branch);
+    t.notOk(parse({ base: branch }), branch);
+  }
+});
+
+t.test("what was pushed is told by its commit and at most 3,000 paths", async (t) => {
+  const parse = (message: object) =>
+    runnerFrameSchema.safeParse({ frame: "message", n: 1, ack: 0, message: { runId: "run_1", fence: 1, ...message } })
+      .success;
+  const pushed = { type: "run.pushed", id: "pr_1-1", repository: "acme/app", head: "a".repeat(40), changed: ["a"] };
+  t.ok(parse(pushed));
+  t.notOk(parse({ ...pushed, head: "main" }));
+  t.ok(parse({ ...pushed, changed: Array(3_000).fill("a") }));
+  t.notOk(parse({ ...pushed, changed: Array(3_001).fill("a") }));
+  const rejected = { type: "run.push-rejected", id: "pr_1-1", repository: "acme/app", problem: "conflict", why: "" };
+  t.ok(parse(rejected));
+  t.notOk(parse({ ...rejected, problem: "other" }));
+  const wish = { type: "run.pull-request", id: "1-1", repository: "acme/app", title: "Fix", body: "", changed: [] };
+  t.ok(parse(wish));
+  t.notOk(parse({ ...wish, title: "" }));
+});

@@ -8,6 +8,8 @@ import {
   RUNNER_PROTOCOL,
   type RunnerMessage,
 } from "../../../actors/runners/protocol.js";
+import type { WaitingPush } from "../../../actors/runners/push.js";
+import { runnerRef } from "../../../actors/runners/runner.messages.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Range, Reading, Store } from "../../../storage/store.js";
@@ -109,6 +111,25 @@ t.test("a run whose job no frame holds fails, and its runner goes on to the next
   t.equal((await peer.message("run.drop")).fence, 1, "in place of the job, it is told to drop the claim");
   await place.open();
   t.match(await peer.job(), { station: { key: "work" } }, "its slot is free");
+});
+
+t.test("an order to push is stored without a token, and says so where none can be made", async (t) => {
+  const place = await openWorkplace(t);
+  await place.open();
+  const peer = await place.runner();
+  const claim = await begin(peer);
+  const { runnerId } = await peer.frame("welcome");
+  const order: WaitingPush = {
+    ...{ type: "run.push", ...claim, id: "pr_1-1", repository: "acme/app", wish: null, branch: "signalbox/1-fix" },
+    ...{ base: "main", title: "Fix", host: "code.example", installationId: 7, workflows: false },
+  };
+  const later = { type: "run.stop", ...claim, reason: "enough" } as const;
+  const to = runnerRef(place.workspaceId, runnerId ?? "");
+  for (const message of [order, later]) await place.service.runtime.ask(to, { type: "tell", message });
+  const sent = await peer.message("run.push");
+  const { host: _host, installationId: _installation, workflows: _workflows, ...told } = order;
+  t.same(sent, { ...told, url: "", token: null, why: "No code host is set up for this service." });
+  t.match(await peer.message("run.stop"), later, "what was told after it comes after it");
 });
 
 t.test("a raised concurrency places at once what waited for it", async (t) => {
