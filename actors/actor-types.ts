@@ -35,6 +35,7 @@ import { blobSweeperActor } from "./tables/blob-sweeper.machine.js";
 import { defaultRetention, type RetentionPeriods } from "./tables/retention.js";
 import { retentionSweeperActor } from "./tables/retention-sweeper.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
+import { teamMarksActor } from "./tasks/team-marks.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
@@ -71,6 +72,7 @@ export function createActorTypes(
     blobSweeperActor,
     retentionSweeperActor(retainedTables, retention),
     taskActor,
+    teamMarksActor,
     runActor(runOwners),
     decisionSetActor,
     archiveActor(archives),

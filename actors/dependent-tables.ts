@@ -27,6 +27,7 @@ import { searchCandidateInputs, searchCandidates } from "./searches/search-candi
 import { searchIterations } from "./searches/search-iteration.table.js";
 import type { DependentSource } from "./tables/dependents.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
+import { taskMarks, taskRaises } from "./tasks/team-marks.table.js";
 import { members } from "./workspaces/member.table.js";
 
 /** All tables with declared indexes or derived rows; the doctor compares them. */
@@ -47,6 +48,8 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     approvals,
     tasks,
     taskCheckouts,
+    taskMarks,
+    taskRaises,
     standingDecisions,
     hookOccurrences,
     replaySets,

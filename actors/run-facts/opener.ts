@@ -7,8 +7,8 @@ export const openerSchema = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("token"), tokenId: z.string() }),
   /** A run at a station of the line. */
   z.strictObject({ kind: z.literal("station"), lineId: z.string(), station: z.string() }),
-  /** An event of an integration, by its key. */
-  z.strictObject({ kind: z.literal("integration"), integration: z.string() }),
+  /** An event of an integration, by its key and id. */
+  z.strictObject({ kind: z.literal("integration"), integration: z.string(), integrationId: z.string().optional() }),
 ]);
 export type Opener = z.output<typeof openerSchema>;
 

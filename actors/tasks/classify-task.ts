@@ -4,6 +4,7 @@ import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { nextStation } from "./next-station.js";
+import { whyNotOpened } from "./raised-values.js";
 import type { ForgetTask, NoteTask, OpenTask } from "./task.messages.js";
 import { checkForget } from "./task.retention.js";
 import { tasks } from "./task.table.js";
@@ -15,6 +16,7 @@ import {
   refuseUnlessStation,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent, TaskMessage, TaskRefused } from "./task-events.js";
+import type { OpenRaised, TellRaised } from "./team-marks.messages.js";
 
 interface TaskState {
   readonly value: string;
@@ -35,6 +37,9 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
       return message.runId === runId ? toOverEvent(message, context, turn) : { type: "over.other" };
     case "task.forget":
       return { type: `forget.${checkForget(turn)}` };
+    case "raise.open":
+    case "raise.tell":
+      return toRaiseEvent(message, value, turn);
     case "task.open":
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
@@ -56,7 +61,19 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): TaskEvent | nul
   };
 }
 
-type WorkMessage = Exclude<TaskMessage, OpenTask | NoteTask | ForgetTask | RunBegan | RunAsking | RunOver>;
+type WorkMessage = Exclude<
+  TaskMessage,
+  OpenTask | OpenRaised | TellRaised | NoteTask | ForgetTask | RunBegan | RunAsking | RunOver
+>;
+
+function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading): TaskEvent {
+  const { raise, teamId } = message;
+  if (message.type === "raise.tell") {
+    return value === "new" ? { type: "raise.untold", teamId, raise, reason: "task-gone" } : message;
+  }
+  const reason = raise.opens === null ? null : whyNotOpened(turn, raise.opens);
+  return reason === null ? message : { type: "raise.unopened", teamId, raise, reason };
+}
 
 function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReading): TaskEvent {
   switch (message.type) {

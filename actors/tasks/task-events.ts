@@ -5,6 +5,7 @@ import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
 import type * as messages from "./task.messages.js";
 import type { TaskAnswer } from "./task.messages.js";
+import type { OpenRaised, RaiseRefused, RaiseTask, TellRaised } from "./team-marks.messages.js";
 
 /** The context of a task, the messages it gets, and the events of its machine: what each message means. */
 
@@ -51,6 +52,9 @@ export type TaskMessage =
   | messages.NoteTask
   | messages.WithdrawTask
   | messages.ForgetTask
+  | messages.MarkTask
+  | OpenRaised
+  | TellRaised
   | RunBegan
   | RunAsking
   | RunOver;
@@ -66,6 +70,13 @@ export interface TaskRefused extends Answered<Refusal> {
     | "assignment.refused"
     | "repeat.refused";
   readonly refusal: Refusal;
+}
+
+/** What an event raised does not open or reach the task; the reason is told. */
+export interface RaiseNotTaken extends Message, Pick<RaiseRefused, "reason"> {
+  readonly type: "raise.unopened" | "raise.untold";
+  readonly teamId: string;
+  readonly raise: RaiseTask;
 }
 
 /** A message that was taken before, under the same key. */
@@ -106,6 +117,7 @@ export type TaskEvent =
   | Exclude<TaskMessage, RunAsking | RunOver | messages.ForgetTask>
   | ForgetChecked
   | TaskRefused
+  | RaiseNotTaken
   | CommandRepeated
   | ApprovalWanted
   | ApprovalNotWanted

@@ -22,7 +22,10 @@ export const taskItemSchema = z
     assignee: z.string().nullable(),
     /** Null where nothing says it. */
     openedBy: openerSchema.nullable(),
+    /** The value of each kind. */
     marks: z.record(z.string(), z.string()),
+    /** The branch at which its runs start; null for the default branch. */
+    branch: z.string().nullable(),
     pullRequest: z.null(),
     runId: z.string().nullable(),
     /** The question or notice for its assignee. */
@@ -37,13 +40,14 @@ export const taskItemSchema = z
 
 /** The task without its notes. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
-  const { partSinceMs: _since, ...shown } = task;
+  const { partSinceMs: _since, channels: _channels, branch = null, ...shown } = task;
   const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
   const description = readStoredText(reading, workspaceId, task.description);
   return {
     ...shown,
     description,
     marks: { ...task.marks },
+    branch,
     line,
     approvals: openApprovalsView(reading, workspaceId, task),
   };

@@ -10,6 +10,11 @@
  * | new            | task.open                              | queued  | fact `task.opened`; a run is queued           |
  * | new            | opening.refused (task.open): line,     | new     | refused; leaves nothing                       |
  * |                | station or assignee gone               |         |                                               |
+ * | new            | raise.open                             | queued  | as task.open, for an event of an integration; |
+ * |                |                                        |         | answers the marks of its team                 |
+ * | new            | raise.unopened (raise.open): line or   | new     | so they are told                              |
+ * |                | station gone                           |         |                                               |
+ * | new            | raise.untold (raise.tell): never opened| new     | so they are told                              |
  * | queued         | run.began                              | running |                                               |
  * | any open       | approval.wanted (run.asking)           | inbox   | its run waits; `asks` says what for           |
  * | any open       | approval.not-wanted (run.asking)       | running | its run does not wait any more                |
@@ -36,6 +41,9 @@
  * |                | run.over of another run)               |         |                                               |
  * | queued         | began.other (run.began of another run) | queued  |                                               |
  * | any but new    | task.note                              | same    | a person's note                               |
+ * | any but new    | raise.tell                             | same    | what an event says is a note, never an answer;|
+ * |                |                                        |         | its marks, branch and channel are set         |
+ * | any but new    | task.mark                              | same    | marks are set                                 |
  * | done,closed,   | forget.due (task.forget)               | (ended) | removed, with its runs                        |
  * | new            |                                        |         |                                               |
  * | done,closed    | forget.begun (the same, of an earlier  | same    | its end is now                                |
@@ -60,6 +68,7 @@ import {
   advance,
   close,
   markRunning,
+  markTask,
   openTask,
   reassign,
   recordCauses,
@@ -69,6 +78,7 @@ import {
   unassign,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent } from "./task-events.js";
+import { openRaised, refuseRaise, tellRaised } from "./task-raises.js";
 
 const begun: TaskContext = { runId: null, abandoned: 0, ended: [] };
 
@@ -89,6 +99,8 @@ const open = {
   "assignment.refused": { actions: "refuse" },
   "task.unassign": { actions: "unassign" },
   "task.note": { actions: "addPersonsNote" },
+  "raise.tell": { actions: "tellRaised" },
+  "task.mark": { actions: "mark" },
   "asking.other": { actions: "ignore" },
   "over.other": { actions: "ignore" },
   "forget.kept": { actions: "ignore" },
@@ -101,6 +113,8 @@ const over = {
   "forget.kept": { actions: "ignore" },
   "task.unassign": { actions: "ignore" },
   "task.note": { actions: "addPersonsNote" },
+  "raise.tell": { actions: "tellRaised" },
+  "task.mark": { actions: "mark" },
   "asking.other": { actions: "ignore" },
   "over.other": { actions: "ignore" },
 } as const;
@@ -124,6 +138,18 @@ const machine = setup({
       addPersonsNote(event);
     },
     leave: ({ event }) => event.turn.stop(),
+    refuseRaise: ({ event }) => {
+      assertEvent(event, ["raise.unopened", "raise.untold"]);
+      refuseRaise(event.turn, event);
+    },
+    tellRaised: ({ event }) => {
+      assertEvent(event, "raise.tell");
+      tellRaised(event.turn, event);
+    },
+    mark: ({ event }) => {
+      assertEvent(event, "task.mark");
+      markTask(event.turn, event);
+    },
     setAsks: ({ event }) => {
       assertEvent(event, "approval.wanted");
       setAsks(event.turn, event.asks);
@@ -176,6 +202,9 @@ const machine = setup({
     new: {
       on: {
         "task.open": { target: "queued", actions: assign(({ event }) => openTask(event)) },
+        "raise.open": { target: "queued", actions: assign(({ event }) => openRaised(event.turn, event)) },
+        "raise.unopened": { target: "new", actions: ["refuseRaise", "leave"] },
+        "raise.untold": { target: "new", actions: ["refuseRaise", "leave"] },
         "opening.refused": { target: "new", actions: ["refuse", "leave"] },
         "command.repeated": { target: "new", actions: ["answerAgain", "leave"] },
         "repeat.refused": { target: "new", actions: ["refuse", "leave"] },

@@ -5,6 +5,7 @@ import type { Keyed } from "../resources/repeated-request.js";
 import type { Opener } from "../run-facts/opener.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
+import type { OpenRaised, TaskMark, TellRaised } from "./team-marks.messages.js";
 
 /** The task after the message, or the refusal. */
 export type TaskAnswer = TaskTold | Refusal;
@@ -96,6 +97,14 @@ export interface NoteTask extends Message {
   readonly key: string | null;
 }
 
+/** From the marks of its team: the marks that it has. */
+export interface MarkTask extends Message {
+  readonly type: "task.mark";
+  readonly marks: readonly TaskMark[];
+  /** Whether it has no others. */
+  readonly replaces: boolean;
+}
+
 /** The workspace is closed: the task closes and its run ends. */
 export interface WithdrawTask extends Answered<TaskAnswer> {
   readonly type: "task.withdraw";
@@ -121,4 +130,7 @@ export const taskRef = reference<
   | NoteTask
   | WithdrawTask
   | ForgetTask
+  | OpenRaised
+  | TellRaised
+  | MarkTask
 >("task");

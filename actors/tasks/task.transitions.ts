@@ -1,6 +1,7 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
-import { recordWorkEvent } from "../events/event-task.js";
+import { recordWorkEvent, toEventTask } from "../events/event-task.js";
+import type { TaskHappened, TaskHappening } from "../events/task-happening.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { invalid, type Refusal } from "../refusal.js";
@@ -12,11 +13,13 @@ import { toStoredText } from "../tables/text-blobs.js";
 import { findMember } from "../workspaces/member.table.js";
 import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
+import { addMarks } from "./raised-values.js";
 import { isOpen, type TaskRow } from "./task.js";
 import type {
   AddNote,
   AssignTask,
   CloseTask,
+  MarkTask,
   NoteTask,
   OpenTask,
   StopTask,
@@ -36,6 +39,7 @@ import {
   toEventSubject,
 } from "./task.table.js";
 import type { EndedRun, RunIsOver, TaskContext } from "./task-events.js";
+import { teamMarksRef } from "./team-marks.messages.js";
 
 /** What the transitions of a task do; `task.machine.ts` says when. */
 
@@ -50,12 +54,19 @@ export function taskRow(turn: TurnReading): TaskRow {
  * Stores the row, replacing `before`, the row as it was last. Records the stay that ends when its state or its station
  * changes.
  */
-function put(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
+export function putTask(turn: Turn, before: TaskRow | null, row: TaskRow): TaskRow {
   const isSame = before !== null && before.state === row.state && before.station === row.station;
   if (before !== null && !isSame) recordStayIn(turn, before);
   const stored = isSame ? row : { ...row, partSinceMs: turn.now };
   tasks.put(turn, turn.self.partition, before, stored);
+  if (before !== null) tellMarks(turn, before, row);
   return stored;
+}
+
+/** Tells the marks of its team that the task is over, or open again. */
+function tellMarks(turn: Turn, before: TaskRow, { id: taskId, teamId, marks, ...row }: TaskRow): void {
+  if (isOpen(before) === isOpen(row) || Object.keys(marks).length === 0) return;
+  turn.send(teamMarksRef(turn.self.partition, teamId), { type: isOpen(row) ? "marks.retake" : "marks.free", taskId });
 }
 
 function recordStayIn(turn: Turn, task: TaskRow): void {
@@ -74,30 +85,48 @@ export function refuseUnlessOpens(turn: TurnReading, { lineId, station, assignee
 }
 
 export function openTask(event: Delivered<OpenTask>): TaskContext {
-  const { turn, teamId, lineId, title, description, url, assignee, by } = event;
-  const openedBy = event.openedBy ?? { kind: "person", userId: by };
+  const { turn, teamId, lineId, title, description, url, station, assignee, by } = event;
+  const openedBy = event.openedBy ?? ({ kind: "person", userId: by } as const);
+  recordTaskRequest(turn, event, turn.self.id);
+  const begun = beginTask(turn, {
+    ...{ teamId, lineId, station, title, url, assignee, openedBy, marks: {} },
+    ...{ description, causes: event.causes },
+  });
+  answer(turn, taskRow(turn));
+  return begun;
+}
+
+/** How a task begins. */
+export interface TaskBeginning
+  extends Pick<TaskRow, "teamId" | "lineId" | "title" | "url" | "assignee" | "openedBy" | "marks">,
+    Pick<TaskRow, "branch" | "channels"> {
+  /** Key of the station; null for the first of the line. */
+  readonly station: string | null;
+  readonly description: string;
+  readonly causes?: readonly string[] | undefined;
+}
+
+/** Stores the task and queues its first run. */
+export function beginTask(turn: Turn, { station: wanted, description, causes, ...of }: TaskBeginning): TaskContext {
   const workspaceId = turn.self.partition;
-  const station = event.station ?? findLine(turn, workspaceId, lineId)?.stations[0]?.key;
+  const station = wanted ?? findLine(turn, workspaceId, of.lineId)?.stations[0]?.key;
   if (station === undefined) throw new Error("a task on a line without stations");
   const at = new Date(turn.now).toISOString();
-  const row = put(turn, null, {
-    ...{ id: turn.self.id, teamId, lineId, title, url, station, assignee },
+  const row = putTask(turn, null, {
+    ...{ id: turn.self.id, ...of, station },
     description: toStoredText(turn, workspaceId, description),
-    ...{ state: "queued", openedBy, marks: {}, pullRequest: null },
+    ...{ state: "queued", pullRequest: null },
     ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
   });
   turn.direct(taskEntry(workspaceId, row.id));
-  recordCauses(turn, event);
-  recordTaskRequest(turn, event, row.id);
+  recordCauses(turn, { causes });
   publish(turn, row, "task.opened", {});
-  const started = startRun(turn, row, row);
-  answer(turn, taskRow(turn));
-  return { runId: started, abandoned: 0, ended: [] };
+  return { runId: startRun(turn, row, row), abandoned: 0, ended: [] };
 }
 
 export function markRunning(turn: Turn): void {
   const row = taskRow(turn);
-  put(turn, row, { ...row, state: "running" });
+  putTask(turn, row, { ...row, state: "running" });
 }
 
 /** Continues after a run that is over, as the event says. */
@@ -114,7 +143,10 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
     const moved = decided.to === undefined ? row : moveTo(turn, row, decided.to);
     return { runId: startRun(turn, row, moved), abandoned, ended };
   }
-  put(turn, row, { ...row, state: decided.next, asks: decided.asks ?? null, failure: run?.failure ?? null });
+  const asks = decided.asks ?? null;
+  const next = putTask(turn, row, { ...row, state: decided.next, asks, failure: run?.failure ?? null });
+  if (next.state === "done") publishHappening(turn, next, "task.finished");
+  else if (asks !== null) publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
   return { runId: null, abandoned, ended };
 }
 
@@ -134,7 +166,8 @@ function endRun(event: Delivered<RunIsOver>, row: TaskRow, before: readonly Ende
 /** Sets what the run waits for the assignee's approval of; null when it does not wait any more. */
 export function setAsks(turn: Turn, asks: string | null): void {
   const row = taskRow(turn);
-  put(turn, row, { ...row, state: asks === null ? "running" : "inbox", asks });
+  const next = putTask(turn, row, { ...row, state: asks === null ? "running" : "inbox", asks });
+  if (asks !== null && asks !== row.asks) publishHappening(turn, next, "task.asked", { body: asks, isApproval: true });
 }
 
 /** The 409 for commands that have to wait until no run is under way. */
@@ -191,20 +224,22 @@ export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskC
   if (event.type === "task.close") recordAct(turn, context.ended, "closed");
   leaveRun(turn, context, { outcome: "withdrawn", reason: "The task was closed." });
   const row = taskRow(turn);
-  answer(turn, put(turn, row, { ...row, state: "closed", asks: null }));
+  const closed = putTask(turn, row, { ...row, state: "closed", asks: null });
+  if (event.type === "task.close") publishHappening(turn, closed, "task.closed");
+  answer(turn, closed);
   return { ...context, runId: null, ended: [] };
 }
 
 export function reassign({ turn, assignee }: Delivered<AssignTask>): void {
   const row = taskRow(turn);
-  answer(turn, put(turn, row, { ...row, assignee }));
+  answer(turn, putTask(turn, row, { ...row, assignee }));
 }
 
 /** Unassigns the task if its assignee is the person who left. */
 export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
   const row = taskRow(turn);
   if (row.assignee !== userId) return;
-  const unassigned = put(turn, row, { ...row, assignee: null });
+  const unassigned = putTask(turn, row, { ...row, assignee: null });
   appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
 }
 
@@ -222,6 +257,12 @@ export function addNote(turn: Turn, note: NoteTask): void {
     noteKeys.put(turn, turn.self.partition, [turn.self.id, note.key], true);
   }
   appendNote(turn, taskRow(turn), note.from, note.text);
+}
+
+/** Sets marks on the task. */
+export function markTask(turn: Turn, { marks, replaces }: MarkTask): void {
+  const row = taskRow(turn);
+  putTask(turn, row, { ...row, marks: addMarks(replaces ? {} : row.marks, marks) });
 }
 
 /** Adds the note of a person. */
@@ -245,7 +286,7 @@ export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | nu
 }
 
 /** Records the causes of this message as the causes of what the task does from now on. */
-export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] }): void {
+export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] | undefined }): void {
   const { partition, id } = turn.self;
   if (causes.length > 0) taskCauses.put(turn, partition, id, causes);
   else if (taskCauses.get(turn, partition, id) !== undefined) taskCauses.remove(turn, partition, id);
@@ -258,7 +299,7 @@ function answer(turn: Turn<TaskAnswer>, task: TaskRow): void {
 /** Queues a run at the station of `row`, and stores the row, replacing `before`. */
 function startRun(turn: Turn, before: TaskRow, row: TaskRow): string {
   const runId = queueNextRun(turn, row);
-  put(turn, before, { ...row, state: "queued", runId, asks: null, failure: null });
+  putTask(turn, before, { ...row, state: "queued", runId, asks: null, failure: null });
   return runId;
 }
 
@@ -283,11 +324,28 @@ function carryDiffs(turn: Turn, runId: string): void {
   }
 }
 
-function appendNote(turn: Turn, row: TaskRow, from: string, text: string): void {
+/** Appends a note to the task. */
+export function appendNote(turn: Turn, row: TaskRow, from: string, text: string): void {
   const last = taskNotes.list(turn, turn.self.partition, [row.id], { reverse: true, limit: 1 })[0];
   const note = { seq: (last?.seq ?? 0) + 1, at: new Date(turn.now).toISOString(), from, text };
   taskNotes.put(turn, turn.self.partition, [row.id, note.seq], note);
   turn.publishChange(taskTopic(row.id), { type: "note", note });
+}
+
+/** Publishes what bindings act on; a workspace that is closed closes its tasks silently. */
+function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask: TaskHappening["ask"] = null): void {
+  const workspaceId = turn.self.partition;
+  const { task, causes } = toEventSubject(turn, workspaceId, row);
+  const { teamId, lineId } = row;
+  const fact: TaskHappened = {
+    name: on,
+    happening: {
+      ...{ on, occurrence: turn.newId("occ"), workspaceId, teamId, lineId },
+      task: toEventTask(task, findLine(turn, workspaceId, lineId)),
+      ...{ ask, at: new Date(turn.now).toISOString(), causes },
+    },
+  };
+  turn.publish(fact);
 }
 
 function publish(

@@ -22,7 +22,12 @@ export interface TaskRow {
   readonly assignee: string | null;
   /** Null where nothing says it. */
   readonly openedBy: Opener | null;
+  /** The value of each kind. */
   readonly marks: Readonly<Record<string, string>>;
+  /** The branch at which its runs start; absent for the default branch. */
+  readonly branch?: string;
+  /** The channel of the route that led to it, by the integration's id; absent for none. */
+  readonly channels?: Readonly<Record<string, string>>;
   readonly pullRequest: null;
   /** The run under way, or the last one. */
   readonly runId: string | null;

@@ -43,7 +43,14 @@ const heldArchive = {
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: {
     any: { note: "same", "command.repeated": "same", "repeat.refused": "same" },
-    "new": { "task.open": "queued", "opening.refused": "same", "forget.due": "same" },
+    "new": {
+      "task.open": "queued",
+      "opening.refused": "same",
+      "raise.open": "queued",
+      "raise.unopened": "same",
+      "raise.untold": "same",
+      "forget.due": "same",
+    },
     queued: {
       "approval.wanted": "inbox",
       "approval.not-wanted": "running",
@@ -60,6 +67,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "assignment.refused": "same",
       "task.unassign": "same",
       "task.note": "same",
+      "raise.tell": "same",
+      "task.mark": "same",
       "asking.other": "same",
       "over.other": "same",
       "forget.kept": "same",
@@ -82,6 +91,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "assignment.refused": "same",
       "task.unassign": "same",
       "task.note": "same",
+      "raise.tell": "same",
+      "task.mark": "same",
       "asking.other": "same",
       "over.other": "same",
       "forget.kept": "same",
@@ -102,6 +113,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "assignment.refused": "same",
       "task.unassign": "same",
       "task.note": "same",
+      "raise.tell": "same",
+      "task.mark": "same",
       "asking.other": "same",
       "over.other": "same",
       "forget.kept": "same",
@@ -113,6 +126,8 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     done: {
       "task.unassign": "same",
       "task.note": "same",
+      "raise.tell": "same",
+      "task.mark": "same",
       "asking.other": "same",
       "over.other": "same",
       "forget.due": "same",
@@ -122,11 +137,24 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     closed: {
       "task.unassign": "same",
       "task.note": "same",
+      "raise.tell": "same",
+      "task.mark": "same",
       "asking.other": "same",
       "over.other": "same",
       "forget.due": "same",
       "forget.begun": "same",
       "forget.kept": "same",
+    },
+  },
+  "team-marks": {
+    keeping: {
+      "task.raise": "same",
+      "raise.taken": "same",
+      "raise.refused": "same",
+      "marks.set": "same",
+      "marks.free": "same",
+      "marks.retake": "same",
+      woken: "same",
     },
   },
   run: {

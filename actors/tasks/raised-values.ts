@@ -1,0 +1,94 @@
+import type { TurnReading } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { findLine, findStation } from "../lines/line.queries.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMemberByEmail } from "../workspaces/member.table.js";
+import type { RaisedOpening, TaskMark, TaskRaised } from "./team-marks.messages.js";
+
+/** What events say of a task comes from outside: it is cut to what people may write, before it is stored. */
+
+/** Limits in characters. */
+const MAX_TITLE = 300;
+const MAX_DESCRIPTION = 50_000;
+const MAX_NOTE = 20_000;
+const MAX_URL = 2_000;
+const MAX_MARK = 255;
+/** Bytes of a branch's name. */
+const MAX_BRANCH_BYTES = 200;
+
+/** A title of one line. */
+export function toRaisedTitle(text: string): string {
+  const line = text
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+  return line === "" ? "Untitled" : cut(line, MAX_TITLE);
+}
+
+export function toRaisedDescription(text: string): string {
+  return cut(text, MAX_DESCRIPTION);
+}
+
+export function toRaisedNote(text: string): string {
+  return cut(text, MAX_NOTE);
+}
+
+/** An address that a browser may open; empty for any other text. */
+export function toRaisedUrl(text: string): string {
+  const isWeb = /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+  return isWeb && text.length <= MAX_URL ? text : "";
+}
+
+/**
+ * The marks that are kept: of each kind the last. A value that is empty, has more than 255 characters or control
+ * characters is no mark.
+ */
+export function toTaskMarks(marks: readonly TaskMark[]): readonly TaskMark[] {
+  const kept = marks.filter(({ value }) => value !== "" && value.length <= MAX_MARK && !/[\p{Cc}\p{Cs}]/u.test(value));
+  return [...new Map(kept.map((mark) => [mark.kind, mark])).values()];
+}
+
+/** The name as a branch of git, without `refs/heads/`; null for a text that can be none. */
+export function toBranchName(text: string): string | null {
+  const name = text.trim().replace(/^refs\/heads\//, "");
+  if (name === "" || name === "@" || Buffer.byteLength(name) > MAX_BRANCH_BYTES) return null;
+  // git-check-ref-format(1); and no name that a program takes for an option.
+  if (/[\p{Cc}\s~^:?*[\\]|\.\.|@\{|\/\/|^[-/]|[/.]$/u.test(name)) return null;
+  return name.split("/").some((part) => part.startsWith(".") || part.endsWith(".lock")) ? null : name;
+}
+
+/** The marks of a task with these added, by kind. */
+export function addMarks(
+  before: Readonly<Record<string, string>>,
+  marks: readonly TaskMark[],
+): Readonly<Record<string, string>> {
+  return { ...before, ...Object.fromEntries(marks.map(({ kind, value }) => [kind, value])) };
+}
+
+/** The user id of the person with this mail address, in any case, if they are on the team; null for nobody. */
+export function findAssignee(
+  reading: Reading,
+  workspaceId: string,
+  teamId: string,
+  email: string | null,
+): string | null {
+  const member = email === null ? undefined : findMemberByEmail(reading, workspaceId, email.trim().toLowerCase());
+  return member?.teams.includes(teamId) === true ? member.userId : null;
+}
+
+/** Why the task can not be opened; null when it can. */
+export function whyNotOpened(
+  turn: TurnReading,
+  { lineId, station }: Pick<RaisedOpening, "lineId" | "station">,
+): TaskRaised["reason"] {
+  const workspaceId = turn.self.partition;
+  const isServed = findResource(turn, workspaceId, "workspace", workspaceId) !== undefined;
+  const line = isServed ? findLine(turn, workspaceId, lineId) : undefined;
+  if (line === undefined) return "line-gone";
+  return station === null || findStation(line, station) !== undefined ? null : "station-gone";
+}
+
+/** The text up to `most` characters, without half a character at its end. */
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "");
+}

@@ -1,0 +1,78 @@
+/** What events of integrations do with a task: open it, or tell it something. `task.machine.ts` says when. */
+import type { Turn } from "../../runtime/turn.js";
+import {
+  addMarks,
+  findAssignee,
+  toBranchName,
+  toRaisedDescription,
+  toRaisedNote,
+  toRaisedTitle,
+  toRaisedUrl,
+} from "./raised-values.js";
+import { isOpen, type TaskRow } from "./task.js";
+import { appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
+import type { RaiseNotTaken, TaskContext } from "./task-events.js";
+import { type OpenRaised, type RaiseTask, type TellRaised, teamMarksRef } from "./team-marks.messages.js";
+
+/**
+ * Opens the task. Nobody started it: the mail address of whom it is assigned to comes from the sender, who could name
+ * anybody.
+ */
+export function openRaised(turn: Turn, { raise, teamId, marks }: OpenRaised): TaskContext {
+  const { opens, integration, branch, channel, causes } = raise;
+  if (opens === null) throw new Error("an event that opens no task");
+  const { lineId, station, title, description, url, assigneeEmail } = opens;
+  const begun = beginTask(turn, {
+    ...{ teamId, lineId, station, causes, ...toBranch(branch) },
+    title: toRaisedTitle(title),
+    description: toRaisedDescription(description),
+    url: toRaisedUrl(url),
+    assignee: findAssignee(turn, turn.self.partition, teamId, assigneeEmail),
+    openedBy: { kind: "integration", integration: integration.key, integrationId: integration.id },
+    marks: addMarks({}, marks),
+    ...(channel === null ? {} : { channels: { [integration.id]: channel } }),
+  });
+  noteUnusableBranch(turn, raise);
+  takeRaise(turn, teamId, raise);
+  return begun;
+}
+
+/** Notes on the task what the event says, and sets its marks and branch. */
+export function tellRaised(turn: Turn, { raise, teamId, marks }: TellRaised): void {
+  const row = taskRow(turn);
+  putTask(turn, row, { ...row, marks: addMarks(row.marks, marks), ...toBranch(raise.branch) });
+  if (raise.say !== "") appendNote(turn, row, `integration ${raise.integration.key}`, toRaisedNote(raise.say));
+  noteUnusableBranch(turn, raise);
+  // It ended after its marks were asked: what it got since is free again.
+  if (!isOpen(row)) turn.send(teamMarksRef(turn.self.partition, teamId), { type: "marks.free", taskId: row.id });
+  takeRaise(turn, teamId, raise);
+}
+
+/** Tells the marks of the team that the task is not opened, or not there. */
+export function refuseRaise(
+  turn: Turn,
+  { teamId, raise, reason }: Pick<RaiseNotTaken, "teamId" | "raise" | "reason">,
+): void {
+  turn.send(teamMarksRef(turn.self.partition, teamId), { type: "raise.refused", raise, reason });
+}
+
+function takeRaise(turn: Turn, teamId: string, { key }: RaiseTask): void {
+  turn.send(teamMarksRef(turn.self.partition, teamId), { type: "raise.taken", key });
+}
+
+function toBranch(text: string | null): Pick<TaskRow, "branch"> {
+  const branch = text === null ? null : toBranchName(text);
+  return branch === null ? {} : { branch };
+}
+
+/** A text that is no branch's name changes nothing, and the task says so. */
+function noteUnusableBranch(turn: Turn, { branch, integration }: RaiseTask): void {
+  if (branch === null || branch.trim() === "" || toBranchName(branch) !== null) return;
+  const name = toRaisedTitle(branch).slice(0, 100);
+  appendNote(
+    turn,
+    taskRow(turn),
+    "service",
+    `The integration ${integration.key} named a branch that git does not allow: ${name}`,
+  );
+}

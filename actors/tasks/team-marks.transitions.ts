@@ -1,0 +1,179 @@
+import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { toTaskMarks, whyNotOpened } from "./raised-values.js";
+import { isOpen } from "./task.js";
+import { taskRef } from "./task.messages.js";
+import { tasks } from "./task.table.js";
+import type { RaiseRefused, RaiseTask, SetMarks, TaskMark } from "./team-marks.messages.js";
+import {
+  findMarkedTask,
+  raiseAges,
+  type TaskMarkRow,
+  type TaskRaiseRow,
+  taskMarks,
+  taskRaises,
+} from "./team-marks.table.js";
+
+/** What the transitions of the marks of a team do; `team-marks.machine.ts` says when. */
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** How long it is known what was raised under a key, in milliseconds. */
+const RAISE_KNOWN_MS = 7 * DAY_MS;
+/** Keys forgotten in one turn. */
+const FORGOTTEN_AT_ONCE = 500;
+/** Most marks of a task. */
+const MAX_MARKS = 100;
+/** The wake-up that goes on forgetting keys; those of a day are forgotten at one of its own. */
+const FORGET = "forget";
+
+/** Settles which task this is about. Under a key that was taken it is answered the same. */
+export function raise(turn: Turn, message: RaiseTask): void {
+  const before = taskRaises.get(turn, turn.self.partition, turn.self.id, message.key);
+  if (before === undefined) return settle(turn, message, null);
+  if (before.waiting === null) return answer(turn, before, message);
+  const { deliveryId, answerTo } = message;
+  put(turn, before, { ...before, waiting: [...before.waiting, { deliveryId, answerTo }] });
+}
+
+/** Settles it anew where `before`, which was settled first, came to nothing. */
+function settle(turn: Turn, message: RaiseTask, before: TaskRaiseRow | null): void {
+  const { partition: workspaceId, id: teamId } = turn.self;
+  const { key, opens, deliveryId, answerTo } = message;
+  const marks = toTaskMarks(message.marks);
+  const waiting = before?.waiting ?? [{ deliveryId, answerTo }];
+  const row = { teamId, key, atMs: before?.atMs ?? turn.now, reason: null };
+  const found = marks
+    .map((mark) => findMarkedTask(turn, workspaceId, { teamId, ...mark }))
+    .find((id) => id !== undefined);
+  if (found !== undefined) {
+    put(turn, before, { ...row, outcome: "said", taskId: found, waiting });
+    const taken = takeMarks(turn, found, marks, { opening: false });
+    return turn.send(taskRef(workspaceId, found), { type: "raise.tell", teamId, raise: message, marks: taken });
+  }
+  const reason = opens === null ? null : whyNotOpened(turn, opens);
+  if (opens === null || reason !== null) {
+    return finish(turn, before, {
+      ...row,
+      outcome: reason === null ? "unmatched" : "failed",
+      taskId: null,
+      waiting,
+      reason,
+    });
+  }
+  const taskId = turn.newId("task");
+  put(turn, before, { ...row, outcome: "opened", taskId, waiting });
+  const taken = takeMarks(turn, taskId, marks, { opening: true });
+  turn.send(taskRef(workspaceId, taskId), { type: "raise.open", teamId, raise: message, marks: taken });
+}
+
+/** The task has taken it: whoever waits for the answer is told. */
+export function confirmRaise(turn: Turn, key: string): void {
+  const { partition, id: teamId } = turn.self;
+  const row = taskRaises.get(turn, partition, teamId, key);
+  if (row === undefined) return;
+  if (row.outcome === "opened") markAsOpened(turn, row.taskId);
+  finish(turn, row, row);
+}
+
+function markAsOpened(turn: Turn, taskId: string | null): void {
+  for (const mark of marksOf(turn, taskId)) {
+    if (mark.opening) taskMarks.put(turn, turn.self.partition, mark, { ...mark, opening: false });
+  }
+}
+
+/** The task could not be opened, which is the answer; or the one to be told was not opened, which is settled anew. */
+export function reviseRaise(turn: Turn, { raise: message, reason }: RaiseRefused): void {
+  const { partition, id: teamId } = turn.self;
+  const row = taskRaises.get(turn, partition, teamId, message.key);
+  if (row === undefined) return;
+  freeMarks(turn, row.taskId);
+  if (reason === "task-gone") return settle(turn, message, row);
+  finish(turn, row, { ...row, outcome: "failed", taskId: null, reason });
+}
+
+/** Sets marks on a task, but for those that another open task has. */
+export function setMarks(turn: Turn, { taskId, marks }: SetMarks): void {
+  const { partition, id: teamId } = turn.self;
+  const task = tasks.get(turn, partition, taskId);
+  if (task === undefined || task.teamId !== teamId) return;
+  const wanted = toTaskMarks(marks);
+  const taken = isOpen(task) ? takeMarks(turn, taskId, wanted, { opening: false }) : wanted;
+  if (taken.length > 0) turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: false });
+}
+
+/** A task that was over is open again. */
+export function retakeMarks(turn: Turn, taskId: string): void {
+  const { partition } = turn.self;
+  const task = tasks.get(turn, partition, taskId);
+  if (task === undefined || !isOpen(task)) return;
+  const wanted = Object.entries(task.marks).map(([kind, value]) => ({ kind, value }));
+  const taken = takeMarks(turn, taskId, wanted, { opening: false });
+  if (taken.length === wanted.length) return;
+  turn.send(taskRef(partition, taskId), { type: "task.mark", marks: taken, replaces: true });
+}
+
+/** The task has no marks any more that lead to it. */
+export function freeMarks(turn: Turn, taskId: string | null): void {
+  for (const mark of marksOf(turn, taskId)) taskMarks.remove(turn, turn.self.partition, mark);
+}
+
+/** Forgets what was raised longer ago than {@link RAISE_KNOWN_MS}; the actor ends when nothing is left. */
+export function forgetRaises(turn: Turn): void {
+  const { partition, id: teamId } = turn.self;
+  const oldest = raiseAges.entries(turn, partition, [teamId], { limit: FORGOTTEN_AT_ONCE + 1 });
+  for (const [index, { key }] of oldest.entries()) {
+    const [atMs, raised] = [Number(key.at(-2)), String(key.at(-1))];
+    if (index === FORGOTTEN_AT_ONCE) return turn.wake(FORGET, turn.now);
+    if (atMs + RAISE_KNOWN_MS > turn.now) return;
+    const row = taskRaises.get(turn, partition, teamId, raised);
+    if (row !== undefined) taskRaises.remove(turn, partition, row);
+  }
+  turn.stop();
+}
+
+/** Gives the task the marks that no other open task has, and returns them. Of each kind it has one. */
+function takeMarks(
+  turn: Turn,
+  taskId: string,
+  marks: readonly TaskMark[],
+  { opening }: { readonly opening: boolean },
+): readonly TaskMark[] {
+  const { partition, id: teamId } = turn.self;
+  const had = new Map(marksOf(turn, taskId).map((row) => [row.kind, row]));
+  return marks.filter(({ kind, value }) => {
+    const holder = findMarkedTask(turn, partition, { teamId, kind, value });
+    const ofKind = had.get(kind);
+    if ((holder !== undefined && holder !== taskId) || (ofKind === undefined && had.size >= MAX_MARKS)) return false;
+    if (ofKind?.value === value) return true;
+    if (ofKind !== undefined) taskMarks.remove(turn, partition, ofKind);
+    const row: TaskMarkRow = { teamId, kind, value, taskId, opening };
+    taskMarks.put(turn, partition, taskMarks.get(turn, partition, teamId, kind, value) ?? null, row);
+    had.set(kind, row);
+    return true;
+  });
+}
+
+function marksOf(turn: TurnReading, taskId: string | null): readonly TaskMarkRow[] {
+  const { partition, id: teamId } = turn.self;
+  return taskId === null ? [] : taskMarks.all(turn, partition, { teamId, taskId });
+}
+
+/** Stores what is settled, and tells whoever waits for it. */
+function finish(turn: Turn, before: TaskRaiseRow | null, row: TaskRaiseRow): void {
+  put(turn, before, { ...row, waiting: null });
+  for (const waiting of row.waiting ?? []) answer(turn, row, waiting);
+}
+
+function put(turn: Turn, before: TaskRaiseRow | null, row: TaskRaiseRow): void {
+  taskRaises.put(turn, turn.self.partition, before, row);
+  if (before !== null) return;
+  const day = Math.ceil((turn.now + 1) / DAY_MS);
+  turn.wake(`${FORGET} ${day}`, day * DAY_MS + RAISE_KNOWN_MS);
+}
+
+function answer(
+  turn: Turn,
+  { key, outcome, taskId, reason }: TaskRaiseRow,
+  { deliveryId, answerTo }: Pick<RaiseTask, "deliveryId" | "answerTo">,
+): void {
+  turn.send(answerTo, { type: "task.raised", deliveryId, key, outcome, taskId, reason });
+}
