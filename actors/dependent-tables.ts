@@ -28,6 +28,7 @@ import { searchIterations } from "./searches/search-iteration.table.js";
 import type { DependentSource } from "./tables/dependents.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
 import { taskMarks, taskRaises } from "./tasks/team-marks.table.js";
+import { toolCalls } from "./tool-calls/tool-call.table.js";
 import { members } from "./workspaces/member.table.js";
 
 /** All tables with declared indexes or derived rows; the doctor compares them. */
@@ -46,6 +47,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     runInputs,
     runFacts,
     approvals,
+    toolCalls,
     tasks,
     taskCheckouts,
     taskMarks,

@@ -8,12 +8,14 @@ import { searchInputs } from "./searches/search.table.js";
 import { searchCandidateInputs } from "./searches/search-candidate.table.js";
 import type { ReferringTable } from "./tables/blob-recount.js";
 import { taskCheckouts, tasks } from "./tasks/task.table.js";
+import { toolCalls } from "./tool-calls/tool-call.table.js";
 
 /** All tables whose rows refer to bodies; references are recounted from them (`tables/blob-recount.ts`). */
 export const referringTables: readonly ReferringTable[] = [
   runInputs,
   runCheckouts,
   runSteps,
+  toolCalls,
   tasks,
   taskCheckouts,
   deliveries,

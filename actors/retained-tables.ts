@@ -16,6 +16,7 @@ import { ownedBy } from "./tables/owned-rows.js";
 import type { RetentionCatalogue } from "./tables/retention-sweeper.machine.js";
 import { taskOwned, taskRetention } from "./tasks/task.retention.js";
 import { tasks } from "./tasks/task.table.js";
+import { toolCallsOwned } from "./tool-calls/tool-call.retention.js";
 
 /**
  * What is removed some time after its end (`tables/retention.ts`): the rules of tables, in the order of a pass, and the
@@ -42,6 +43,7 @@ export const retainedTables: RetentionCatalogue = {
   owned: [
     ...taskOwned,
     ...runOwned,
+    ...toolCallsOwned,
     attemptsOwned,
     ownedBy(tasks.name, decisions),
     ownedBy(deliveries.name, deliveryEntries),

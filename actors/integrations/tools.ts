@@ -33,7 +33,8 @@ export function findOfferedTool(
   return found && { approval: found.approval, holder: fields?.connection?.holder ?? "team" };
 }
 
-function parseToolName(tool: string): { readonly integration: string; readonly name: string } {
+/** The two parts of a tool's name. */
+export function parseToolName(tool: string): { readonly integration: string; readonly name: string } {
   const dot = tool.indexOf(".");
   return { integration: tool.slice(0, dot), name: tool.slice(dot + 1) };
 }

@@ -50,7 +50,8 @@ export function tallyRefusal(before: CallTally = nothing, refused: RefusedTool):
   return isKnown ? before : { ...before, refused: withOne(before.refused, { server, tool, by }) };
 }
 
-function tallyCall(
+/** The tally after a call. */
+export function tallyCall(
   before: CallTally | undefined,
   { server, tool, failed, refusedBy }: ToolCall,
 ): CallTally | undefined {

@@ -2,10 +2,16 @@
 export interface ApprovalRow {
   readonly id: string;
   readonly runId: string;
-  /** Who asks for the approval: the agent's harness. */
-  readonly kind: "permission";
-  /** The id of the runner's request; the answer carries it too. */
+  /** What asks: the agent's harness, or the call of an integration's tool. */
+  readonly kind: "permission" | "tool-call";
+  /** The id of the runner's request, which the answer carries too; empty for a tool call. */
   readonly request: string;
+  /** Who may answer while it is open: the assignee as it is now, or the person of the rule; null for nobody. */
+  readonly approver?: string | null;
+  /** Whose rule asks: the tool's, the station's, or the person's whose account is used. Absent for a permission. */
+  readonly rule?: "tool" | "station" | "person";
+  /** The id of the tool call; absent for a permission. */
+  readonly callId?: string;
   readonly tool: string;
   /** The JSON text of an object. */
   readonly inputs: string;

@@ -9,8 +9,15 @@ export const approvalSchema = z
   .strictObject({
     id: z.string(),
     runId: z.string(),
-    /** `permission`: the agent's harness asks. */
-    kind: z.literal("permission"),
+    kind: z
+      .enum(["permission", "tool-call"])
+      .describe("`permission`: the agent's harness asks. `tool-call`: an integration's tool is to be called."),
+    approver: z.string().nullable().describe("The person who may answer while it is open; null for nobody."),
+    rule: z
+      .enum(["tool", "station", "person"])
+      .nullable()
+      .describe("Whose rule asks for the approval of a tool call; with `person` only that person may answer."),
+    callId: z.string().nullable().describe("The tool call; null for a permission."),
     tool: z.string(),
     /** The inputs of the call as the agent asked for them. */
     inputs: inputsSchema,
@@ -28,11 +35,12 @@ export const approvalSchema = z
   })
   .meta({ title: "approval" });
 
-export function approvalView({
-  request: _request,
-  inputs,
-  edited,
-  ...fields
-}: ApprovalRow): z.output<typeof approvalSchema> {
-  return { ...fields, inputs: { ...parseInputs(inputs) }, edited: edited === null ? null : { ...parseInputs(edited) } };
+export function approvalView(row: ApprovalRow): z.output<typeof approvalSchema> {
+  const { request: _request, inputs, edited, approver, rule, callId, ...fields } = row;
+  return {
+    ...fields,
+    ...{ approver: approver ?? null, rule: rule ?? null, callId: callId ?? null },
+    inputs: { ...parseInputs(inputs) },
+    edited: edited === null ? null : { ...parseInputs(edited) },
+  };
 }

@@ -20,27 +20,32 @@ import type { RunOwner } from "./run-owner.js";
 
 type PermissionWish = Extract<RunnerMessage, { type: "run.permission" }>;
 
+/** Why nothing more is asked or begun of a run that was told to stop. */
+export const STOPPING = "The run is being stopped.";
+
 /**
  * Records the approval and notifies the owner. Dismisses it at once when there is nobody to ask, or when the run has as
  * many open approvals as it may.
  */
 export function askPermission(turn: Turn, context: RunContext, wish: PermissionWish, owner: RunOwner): void {
   const { id: request, tool, inputs, reason } = wish;
-  const open = listOpenApprovals(turn, turn.self.partition, turn.self.id);
+  const { partition, id: runId } = turn.self;
+  const open = listOpenApprovals(turn, partition, runId).filter(({ kind }) => kind === "permission");
   const refused = whyDismissed(context, owner, open.length);
   if (refused !== null)
     return sendAnswer(turn, context, request, { verdict: "dismissed", edited: null, note: refused });
-  approvals.insert(turn, turn.self.partition, {
-    ...{ id: turn.newId("apr"), runId: turn.self.id, kind: "permission", request, tool, inputs, reason },
+  approvals.insert(turn, partition, {
+    ...{ id: turn.newId("apr"), runId, kind: "permission", request, tool, inputs, reason },
     ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
+    approver: owner.assignee(turn, partition, getRunRow(turn)) ?? null,
     askedAt: new Date(turn.now).toISOString(),
   });
-  notifyOwner(turn);
+  notifyOwner(turn, owner);
 }
 
 function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open: number): string | null {
   if (!hasApprovals) return "There is nobody who could give leave in this run.";
-  if (stopping) return "The run is being stopped.";
+  if (stopping) return STOPPING;
   if (open < MAX_OPEN_PERMISSIONS) return null;
   return `${MAX_OPEN_PERMISSIONS} permissions of this run wait for an answer already.`;
 }
@@ -54,26 +59,29 @@ export function findAnswerable(
   const { partition, id } = turn.self;
   const assignee = owner.assignee(turn, partition, getRunRow(turn));
   const approval = approvals.get(turn, partition, id, approvalId);
-  if (assignee === undefined || approval === undefined) return { refused: "not-found" };
-  const notAssignee = refuseUnlessAssigneeOf({ assignee }, by);
-  if (notAssignee !== null) return notAssignee;
-  if (approval.state === "open") return approval;
+  if (assignee === undefined || approval?.kind !== "permission") return { refused: "not-found" };
+  return refuseUnlessAssigneeOf({ assignee }, by) ?? refuseUnlessOpen(approval, by) ?? approval;
+}
+
+/** Why an approval that is not open takes no answer, or null. */
+export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: string): Refusal | null {
+  if (state === "open") return null;
   const detail =
-    approval.state === "closed"
-      ? `Nobody waits for the answer any more: ${approval.note}`
-      : `It was ${approval.state} by ${approval.answeredBy === by ? "you" : approval.answeredBy} already.`;
+    state === "closed"
+      ? `Nobody waits for the answer any more: ${note}`
+      : `It was ${state} by ${answeredBy === by ? "you" : answeredBy} already.`;
   return { refused: "conflict", detail };
 }
 
 /** Records the answer and sends it to the runner. */
-export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunContext): void {
+export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunContext, owner: RunOwner): void {
   const { turn, by, approval, verdict, edited, note } = event;
   const answeredAt = new Date(turn.now).toISOString();
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
   approvals.put(turn, turn.self.partition, approval, answered);
   if (verdict === "dismissed") recordRefusal(turn, approval);
   sendAnswer(turn, context, approval.request, { verdict, edited, note });
-  notifyOwner(turn);
+  notifyOwner(turn, owner);
   recordRequest(turn, event, approval.id);
   if (event.idempotency !== undefined) keepForRequests(turn);
   turn.reply({ approval: answered, replayed: false });
@@ -86,8 +94,8 @@ function recordRefusal(turn: Turn, { tool }: ApprovalRow): void {
 }
 
 /** Closes the open approvals because the run is stopping. */
-export function closeApprovalsOnStop(turn: Turn): void {
-  if (closeApprovals(turn, "The run is being stopped.") > 0) notifyOwner(turn);
+export function closeApprovalsOnStop(turn: Turn, owner: RunOwner): void {
+  if (closeApprovals(turn, STOPPING) > 0) notifyOwner(turn, owner);
 }
 
 /** Closes the open approvals, which nobody waits for any more; returns how many there were. */
@@ -111,15 +119,22 @@ function sendAnswer(
   sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
 }
 
-/** Sends the owner what the run waits for now. */
-function notifyOwner(turn: Turn): void {
-  const { id: runId } = turn.self;
-  const [first, ...others] = listOpenApprovals(turn, turn.self.partition, runId);
-  sendToOwner(turn, { type: "run.asking", runId, asks: first === undefined ? null : asksText(first, others) });
+/** Sends the owner what the run waits for its assignee to approve now; what another person is asked is not the owner's. */
+export function notifyOwner(turn: Turn, owner: RunOwner): void {
+  const { partition, id: runId } = turn.self;
+  const [first, ...others] = listOpenApprovals(turn, partition, runId).filter(({ rule }) => rule !== "person");
+  if (first === undefined) return sendToOwner(turn, { type: "run.asking", runId, asks: null });
+  const assignee = owner.assignee(turn, partition, getRunRow(turn)) ?? null;
+  sendToOwner(turn, { type: "run.asking", runId, asks: asksText(first, others.length, assignee) });
 }
 
-function asksText({ tool, reason }: ApprovalRow, others: readonly ApprovalRow[]): string {
+function asksText({ kind, tool, reason }: ApprovalRow, others: number, assignee: string | null): string {
   const why = reason === "" ? "." : `: ${reason}`;
-  const more = others.length === 0 ? "" : ` (${others.length} more wait)`;
-  return `The agent asks for leave to use ${tool}${why}${more}`;
+  const asks = kind === "permission" ? `The agent asks for leave to use ${tool}${why}` : toolCallText(tool, assignee);
+  return others === 0 ? asks : `${asks} (${others} more wait)`;
+}
+
+function toolCallText(tool: string, assignee: string | null): string {
+  const asks = `A call of ${tool} waits for approval.`;
+  return assignee === null ? `${asks} The task has no assignee who could give it: assign it first.` : asks;
 }

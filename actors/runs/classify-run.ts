@@ -5,6 +5,7 @@ import type { RunnerFeature } from "../runners/protocol.js";
 import { approvals } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
+import { offersTools } from "./frozen-tools.js";
 import type { AnswerApproval, SendMessage, StartRun } from "./run.messages.js";
 import { getRunRow, STARTING } from "./run.transitions.js";
 import type { Owned, RunContext, RunEvent, RunMessage, RunReport } from "./run-events.js";
@@ -42,7 +43,7 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return message.fence === context.fence ? { ...message, ...owned() } : { type: "claim.other" };
       case "run.end":
         return message.outcome === "stopped" && context.assigned
-          ? { type: "run.stop", reason: message.reason }
+          ? { type: "run.stop", reason: message.reason, ...owned() }
           : { ...message, ...owned() };
       case "woken":
         return turn.now - message.dueMs > LATE_MS ? { type: "stop.late" } : { type: "stop.unanswered", ...owned() };
@@ -50,6 +51,8 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toSpeechEvent(turn, context, message, owned().owner);
       case "approval.answer":
         return toApprovalEvent(turn, message, owned().owner);
+      case "call.waits":
+        return { ...message, ...owned() };
       // No transition takes a message of an unknown type.
       default:
         return message;
@@ -72,6 +75,7 @@ function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   if (brief === null) needed.push("taskless");
   if (message.beginning.replay !== undefined) needed.push("replays");
   if (message.beginning.search !== undefined) needed.push("search");
+  if (offersTools(message.beginning)) needed.push("tools");
   if (needed.length === 0) return message;
   const { features = [] } = message.needs;
   return { ...message, needs: { ...message.needs, features: [...new Set([...features, ...needed])] } };
@@ -87,13 +91,13 @@ function toReportEvent(said: RunReport, owned: () => Owned): RunEvent {
     case "run.started":
     case "run.step":
     case "run.heard":
+    case "run.tool-call":
+    case "run.tool-cancelled":
       return said;
     case "run.permission":
     case "run.handover":
     case "run.ended":
       return { ...said, ...owned() };
-    case "run.tool-call":
-    case "run.tool-cancelled":
     case "run.pull-request":
     case "run.pushed":
     case "run.push-rejected":
@@ -115,5 +119,5 @@ function toApprovalEvent(turn: TurnReading, message: AnswerApproval, owner: RunO
   const found = findAnswerable(turn, message, owner);
   return isRefusal(found)
     ? { type: "approval.refused", refusal: found }
-    : { ...message, type: "approval.answered", approval: found };
+    : { ...message, type: "approval.answered", approval: found, owner };
 }

@@ -5,6 +5,7 @@ import { findResourceAt } from "../resources/resource.table.js";
 import type { Job } from "../runners/job.js";
 import type { Sealer } from "../sealer.js";
 import { getText, readStoredText } from "../tables/text-blobs.js";
+import { offersTools, readFrozenTools } from "./frozen-tools.js";
 import { needsSecrets, toJobReplay } from "./replay-terms.js";
 import { runs } from "./run.table.js";
 import { addAnswer } from "./run-answer.js";
@@ -54,10 +55,21 @@ export function buildJob(
       env: { ...profile?.env },
       ...openSecrets(source, workspaceId, secrets),
     },
+    ...(offersTools(beginning) && { tools: toOfferedTools(reading, workspaceId, beginning) }),
     skills: skills.map(({ key, digest }) => toSkill(key, getStoredSkill(reading, workspaceId, digest))),
     timeoutMinutes: Math.min(station.timeoutMinutes, profile?.timeoutMinutes ?? station.timeoutMinutes),
     checkouts: toCheckouts(reading, workspaceId, config, beginning),
   };
+}
+
+function toOfferedTools(
+  reading: Reading,
+  workspaceId: string,
+  beginning: NonNullable<RunInputRow["beginning"]>,
+): NonNullable<Job["tools"]> {
+  return readFrozenTools(reading, workspaceId, beginning).map(({ server, tool: name, description, schema }) => ({
+    ...{ server, name, description, schema: { ...schema } },
+  }));
 }
 
 function toTask(

@@ -19,6 +19,7 @@ import { recordRunFact } from "./run-fact.js";
 import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
+import { endToolCalls } from "./tool-calls.js";
 
 /** What each end of a run does; `run.machine.ts` says when. */
 
@@ -111,6 +112,7 @@ function finish(
   const before = getRunRow(turn);
   const row: RunRow = { ...before, state: "ended", outcome, reason, spent: boundMoney(before.spent), endedAt: at };
   closeApprovals(turn, "The run is over.");
+  endToolCalls(turn, { reason: "The run is over.", ended: true });
   turn.cancelWake("stop");
   runs.put(turn, turn.self.partition, before, row);
   recordRunFact(turn, row, outcome, owner);

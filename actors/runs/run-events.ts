@@ -11,6 +11,8 @@ import type {
   JobUndeliverable,
   SendMessage,
   StartRun,
+  ToolCallOver,
+  ToolCallWaits,
 } from "./run.messages.js";
 import type { RunOwner } from "./run-owner.js";
 
@@ -48,6 +50,8 @@ export type RunMessage =
   | GateAnswer
   | SendMessage
   | AnswerApproval
+  | ToolCallWaits
+  | ToolCallOver
   | Woken;
 
 /** The owner of the run, for events whose effect depends on it. */
@@ -94,7 +98,7 @@ interface MessageRefused extends Answered<Refusal> {
   readonly refusal: Refusal;
 }
 /** A person answers an approval of the run and is allowed to. */
-export interface ApprovalAnswered extends Omit<AnswerApproval, "type"> {
+export interface ApprovalAnswered extends Omit<AnswerApproval, "type">, Owned {
   readonly type: "approval.answered";
   readonly approval: ApprovalRow;
 }
@@ -108,7 +112,7 @@ interface ApprovalRefused extends Answered<Refusal> {
   readonly refusal: Refusal;
 }
 /** `run.end` with `stopped`, for a run that is assigned to a runner. */
-interface StopRun extends Message {
+interface StopRun extends Message, Owned {
   readonly type: "run.stop";
   readonly reason: string;
 }
@@ -136,6 +140,9 @@ export type RunEvent =
   | (ReportOfType<"run.permission"> & Owned)
   | (ReportOfType<"run.handover"> & Owned)
   | (ReportOfType<"run.ended"> & Owned)
+  | ReportOfType<"run.tool-call" | "run.tool-cancelled">
+  | (ToolCallWaits & Owned)
+  | ToolCallOver
   | ClaimOrphaned
   | ClaimStale
   | (ClaimLost & Owned)

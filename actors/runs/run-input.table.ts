@@ -7,6 +7,7 @@ import type { RepositoryCommit } from "../runners/kept-commit.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
 import { digestsOfText, getText } from "../tables/text-blobs.js";
+import type { RunTools } from "./frozen-tools.js";
 import type { ReplayTerms } from "./replay-terms.js";
 import { digestsOfAnswer } from "./run-answer.js";
 import type { RunBrief } from "./run-owner.js";
@@ -43,6 +44,8 @@ export interface RunBeginning {
   };
   /** One for each repository of the config, in the same order. */
   readonly checkouts: readonly InputCheckout[];
+  /** The tools that its agent may call; absent for none. */
+  readonly tools?: RunTools;
   /** Absent for a run that belongs to no replay. */
   readonly replay?: ReplayTerms;
   /** What the agent of a search does; absent for a run that belongs to none. */
@@ -102,9 +105,8 @@ function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   const texts = digestsOfText(claimed?.brief?.description ?? "");
   const answer = beginning?.replay?.answer;
   const answered = answer === undefined ? [] : digestsOfAnswer(answer);
-  return [...skills, ...diffs, ...texts, ...answered, claimed?.brief?.notes ?? null].filter(
-    (digest) => digest !== null,
-  );
+  const named = [...skills, ...diffs, ...texts, ...answered, claimed?.brief?.notes, beginning?.tools?.digest];
+  return named.filter((digest) => digest !== null && digest !== undefined);
 }
 
 /** The input of a run, which exists from `run.start` on. */

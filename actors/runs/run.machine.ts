@@ -21,6 +21,11 @@
  * | any but new     | approval.repeated (approval.answer under  | same           | answered with the approval              |
  * |                 | a key that was taken before)              |                |                                         |
  * | any but new     | approval.refused (approval.answer)        | same           | refused                                 |
+ * | claimed,running | run.tool-call (run.said)                  | same           | passed on to a call of its own, or      |
+ * |                 |                                           |                | refused                                 |
+ * | claimed,running | run.tool-cancelled (run.said)             | same           | passed on to the call                   |
+ * | claimed,running | call.waits                                | same           | the owner is notified                   |
+ * | any but new     | call.over                                 | same           | counted                                 |
  * | claimed,running | run.handover (run.said)                   | same           | gate `handover.giving`, or answered     |
  * | claimed,running | handover.answered (gate.answered)         | same           | the answer is sent to the runner        |
  * | running         | start.agreed, start.refused               | running        |                                         |
@@ -29,7 +34,8 @@
  * | claimed         | job.undeliverable                         | ended          | failed: no runner could take the job    |
  * | claimed,running | claim.lost                                | ended          | abandoned; stopped when it was told to  |
  * | claimed,running | run.stop (run.end `stopped`, assigned)    | same           | the runner is told to stop; open        |
- * |                 |                                           |                | approvals close, as at every end        |
+ * |                 |                                           |                | approvals close and calls are withdrawn |
+ * |                 |                                           |                | that have not begun, as at every end    |
  * | claimed,running | stop.unanswered (woken `stop`)            | ended          | stopped: the runner did not answer      |
  * | claimed,running | stop.late (woken `stop`)                  | same           | the service was down: waits as long     |
  * |                 |                                           |                | again                                   |
@@ -46,7 +52,7 @@ import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
-import { answerApproval, askPermission, closeApprovalsOnStop } from "./approvals.js";
+import { answerApproval, askPermission, closeApprovalsOnStop, notifyOwner, STOPPING } from "./approvals.js";
 import { classifyRun } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";
 import { answerHandover, askHandover } from "./hand-over.js";
@@ -64,6 +70,7 @@ import {
 } from "./run-ending.js";
 import type { RunContext, RunEvent } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
+import { askToolCall, cancelToolCall, countToolCall, endToolCalls } from "./tool-calls.js";
 
 const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false };
 
@@ -75,6 +82,7 @@ const always = {
   "approval.repeated": { actions: "answerAgain" },
   "approval.refused": { actions: "refuse" },
   "claim.stale": { actions: "dropStale" },
+  "call.over": { actions: "countToolCall" },
 } as const;
 
 /** Transitions of the states in which a runner holds the run. */
@@ -83,11 +91,14 @@ const held = {
   "run.step": { actions: "recordStep" },
   "run.heard": { actions: "recordDelivered" },
   "run.permission": { actions: "askPermission" },
+  "run.tool-call": { actions: "askToolCall" },
+  "run.tool-cancelled": { actions: "cancelToolCall" },
+  "call.waits": { actions: "notifyOwner" },
   "run.handover": { actions: "askHandover" },
   "handover.answered": { actions: "answerHandover" },
   "run.ended": { target: "ended", actions: "endByReport" },
   "claim.lost": { target: "ended", actions: "endLost" },
-  "run.stop": { actions: ["stop", "closeApprovalsOnStop"] },
+  "run.stop": { actions: ["stop", "closeApprovalsOnStop", "withdrawToolCalls"] },
   "stop.late": { actions: "awaitStop" },
   "stop.unanswered": { target: "ended", actions: "endUnanswered" },
   "run.end": { target: "ended", actions: "end" },
@@ -135,13 +146,33 @@ const machine = setup({
     },
     answerApproval: ({ context, event }) => {
       assertEvent(event, "approval.answered");
-      answerApproval(event, context);
+      answerApproval(event, context, event.owner);
     },
     answerAgain: ({ event }) => {
       assertEvent(event, "approval.repeated");
       event.turn.reply({ approval: event.approval, replayed: true });
     },
-    closeApprovalsOnStop: ({ event }) => closeApprovalsOnStop(event.turn),
+    closeApprovalsOnStop: ({ event }) => {
+      assertEvent(event, "run.stop");
+      closeApprovalsOnStop(event.turn, event.owner);
+    },
+    withdrawToolCalls: ({ event }) => endToolCalls(event.turn, { reason: STOPPING, ended: false }),
+    askToolCall: ({ context, event }) => {
+      assertEvent(event, "run.tool-call");
+      askToolCall(event.turn, context, event);
+    },
+    cancelToolCall: ({ event }) => {
+      assertEvent(event, "run.tool-cancelled");
+      cancelToolCall(event.turn, event);
+    },
+    notifyOwner: ({ event }) => {
+      assertEvent(event, "call.waits");
+      notifyOwner(event.turn, event.owner);
+    },
+    countToolCall: ({ event }) => {
+      assertEvent(event, "call.over");
+      countToolCall(event.turn, event.call);
+    },
     askHandover: assign(({ context, event }) => {
       assertEvent(event, "run.handover");
       return askHandover(event.turn, context, event, event.owner);

@@ -5,6 +5,7 @@ import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
+import type { ToolCall } from "../runners/tool-call.js";
 import type { ApprovalRow } from "./approval.js";
 import type { RunOutcome, StepRow } from "./run.js";
 import type { RunBeginning } from "./run-input.table.js";
@@ -80,6 +81,17 @@ export interface ApprovalTold {
   readonly replayed: boolean;
 }
 
+/** From a call of its tool: it begins to wait for a person, or waits no longer. */
+export interface ToolCallWaits extends Message {
+  readonly type: "call.waits";
+}
+
+/** From a call of its tool, once: the call is over; what it says of the call is counted. */
+export interface ToolCallOver extends Message {
+  readonly type: "call.over";
+  readonly call: ToolCall;
+}
+
 /** To the owner: what the run waits for, in a sentence; null when it does not wait any more. */
 export interface RunAsking extends Message {
   readonly type: "run.asking";
@@ -120,5 +132,5 @@ export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
 
 /** A run of a workspace. */
 export const runRef = placedRunRef.widen<
-  StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval | ForgetRun
+  StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval | ForgetRun | ToolCallWaits | ToolCallOver
 >();

@@ -5,6 +5,7 @@ import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/ow
 import { isPinned, pin, removePins } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
 import { approvals } from "./approval.table.js";
+import { openCalls } from "./open-call.table.js";
 import { runRef } from "./run.messages.js";
 import { runCheckouts, runEntry, runMessageKeys, runMessages, runSteps, runs } from "./run.table.js";
 import { runInputs } from "./run-input.table.js";
@@ -33,6 +34,7 @@ export const runOwned: readonly OwnedRows[] = [
   indexedOwnedBy(runs.name, runCheckouts),
   indexedOwnedBy(runs.name, runInputs),
   indexedOwnedBy(runs.name, approvals),
+  ownedBy(runs.name, openCalls),
   ownedBy(runs.name, runOutcomes),
 ];
 

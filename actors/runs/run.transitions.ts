@@ -13,6 +13,7 @@ import type { OwnerMessage, RunClaimed, StartRun } from "./run.messages.js";
 import { runEntry, runs, toQueuedRun } from "./run.table.js";
 import type { RunContext } from "./run-events.js";
 import { recordBases, recordBeginning, recordBrief } from "./run-input.js";
+import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
 import { storeStep } from "./run-steps.js";
 
@@ -125,9 +126,20 @@ export function addStep(turn: Turn, step: StepRow, also: Partial<Pick<RunRow, "s
   const row = getRunRow(turn);
   storeStep(turn, row.id, step);
   const changed = { ...also, steps: step.index + 1 };
-  const calls = tallyStep(row.calls, step);
+  const calls = tallyStep(row.calls, countsItself(turn, step) ? { skill: step.skill } : step);
   runs.put(turn, turn.self.partition, row, { ...row, ...changed, ...(calls && { calls }) });
   turn.publishChange(stepTopic(row.id), { type: "step", step, run: changed });
+}
+
+/**
+ * Whether a step is about a call that the run counts when it is over: of a tool of its own. What the agent's own program
+ * refused never came to the service.
+ */
+function countsItself(turn: Turn, { call }: StepRow): boolean {
+  const server = call?.server ?? null;
+  if (server === null || call?.refusedBy === "agent") return false;
+  const { beginning } = getRunInput(turn, turn.self.partition, turn.self.id);
+  return beginning?.replay === undefined && beginning?.tools?.servers.includes(server) === true;
 }
 
 /** How long a runner has to stop a run, in milliseconds: to end its programs and to read the changes. */

@@ -7,6 +7,7 @@ import type { Station } from "../lines/station.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { RunNeeds } from "../runners/runner.table.js";
+import { freezeTools } from "../runs/frozen-tools.js";
 import { runRef, type StartRun } from "../runs/run.messages.js";
 import type { RunBeginning } from "../runs/run-input.table.js";
 import type { TaskRow } from "./task.js";
@@ -24,11 +25,16 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
   const location = { workspaceId, teamKey: getTeamKey(turn, workspaceId, teamId) };
   storeSkills(turn, location, station.skills);
   const config = runConfig(line, station, getRunSetup(turn, location, station));
+  const tools = freezeTools(turn, location, station);
   const start: StartRun = {
     type: "run.start",
     ...{ owner: { kind: "task", id: task.id }, ownerAddress: taskRef(workspaceId, task.id) },
     ...{ teamId, lineId, stationId: station.id, stationKey: station.key },
-    ...{ config, fingerprint: toFingerprint(config), beginning: beginningOf(turn, task, line, station) },
+    ...{
+      config,
+      fingerprint: toFingerprint(config),
+      beginning: { ...beginningOf(turn, task, line, station), ...(tools && { tools }) },
+    },
     needs: toRunNeeds(turn, station),
   };
   turn.send(runRef(workspaceId, runId), start);

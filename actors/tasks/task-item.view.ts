@@ -65,6 +65,6 @@ export function streamedTaskView(reading: Reading, workspaceId: string, task: Ta
 /** Open approvals without the inputs of the calls, which only callers see who may read outcomes. */
 function openApprovalsView(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
   if (state !== "inbox" || runId === null) return [];
-  const open = listOpenApprovals(reading, workspaceId, runId);
+  const open = listOpenApprovals(reading, workspaceId, runId).filter(({ rule }) => rule !== "person");
   return open.map(({ id, tool, askedAt }) => ({ id, runId, tool, askedAt }));
 }

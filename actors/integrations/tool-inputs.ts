@@ -1,0 +1,86 @@
+import { z } from "zod";
+import { type Budget, createBudget, type Names } from "../expressions/evaluate.js";
+import { evaluateJson, isTemplate } from "../expressions/templates.js";
+import type { Json } from "../expressions/values.js";
+import { type FieldError, pathText } from "../refusal.js";
+import type { IntegrationFields } from "./definition.js";
+
+/** The inputs of a tool as its definition declares them, by name. */
+export type ToolInputs = IntegrationFields["tools"][string]["inputs"];
+type ToolInput = ToolInputs[string];
+
+/** Inputs of a call as they are sent, with defaults; or what is wrong with them, by path. */
+export type CheckedInputs =
+  | { readonly inputs: Readonly<Record<string, unknown>> }
+  | { readonly errors: readonly FieldError[] };
+
+/** Errors told of one call: the first ones. */
+const MAX_ERRORS = 20;
+
+/**
+ * Checks the inputs of a call and adds defaults. A default with expressions is evaluated only where the input is not
+ * given: `names` are what it sees. One without a value, or of another type, reads as nothing.
+ */
+export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
+  const parsed = inputsSchema(declared).safeParse(given);
+  if (!parsed.success) return { errors: parsed.error.issues.flatMap(toErrors).slice(0, MAX_ERRORS) };
+  const allowance = createBudget();
+  const inputs = new Map<string, unknown>();
+  const errors: FieldError[] = [];
+  for (const [name, input] of Object.entries(declared)) {
+    const value = Object.hasOwn(parsed.data, name) ? parsed.data[name] : findDefault(input, names, allowance);
+    if (value !== undefined) inputs.set(name, value);
+    else if (input.required) errors.push({ path: name, message: MISSING });
+  }
+  return errors.length === 0 ? { inputs: Object.fromEntries(inputs) } : { errors };
+}
+
+/** The JSON Schema of a tool's inputs, for agents: of an object without other members. */
+export function toJsonSchema(declared: ToolInputs): Record<string, unknown> {
+  const { $schema: _version, ...schema } = z.toJSONSchema(inputsSchema(declared), { io: "input" });
+  return schema;
+}
+
+const MISSING = "must be given";
+
+const types: Readonly<Record<ToolInput["type"], z.ZodType>> = {
+  string: z.string("must be text"),
+  number: z.number("must be a number"),
+  boolean: z.boolean("must be true or false"),
+  object: z.record(z.string(), z.unknown(), "must be an object"),
+  array: z.array(z.unknown(), "must be a list"),
+};
+
+function inputsSchema(declared: ToolInputs) {
+  const shape = Object.entries(declared).map(([name, input]) => [name, inputSchema(input)] as const);
+  return z.strictObject(Object.fromEntries(shape), "must be an object");
+}
+
+function inputSchema(input: ToolInput): z.ZodType {
+  const { type, description, required } = input;
+  const schema = description === "" ? types[type] : types[type].describe(description);
+  if (input.default === undefined) return required ? schema : schema.optional();
+  const literal = hasExpressions(input.default) ? undefined : types[type].safeParse(input.default);
+  return literal?.success === true ? schema.default(literal.data) : schema.optional();
+}
+
+function hasExpressions(value: Json): boolean {
+  if (typeof value === "string") return isTemplate(value);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasExpressions);
+}
+
+function findDefault(input: ToolInput, names: Names, allowance: Budget): unknown {
+  if (input.default === undefined) return undefined;
+  const outcome = evaluateJson(input.default, names, allowance);
+  const parsed = "error" in outcome ? undefined : types[input.type].safeParse(outcome.value);
+  return parsed?.success === true ? parsed.data : undefined;
+}
+
+function toErrors(issue: z.core.$ZodIssue): FieldError[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({ path: pathText([key]), message: "is no input of the tool" }));
+  }
+  const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
+  const isMissing = issue.code === "invalid_type" && issue.input === undefined;
+  return [{ path: pathText(path), message: isMissing ? MISSING : issue.message }];
+}

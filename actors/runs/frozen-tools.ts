@@ -1,0 +1,87 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { type ToolInputs, toJsonSchema } from "../integrations/tool-inputs.js";
+import { parseToolName } from "../integrations/tools.js";
+import type { RunConfig } from "../lines/fingerprint.js";
+import type { StationLocation } from "../lines/run-setup.js";
+import { findResourceAt } from "../resources/resource.table.js";
+import { getText, holdText } from "../tables/text-blobs.js";
+import type { ReplayTerms } from "./replay-terms.js";
+
+/** A tool as it was when a run was queued: later changes of its definition are not the agent's. */
+export interface FrozenTool {
+  /** The MCP server that offers it: the key of its integration. */
+  readonly server: string;
+  /** Its key within the integration. */
+  readonly tool: string;
+  /** `<integration>.<tool>` */
+  readonly name: string;
+  readonly integrationId: string;
+  readonly description: string;
+  /** Its inputs as defined, with their defaults. */
+  readonly inputs: ToolInputs;
+  /** JSON Schema of the inputs. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** Who asks for the approval of each call: the tool's definition or else the station's; null for neither. */
+  readonly approval: "tool" | "station" | null;
+  /** The method of its action's request; null when the action is missing. */
+  readonly method: string | null;
+}
+
+/** The tools of a run in its input. */
+export interface RunTools {
+  /** Digest of the body that has the tools. */
+  readonly digest: string;
+  /** The MCP servers that offer them, each once. */
+  readonly servers: readonly string[];
+}
+
+/**
+ * Stores a station's tools as they are now, for the run to be queued; undefined for none. A tool that is gone is left out.
+ */
+export function freezeTools(
+  turn: Turn,
+  { workspaceId, teamKey }: StationLocation,
+  { tools }: Pick<RunConfig["station"], "tools">,
+): RunTools | undefined {
+  const frozen = tools.flatMap((entry) => {
+    const { integration, name } = parseToolName(entry.tool);
+    const row = findResourceAt<IntegrationFields>(turn, workspaceId, "integration", `${teamKey}/${integration}`);
+    return row === undefined ? [] : freezeTool(row, name, entry);
+  });
+  const digest = frozen.length === 0 ? null : holdText(turn, workspaceId, JSON.stringify(frozen));
+  return digest === null ? undefined : { digest, servers: [...new Set(frozen.map(({ server }) => server))] };
+}
+
+function freezeTool(
+  { id: integrationId, fields }: { readonly id: string; readonly fields: IntegrationFields },
+  key: string,
+  entry: RunConfig["station"]["tools"][number],
+): FrozenTool[] {
+  const tool = Object.hasOwn(fields.tools, key) ? fields.tools[key] : undefined;
+  if (tool === undefined) return [];
+  const { description, inputs } = tool;
+  const action = Object.hasOwn(fields.actions, tool.action) ? fields.actions[tool.action] : undefined;
+  const approval = tool.approval ? "tool" : entry.approval ? "station" : null;
+  return [
+    {
+      ...{ server: fields.integration, tool: key, name: entry.tool, integrationId, description, inputs },
+      ...{ schema: toJsonSchema(inputs), approval, method: action?.request.method ?? null },
+    },
+  ];
+}
+
+/** Whether the run's agent gets tools; a check without an agent gets none. */
+export function offersTools({ tools, replay }: { readonly tools?: RunTools; readonly replay?: ReplayTerms }): boolean {
+  return tools !== undefined && replay?.does !== "check";
+}
+
+/** The tools of a run, in the order of its station; empty for none. */
+export function readFrozenTools(
+  reading: Reading,
+  workspaceId: string,
+  { tools }: { readonly tools?: RunTools },
+): readonly FrozenTool[] {
+  return tools === undefined ? [] : JSON.parse(getText(reading, workspaceId, tools.digest));
+}

@@ -1,0 +1,66 @@
+import type { Turn } from "../../runtime/turn.js";
+import { tallyCall } from "../run-facts/call-tally.js";
+import { findRunFact, runFacts } from "../run-facts/run-fact.table.js";
+import { MAX_OPEN_TOOL_CALLS, type ToolCalled } from "../runners/run-tools.js";
+import type { ToolCall } from "../runners/tool-call.js";
+import { findCallOfAsk, listOpenCalls, openCalls } from "./open-call.table.js";
+import { runs } from "./run.table.js";
+import { getRunRow, sendToRunner } from "./run.transitions.js";
+import type { RunContext } from "./run-events.js";
+import { toolCallRef } from "./tool-call.messages.js";
+
+/**
+ * The part of a run in the calls of its tools: it passes them on to their actors, each with an id of its own, tells these
+ * when it ends or is told to stop, and counts them.
+ */
+
+/** Passes a call of the agent on. Refuses it at once while the run is stopping, or when too many are open. */
+export function askToolCall(turn: Turn, context: RunContext, asked: ToolCalled): void {
+  const { partition, id: runId } = turn.self;
+  const { id: askId, server, tool, inputs, fence } = asked;
+  const { runnerId } = context;
+  const open = listOpenCalls(turn, partition, runId);
+  const refused = whyRefused(context, open.length);
+  if (refused !== null || runnerId === null) {
+    const answer = { type: "run.tool-answered", runId, fence, id: askId, outcome: "refused", callId: null } as const;
+    return sendToRunner(turn, context, { ...answer, text: refused ?? "The run has no runner." });
+  }
+  // Sent twice, it is the same call.
+  if (open.some(({ asks }) => asks.includes(askId))) return;
+  const callId = turn.newId("call");
+  openCalls.put(turn, partition, [runId, callId], { asks: [askId] });
+  const ask = { type: "call.ask", runId, runnerId, fence, askId, server, tool, inputs } as const;
+  turn.send(toolCallRef(partition, callId), ask);
+}
+
+function whyRefused({ stopping }: RunContext, open: number): string | null {
+  if (stopping) return "The run is being stopped.";
+  return open < MAX_OPEN_TOOL_CALLS ? null : `${MAX_OPEN_TOOL_CALLS} calls of this run are open already.`;
+}
+
+/** Tells the call that whoever asked under this id wants no outcome any more. */
+export function cancelToolCall(turn: Turn, { id: askId }: { readonly id: string }): void {
+  const { partition, id: runId } = turn.self;
+  const callId = findCallOfAsk(turn, partition, { runId, askId });
+  if (callId === undefined) return;
+  turn.send(toolCallRef(partition, callId), { type: "call.cancel", runId, askId });
+}
+
+/** Tells the open calls that the run has ended, or is told to stop. */
+export function endToolCalls(turn: Turn, over: { readonly reason: string; readonly ended: boolean }): void {
+  const { partition, id } = turn.self;
+  for (const { callId } of listOpenCalls(turn, partition, id)) {
+    turn.send(toolCallRef(partition, callId), { type: "call.run-over", ...over });
+  }
+}
+
+/** Counts a call that is over; the fact of a run that ended before it has it too. */
+export function countToolCall(turn: Turn, call: ToolCall): void {
+  const { partition } = turn.self;
+  const row = getRunRow(turn);
+  const calls = tallyCall(row.calls, call);
+  if (calls === undefined || calls === row.calls) return;
+  runs.put(turn, partition, row, { ...row, calls });
+  const fact = findRunFact(turn, partition, row);
+  if (fact !== undefined) runFacts.put(turn, partition, fact, { ...fact, ...calls });
+}

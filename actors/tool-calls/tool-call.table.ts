@@ -1,0 +1,44 @@
+import { toChangeEntry, topic } from "../../runtime/topic.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { digestsOfText } from "../tables/text-blobs.js";
+import type { ToolCallRow } from "./tool-call.js";
+import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js";
+
+/** What the streams of a run publish of its calls. */
+const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedToolCall }>("run");
+
+/** `[run, call]`; ids rise with time. Calls with the same `askedDigest` are found in the order in which they were asked for. */
+export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
+  ...{ under: ["runId"], order: ["id"] },
+  indexes: { "tool-call-asked": ["runId", "askedDigest"] },
+  blobs: ({ inputs, edited, output }) => [inputs, edited ?? "", output ?? ""].flatMap(digestsOfText),
+  changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
+});
+
+/** What the calls of a run take so far. */
+export interface CallUse {
+  /** Calls that it has made. */
+  readonly calls: number;
+  /** Bytes of their inputs and outputs. */
+  readonly bytes: number;
+  /** Calls that wait for a person now. */
+  readonly waiting: number;
+  /** Since when one or more wait, in milliseconds since 1970; 0 while none does. */
+  readonly waitingSinceMs: number;
+  /** How long calls have waited before that, those at the same time counted once; in milliseconds. */
+  readonly waitedMs: number;
+}
+
+/** `[run]` */
+export const callUses = table<CallUse>("tool-call-use");
+
+/** The calls of a run with the same tool and inputs, in the order in which they were asked for. */
+export function listEqualCalls(
+  reading: Reading,
+  workspaceId: string,
+  { runId, askedDigest }: Pick<ToolCallRow, "runId" | "askedDigest">,
+): ToolCallRow[] {
+  return toolCalls.all(reading, workspaceId, { runId, askedDigest }).reverse();
+}
