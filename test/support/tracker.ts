@@ -1,0 +1,9 @@
+import { Tracker } from "../../http/demo/tracker.js";
+import type { Cleaning } from "./service.js";
+
+/** A tracker that ends with the test. */
+export async function startTracker(t: Cleaning, now?: () => number): Promise<Tracker> {
+  const tracker = await Tracker.start(now);
+  t.teardown(() => tracker.api.close());
+  return tracker;
+}
