@@ -1,10 +1,24 @@
 import type { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { type Outbound, RequestRefused } from "./request.js";
+import { requestedWaitMs } from "./retry-after.js";
 
 /** The code host refused, or its answer was unusable. The message may be shown: it contains nothing of the answer. */
 export class CodeHostRefused extends Error {
   override readonly name = "CodeHostRefused";
+  /** The status of its answer; null where there is none. */
+  readonly status: number | null;
+  /** When it may be asked again, where it takes no more for now, in milliseconds since 1970; else null. */
+  readonly retryAtMs: number | null;
+
+  constructor(
+    message: string,
+    { status = null, retryAtMs = null }: { readonly status?: number | null; readonly retryAtMs?: number | null } = {},
+  ) {
+    super(message);
+    this.status = status;
+    this.retryAtMs = retryAtMs;
+  }
 }
 
 /** A request to the code host. */
@@ -14,7 +28,12 @@ export interface CodeHostRequest {
   readonly url: string;
   /** The value of `authorization`; null for none. */
   readonly authorization: string | null;
-  /** The body of a POST; without a body the request is a GET. */
+  /** POST with a body, else GET, unless given. */
+  readonly method?: "POST" | "PATCH";
+  /** The tag of an earlier answer, to be told whether it would be another now; null or absent for none. */
+  readonly etag?: string | null;
+  /** Most bytes of the answer; {@link MAX_ANSWER_BYTES} unless given. */
+  readonly maxBytes?: number;
   readonly body?: { readonly type: "application/json" | "application/x-www-form-urlencoded"; readonly text: string };
 }
 
@@ -22,9 +41,16 @@ export interface CodeHostAnswer {
   readonly status: number;
   /** The parsed body; undefined when it is no JSON. */
   readonly json: unknown;
+  /** The tag of this answer; null for none. */
+  readonly etag: string | null;
+  /** The cursor of the next page, as its links say; null for none. */
+  readonly next: string | null;
 }
 
-/** Asks the code host. Rejects with {@link CodeHostRefused} when there is no answer, and for 429 and 5xx. */
+/**
+ * Asks the code host. Rejects with {@link CodeHostRefused} when there is no answer, for 5xx, and where it takes no more
+ * for now: 429, or a 403 that says so.
+ */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
 /** Longest answer read, in bytes; a page of repositories is much smaller. */
@@ -32,9 +58,10 @@ export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface CodeHostRequestsOptions {
-  readonly outbound: Pick<Outbound, "get" | "post">;
+  readonly outbound: Pick<Outbound, "send">;
   /** Name of the code host in messages. */
   readonly name: string;
+  readonly now: () => number;
   /** Logs failed requests; of the answer only the status. */
   readonly log: Pick<RuntimeLog, "warn">;
   /** Time for each request, in milliseconds; 10 seconds unless given. */
@@ -43,38 +70,71 @@ export interface CodeHostRequestsOptions {
 
 /** Sends requests to the code host through `outbound`. */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
-  const { outbound, name, log, timeoutMs = REQUEST_TIMEOUT_MS } = options;
-  return async ({ what, url, authorization, body }) => {
-    const request = {
+  const { outbound, name, now, log, timeoutMs = REQUEST_TIMEOUT_MS } = options;
+  return async ({ what, url, authorization, body, etag = null, maxBytes = MAX_ANSWER_BYTES, ...given }) => {
+    const sent = outbound.send({
       url: new URL(url),
+      method: given.method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         accept: "application/vnd.github+json, application/json",
         "user-agent": "Service-Code-Host/1",
         "x-github-api-version": "2022-11-28",
         ...(authorization === null ? {} : { authorization }),
         ...(body === undefined ? {} : { "content-type": body.type }),
+        ...(etag === null ? {} : { "if-none-match": etag }),
       },
+      body: body?.text ?? null,
+      maxBodyBytes: maxBytes,
       timeoutMs,
       signal: new AbortController().signal,
-    };
-    const sent = body === undefined ? outbound.get(request) : outbound.post({ ...request, body: body.text });
-    const answer = await sent.catch((error: unknown) => {
+    });
+    const { status, headers, bytes } = await sent.catch((error: unknown) => {
       const why = whyUnanswered(error);
       log.warn("the code host did not answer", { host: name, what, why });
       throw new CodeHostRefused(`${name} ${why}.`);
     });
-    const { status } = answer;
-    if (status >= 300 && status !== 404) log.warn("the code host refused", { host: name, what, status });
-    // GitHub answers 403 with retry-after when a client sends too many requests.
-    if (status >= 500 || status === 429 || (status === 403 && answer.retryAfter !== null))
-      throw isRefusedWith(name, status);
-    return { status, json: parseJson(answer.body) };
+    if (status >= 300 && status !== 404 && status !== 304)
+      log.warn("the code host refused", { host: name, what, status });
+    const retryAtMs = findRetryTime(status, headers, now());
+    if (retryAtMs !== null) throw new CodeHostRefused(`${name} answered with ${status}.`, { status, retryAtMs });
+    if (status >= 500) throw isRefusedWith(name, status);
+    return {
+      ...{ status, json: parseJson(bytes.toString("utf8")) },
+      ...{ etag: headers.etag ?? null, next: nextCursor(headers.link) },
+    };
   };
 }
 
-/** The error for an unexpected status. */
-export function isRefusedWith(name: string, status: number): CodeHostRefused {
-  return new CodeHostRefused(`${name} answered with ${status}.`);
+type Headers = Awaited<ReturnType<Outbound["send"]>>["headers"];
+
+/** The least wait that GitHub asks for where it names no time, in milliseconds. */
+const LIMIT_WAIT_MS = 60_000;
+
+/** When the code host may be asked again, where it takes no more for now; else null. */
+function findRetryTime(status: number, headers: Headers, nowMs: number): number | null {
+  const retryAfter = headers["retry-after"] ?? null;
+  const isEmpty = headers["x-ratelimit-remaining"] === "0";
+  const isLimit = status === 429 || (status === 403 && (retryAfter !== null || isEmpty));
+  if (!isLimit) return null;
+  const waitMs = requestedWaitMs(retryAfter, nowMs);
+  if (waitMs !== null) return nowMs + waitMs;
+  const resetMs = Number(headers["x-ratelimit-reset"] ?? Number.NaN) * 1_000;
+  return isEmpty && resetMs > nowMs ? Math.min(resetMs, nowMs + MAX_LIMIT_WAIT_MS) : nowMs + LIMIT_WAIT_MS;
+}
+
+/** A window of GitHub's limits is an hour. */
+const MAX_LIMIT_WAIT_MS = 60 * 60 * 1_000;
+
+/** The cursor of the next page by a `link` header (RFC 8288); null for none. */
+function nextCursor(link: string | string[] | undefined): string | null {
+  const next = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec([link ?? []].flat().join(", "))?.[1];
+  const url = next !== undefined && URL.canParse(next) ? new URL(next) : null;
+  return url?.searchParams.get("cursor") ?? null;
+}
+
+/** The error for an unexpected status; `why` is the code host's own word on it, which may be shown. */
+export function isRefusedWith(name: string, status: number, why = ""): CodeHostRefused {
+  return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status });
 }
 
 /** Parses an answer by its schema; throws {@link CodeHostRefused} when it does not match. */

@@ -1,7 +1,10 @@
+import { setTimeout } from "node:timers/promises";
 import { z } from "zod";
 import { Lane } from "../../runtime/lane.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { createAppSigner } from "./code-host-app.js";
+import { createPace } from "./code-host-pace.js";
+import { type CodeHostPullRequests, createPullRequests, type RepositoryThere } from "./code-host-pull-requests.js";
 import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
 import { type CodeHostSettings, codeHostName } from "./code-host-settings.js";
 import {
@@ -21,6 +24,8 @@ export interface Installation {
   readonly id: number;
   readonly account: HostAccount;
   readonly isSuspended: boolean;
+  /** What the app may do there: `read` or `write`, by GitHub's name. */
+  readonly permissions: Readonly<Record<string, string>>;
   /** The time of its last change at the code host. */
   readonly updatedAtMs: number;
 }
@@ -45,11 +50,20 @@ export interface CodeHost {
   installation(id: number): Promise<Installation | null>;
   /** Whether a person administers an installation's account; `unknown` when the code host does not tell. */
   administers(personToken: string, account: HostAccount): Promise<"yes" | "no" | "unknown">;
+  readonly pullRequests: CodeHostPullRequests;
+  /** A token for one push to one repository, and the repository's address for git, without it. Never stored. */
+  pushToken(push: PushTo): Promise<{ readonly url: string; readonly token: string }>;
   /** Repositories that an installation reaches, 100 a page, the first page being 1. */
   repositories(
     installationId: number,
     page: number,
   ): Promise<{ readonly items: HostedRepository[]; readonly total: number }>;
+}
+
+/** What is pushed to. */
+export interface PushTo extends RepositoryThere {
+  /** Whether what is pushed changes workflows of the code host. */
+  readonly workflows: boolean;
 }
 
 /** Repositories on a page. */
@@ -58,16 +72,18 @@ export const REPOSITORIES_ON_PAGE = 100;
 export interface CodeHostOptions {
   readonly settings: CodeHostSettings;
   /** Its allow-list is {@link codeHostAddresses}. */
-  readonly outbound: Pick<Outbound, "get" | "post">;
+  readonly outbound: Pick<Outbound, "send">;
   readonly now: () => number;
   readonly log: Pick<RuntimeLog, "warn">;
+  /** Resolves after this many milliseconds; a timer unless given. */
+  readonly pause?: (ms: number) => Promise<void>;
 }
 
 /** A client of the code host. */
-export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions): CodeHost {
+export function createCodeHost({ settings, outbound, now, log, pause = setTimeout }: CodeHostOptions): CodeHost {
   const { apiUrl, webUrl } = settings;
   const name = codeHostName(webUrl);
-  const ask = createCodeHostRequests({ outbound, name, log });
+  const ask = createCodeHostRequests({ outbound, name, now, log });
   const lane = new Lane(codeHostLane);
   const app = createAppSigner(settings.appId, settings.appKey);
   const appToken = () => app.token(now());
@@ -81,8 +97,15 @@ export function createCodeHost({ settings, outbound, now, log }: CodeHostOptions
     const { repositories, total_count } = readAs(name, repositoriesSchema, json);
     return { items: repositories, total: total_count };
   };
+  const paced = createPace({ now, pause });
   return {
     name,
+    pullRequests: createPullRequests({ ask, apiUrl, name, tokens, appToken, paced }),
+    async pushToken({ installationId, repository, workflows }) {
+      const contents = { contents: "write", ...(workflows && { workflows: "write" }) };
+      const url = `${webUrl}/${repository}.git`;
+      return { url, token: await tokens.forRepository(installationId, repository, contents) };
+    },
     signInUrl: (way) => signInUrl(settings, way),
     personToken: (back) => fetchPersonToken({ ask, settings, name, log }, back),
     async installation(id) {
@@ -122,10 +145,10 @@ const installationSchema = z
     account: accountSchema,
     suspended_at: z.string().nullish(),
     updated_at: z.iso.datetime({ offset: true }),
+    permissions: z.record(z.string(), z.string()).catch({}),
   })
-  .transform(({ id, account, suspended_at, updated_at }) => ({
-    id,
-    account,
+  .transform(({ id, account, suspended_at, updated_at, permissions }) => ({
+    ...{ id, account, permissions },
     isSuspended: (suspended_at ?? null) !== null,
     updatedAtMs: Date.parse(updated_at),
   }));

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
+import { type CodeHostAnswer, CodeHostRefused, type CodeHostRequest, isRefusedWith, readAs } from "./code-host-requests.js";
 
 /**
  * The access tokens of installations.
@@ -10,12 +10,18 @@ import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code
 export interface InstallationTokens {
   /** Rejects with {@link CodeHostRefused}. */
   of(installationId: number): Promise<string>;
+  /** A new token for one repository with these permissions, which is not kept. Rejects with {@link CodeHostRefused}. */
+  forRepository(
+    installationId: number,
+    repository: string,
+    permissions: Readonly<Record<string, string>>,
+  ): Promise<string>;
   /** Drops a token that the code host rejected; the next call of `of` fetches a new one. */
   forget(installationId: number): void;
 }
 
 export interface InstallationTokensOptions {
-  readonly ask: AskCodeHost;
+  readonly ask: (request: CodeHostRequest) => Promise<Pick<CodeHostAnswer, "status" | "json">>;
   readonly apiUrl: string;
   /** Name of the code host in messages. */
   readonly name: string;
@@ -46,10 +52,10 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
   const held = new Map<number, Held>();
   const asking = new Map<number, Promise<Held>>();
 
-  const fetchToken = async (installationId: number): Promise<Held> => {
+  const fetchToken = async (installationId: number, wanted: object = {}): Promise<Held> => {
     const { ask, apiUrl, name } = options;
     const url = `${apiUrl}/app/installations/${installationId}/access_tokens`;
-    const body = { type: "application/json", text: "{}" } as const;
+    const body = { type: "application/json", text: JSON.stringify(wanted) } as const;
     const { status, json } = await ask({
       what: "a token of an installation",
       url,
@@ -84,6 +90,10 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       const pending = asking.get(installationId) ?? renew(installationId);
       asking.set(installationId, pending);
       return (await pending).token;
+    },
+    async forRepository(installationId, repository, permissions) {
+      const repositories = [repository.split("/").at(-1) ?? ""];
+      return (await fetchToken(installationId, { repositories, permissions })).token;
     },
     forget: (installationId) => void held.delete(installationId),
   };

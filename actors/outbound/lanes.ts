@@ -27,6 +27,11 @@ export const accountLane: LaneLimits = { name: "accounts", places: 256, kept: 12
  */
 export const codeHostLane: LaneLimits = { name: "code-host", places: 128, kept: 96, perParty: 4, perTarget: 4 };
 
+/** What is written at the code host: one thing at a time for each installation, which is the target. */
+export const codeHostWriteLane: LaneLimits = {
+  ...{ name: "code-host-writes", places: 128, kept: 96, perParty: 4, perTarget: 1 },
+};
+
 /** Keys of issuers, fetched while a request waits for them. */
 export const issuerLane: LaneLimits = { name: "issuers", places: 128, kept: 64, perParty: 16, perTarget: 4 };
 

@@ -41,7 +41,7 @@ t.test("requests go to the code host's two addresses, whatever they are, and now
 t.test("the sign-in address carries state and challenge, and keeps them apart from one another", async (t) => {
   const codeHost = createCodeHost({
     settings: settingsAt("https://api.code.example", "https://code.example/forge"),
-    outbound: { get: () => Promise.reject(new Error("not asked")), post: () => Promise.reject(new Error("not asked")) },
+    outbound: { send: () => Promise.reject(new Error("not asked")) },
     now: () => NOW_MS,
     log: { warn: () => undefined },
   });
@@ -102,8 +102,9 @@ t.test("a network error is reported by its code, never by its text", async (t) =
   const logged: unknown[] = [];
   const failing = (error: unknown) =>
     createCodeHostRequests({
-      outbound: { get: () => Promise.reject(error), post: () => Promise.reject(error) },
+      outbound: { send: () => Promise.reject(error) },
       name: "code.example",
+      now: () => NOW_MS,
       log: { warn: (...line) => void logged.push(line) },
     });
   const wanted: readonly [unknown, string][] = [
@@ -125,7 +126,7 @@ t.test("a code host that does not answer is waited for up to the time limit", as
   const outbound = createOutbound({ allowList: codeHostAddresses(settingsAt(origin)), maxBodyBytes: MAX_ANSWER_BYTES });
   t.teardown(() => outbound.close());
   const log = { warn: () => undefined };
-  const ask = createCodeHostRequests({ outbound, name: "code.example", log, timeoutMs: 50 });
+  const ask = createCodeHostRequests({ outbound, name: "code.example", now: () => NOW_MS, log, timeoutMs: 50 });
   const message = "code.example took too long to answer.";
   await t.rejects(ask({ what: "a person", url: `${origin}/user`, authorization: null }), { message });
 });

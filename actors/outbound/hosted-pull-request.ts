@@ -1,0 +1,100 @@
+import { z } from "zod";
+
+/** A pull request as the code host shows it, in an answer or in a delivery. */
+export interface HostedPullRequest {
+  /** `owner/name` */
+  readonly repository: string;
+  readonly number: number;
+  /** Its address for people. */
+  readonly url: string;
+  readonly title: string;
+  readonly body: string;
+  readonly author: HostedAuthor;
+  readonly branch: string;
+  /** The repository of the branch; null when it is gone. */
+  readonly from: string | null;
+  readonly head: string;
+  readonly base: string;
+  readonly state: "open" | "closed" | "merged";
+  readonly draft: boolean;
+  /** Whether it conflicts with its base; null where the code host does not say. */
+  readonly isDirty: boolean | null;
+  /** Times are the code host's, in milliseconds since 1970. */
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly closedAtMs: number | null;
+  readonly mergedAtMs: number | null;
+  readonly mergeCommit: string | null;
+}
+
+export interface HostedAuthor {
+  readonly login: string;
+  /** False for apps and other bots. */
+  readonly isPerson: boolean;
+}
+
+/** A review that was submitted, or a comment of one. */
+export interface HostedReview {
+  readonly by: HostedAuthor;
+  readonly atMs: number;
+  /** The commit that was reviewed. */
+  readonly commit: string;
+}
+
+const MAX_TEXT = 65_536;
+const text = z
+  .string()
+  .nullish()
+  .transform((given) => (given ?? "").slice(0, MAX_TEXT));
+const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
+const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
+const ref = z.string().min(1).max(1_024);
+
+/** Nobody is `ghost` on GitHub: an account that was deleted. */
+export const hostedAuthorSchema = z
+  .object({ login: z.string().max(255), type: z.string().default("User") })
+  .nullish()
+  .transform((given) => toAuthor(given ?? { login: "ghost", type: "User" }));
+
+function toAuthor({ login, type }: { readonly login: string; readonly type: string }): HostedAuthor {
+  return { login, isPerson: type === "User" && !login.endsWith("[bot]") };
+}
+
+export const hostedPullRequestSchema = z
+  .object({
+    number: z.int().positive(),
+    html_url: z.string().min(1).max(2_000),
+    title: text,
+    body: text,
+    user: hostedAuthorSchema,
+    state: z.enum(["open", "closed"]),
+    draft: z.boolean().nullish(),
+    head: z.object({ ref, sha: commit, repo: z.object({ full_name: z.string().max(500) }).nullish() }),
+    base: z.object({ ref, repo: z.object({ full_name: z.string().min(1).max(500) }) }),
+    created_at: timeMs,
+    updated_at: timeMs,
+    closed_at: timeMs.nullish(),
+    merged_at: timeMs.nullish(),
+    merge_commit_sha: commit.nullish(),
+    mergeable_state: z.string().nullish(),
+  })
+  .transform((given): HostedPullRequest => {
+    const mergedAtMs = given.merged_at ?? null;
+    return {
+      ...{ repository: given.base.repo.full_name, number: given.number, url: given.html_url },
+      ...{ title: given.title.slice(0, 1_000), body: given.body, author: given.user },
+      ...{ branch: given.head.ref, from: given.head.repo?.full_name ?? null, head: given.head.sha },
+      ...{ base: given.base.ref, state: mergedAtMs !== null ? "merged" : given.state, draft: given.draft ?? false },
+      isDirty: given.mergeable_state ? given.mergeable_state === "dirty" : null,
+      ...{ createdAtMs: given.created_at, updatedAtMs: given.updated_at, closedAtMs: given.closed_at ?? null },
+      // Before the merge it is that of a trial.
+      ...{ mergedAtMs, mergeCommit: mergedAtMs === null ? null : (given.merge_commit_sha ?? null) },
+    };
+  });
+
+export const hostedReviewSchema = z
+  .object({ user: hostedAuthorSchema, submitted_at: timeMs.nullish(), commit_id: commit.nullish() })
+  .transform(({ user, submitted_at, commit_id }): HostedReview | null =>
+    // A review that is not submitted has no time.
+    submitted_at && commit_id ? { by: user, atMs: submitted_at, commit: commit_id } : null,
+  );
