@@ -11,6 +11,7 @@ import {
 import { removeTable, rewriteSpace } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
 import { SEALED_FORMAT } from "../storage/stored-value.js";
+import { pullRequestTermsWalks } from "./lines/line.migration.js";
 import { heldCommitWalks } from "./replays/entry-commits.migration.js";
 import { queueEraWalks } from "./runners/run-queue.migration.js";
 import { replaySlotsWalks } from "./runners/workspace-runners.migration.js";
@@ -56,4 +57,5 @@ export const migrations: readonly MigrationStep[] = [
   { to: 7, title: "runs are found by the commits that they began from", walks: runBaseWalks },
   { to: 8, title: "workspaces say how many slots replays may take", walks: replaySlotsWalks },
   { to: 9, title: "the commits of replay sets are held", walks: heldCommitWalks },
+  { to: 10, title: "lines say how pull requests are opened", walks: pullRequestTermsWalks },
 ];

@@ -15,6 +15,18 @@ export function listCodeHostConnections(reading: Reading, workspaceId: string): 
   return codeHostConnections.list(reading, workspaceId, [], { limit: MAX_CONNECTIONS });
 }
 
+/** The connection whose installation is of the repository's owner (`owner/name`); undefined for none that is connected. */
+export function findReachingConnection(
+  reading: Reading,
+  workspaceId: string,
+  repository: string,
+): CodeHostConnection | undefined {
+  const owner = repository.split("/")[0]?.toLowerCase();
+  return listCodeHostConnections(reading, workspaceId).find(
+    ({ state, account }) => state === "connected" && account.login.toLowerCase() === owner,
+  );
+}
+
 /** The workspace that an installation is connected to, or is being connected to; undefined for none. */
 export function findInstallationOwner(reading: Reading, installation: InstallationKey): string | undefined {
   return findClaimant(installationClaims, reading, toName(installation));

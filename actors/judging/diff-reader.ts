@@ -1,4 +1,4 @@
-import { pathOf, pathOfBoth, unquoted } from "./diff-path.js";
+import { pathOf, pathOfBoth, unquoted } from "../runs/diff-path.js";
 
 /** `binary` files have no hunks, nor have those of which only the name or the mode changed. */
 export type FileKind = "added" | "deleted" | "renamed" | "changed" | "binary";

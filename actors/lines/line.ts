@@ -16,6 +16,18 @@ const repository = z.strictObject({
 /** The gain that counts as real when a line names none (replays, Limits). */
 export const DEFAULT_MIN_GAIN = 0.05;
 
+/** When the service opens pull requests for the tasks of a line, and how. */
+const pullRequests = z.strictObject({
+  /** `finish`: when the task is finished, or earlier if its agent asks. `agent`: when its agent asks. */
+  open: z.enum(["finish", "agent", "never"], "must be finish, agent or never").default("finish"),
+  draft: z.boolean("must be true or false").default(false),
+  /** The branch to merge into; null for the default branch. */
+  base: z.string().min(1, "must not be empty").max(255, "must be at most 255 characters").nullable().default(null),
+});
+
+/** How pull requests are opened for a line that does not say it. */
+const defaultPullRequests: z.output<typeof pullRequests> = { open: "finish", draft: false, base: null };
+
 /** The body of a line. */
 export const lineSchema = z.strictObject({
   key: slug,
@@ -38,6 +50,7 @@ export const lineSchema = z.strictObject({
     })
     .nullable()
     .default(null),
+  pullRequests: pullRequests.nullable().default(null),
   stations: z.array(stationSchema).min(1, "must hold at least one station").max(100, "must be at most 100 stations"),
 });
 
@@ -45,3 +58,8 @@ export type LineBody = z.output<typeof lineSchema>;
 
 /** A stored line: its stations have ids. */
 export type LineFields = Omit<LineBody, "stations"> & { readonly stations: readonly Station[] };
+
+/** How pull requests are opened for the tasks of the line. */
+export function pullRequestTerms(line: Pick<LineFields, "pullRequests">): z.output<typeof pullRequests> {
+  return line.pullRequests ?? defaultPullRequests;
+}

@@ -4,7 +4,8 @@ import { Lane } from "../../runtime/lane.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { createAppSigner } from "./code-host-app.js";
 import { createPace } from "./code-host-pace.js";
-import { type CodeHostPullRequests, createPullRequests, type RepositoryThere } from "./code-host-pull-requests.js";
+import { type CodeHostPullRequests, createPullRequests } from "./code-host-pull-requests.js";
+import type { RepositoryThere } from "./code-host-repository.js";
 import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
 import { type CodeHostSettings, codeHostName } from "./code-host-settings.js";
 import {

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { type CodeHostAnswer, CodeHostRefused, type CodeHostRequest, isRefusedWith, readAs } from "./code-host-requests.js";
+import {
+  type CodeHostAnswer,
+  CodeHostRefused,
+  type CodeHostRequest,
+  isRefusedWith,
+  readAs,
+} from "./code-host-requests.js";
 
 /**
  * The access tokens of installations.

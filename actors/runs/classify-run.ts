@@ -1,15 +1,19 @@
-import type { GateAnswer, TurnReading } from "../../runtime/turn.js";
+import type { GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
 import { isRefusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunnerFeature } from "../runners/protocol.js";
+import type { PullRequestWish } from "../runners/push.js";
 import { approvals } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
 import { offersTools } from "./frozen-tools.js";
+import type { PullRequestTold } from "./pull-request.messages.js";
 import type { AnswerApproval, SendMessage, StartRun } from "./run.messages.js";
 import { getRunRow, STARTING } from "./run.transitions.js";
-import type { Owned, RunContext, RunEvent, RunMessage, RunReport } from "./run-events.js";
+import { acceptedOutcome, type EndReport } from "./run-ending.js";
+import type { Owned, PushReport, RunContext, RunEvent, RunMessage, RunReport } from "./run-events.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
+import { findPush, isLastTold, PUSH, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
 
 /** A wake-up that is later than this, in milliseconds, was due while the service was down. */
 const LATE_MS = 5_000;
@@ -36,17 +40,21 @@ export function classifyRun(owners: readonly RunOwner[]) {
       case "run.said":
         return value === "ended" || message.said.fence !== context.fence || message.runnerId !== context.runnerId
           ? { ...message, type: "claim.stale" }
-          : toReportEvent(message.said, owned);
+          : toReportEvent(message.said, { context, turn, owned });
       case "claim.lost":
         return message.runnerId === context.runnerId ? { ...message, ...owned() } : { type: "claim.other" };
       case "job.undeliverable":
         return message.fence === context.fence ? { ...message, ...owned() } : { type: "claim.other" };
       case "run.end":
-        return message.outcome === "stopped" && context.assigned
+        return message.outcome === "stopped" && context.assigned && value !== "ending"
           ? { type: "run.stop", reason: message.reason, ...owned() }
           : { ...message, ...owned() };
       case "woken":
-        return turn.now - message.dueMs > LATE_MS ? { type: "stop.late" } : { type: "stop.unanswered", ...owned() };
+        return toLateEvent(message, turn.now, owned);
+      case "pull-request.allowed":
+        return { type: "push.granted", allowed: message };
+      case "pull-request.told":
+        return toToldEvent(message, { value, context }, owned);
       case "run.speak":
         return toSpeechEvent(turn, context, message, owned().owner);
       case "approval.answer":
@@ -76,6 +84,7 @@ function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   if (message.beginning.replay !== undefined) needed.push("replays");
   if (message.beginning.search !== undefined) needed.push("search");
   if (offersTools(message.beginning)) needed.push("tools");
+  if (message.beginning.push === true) needed.push("push");
   if (needed.length === 0) return message;
   const { features = [] } = message.needs;
   return { ...message, needs: { ...message.needs, features: [...new Set([...features, ...needed])] } };
@@ -86,7 +95,44 @@ function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned): Run
   return refused === null ? { type: "start.agreed" } : { type: "start.refused", why: refused, ...owned() };
 }
 
-function toReportEvent(said: RunReport, owned: () => Owned): RunEvent {
+function toLateEvent({ name, dueMs }: Woken, nowMs: number, owned: () => Owned): RunEvent {
+  const isLate = nowMs - dueMs > LATE_MS;
+  if (name === PUSH) return isLate ? { type: "push.late" } : { type: "push.unanswered", ...owned() };
+  return isLate ? { type: "stop.late" } : { type: "stop.unanswered", ...owned() };
+}
+
+function toToldEvent(told: PullRequestTold, { value, context }: RunState, owned: () => Owned): RunEvent {
+  if (!context.pushes.some(({ pullRequestId }) => pullRequestId === told.pullRequestId)) return { type: "claim.other" };
+  const isOver = value === "ending" && isLastTold(context, told);
+  return { type: isOver ? "pushes.over" : "told.one", told, ...owned() };
+}
+
+/** What a report is classified by. */
+interface ReportScope {
+  readonly context: RunContext;
+  readonly turn: TurnReading;
+  readonly owned: () => Owned;
+}
+
+function toEndEvent(said: EndReport, { context, turn, owned }: ReportScope): RunEvent {
+  const isWhole = said.outcome === "completed" && !context.stopping;
+  const row = getRunRow(turn);
+  const isAccepted = isWhole && acceptedOutcome(row, said).outcome === "completed";
+  const repositories = isAccepted ? repositoriesToPush(turn, row, said) : [];
+  return repositories.length > 0 ? { ...said, type: "end.held", repositories } : { ...said, ...owned() };
+}
+
+function toWishEvent(said: PullRequestWish, { context, turn, owned }: ReportScope): RunEvent {
+  const why = whyNoPullRequest(turn, context, said);
+  return why === null ? { ...said, ...owned(), type: "wish.taken" } : { type: "wish.refused", id: said.id, why };
+}
+
+function toPushEvent(said: PushReport, { context }: ReportScope): RunEvent {
+  const pending = findPush(context, said);
+  return pending === undefined ? { type: "claim.other" } : { type: "push.reported", pending, said };
+}
+
+function toReportEvent(said: RunReport, scope: ReportScope): RunEvent {
   switch (said.type) {
     case "run.started":
     case "run.step":
@@ -96,12 +142,14 @@ function toReportEvent(said: RunReport, owned: () => Owned): RunEvent {
       return said;
     case "run.permission":
     case "run.handover":
+      return { ...said, ...scope.owned() };
     case "run.ended":
-      return { ...said, ...owned() };
+      return toEndEvent(said, scope);
     case "run.pull-request":
+      return toWishEvent(said, scope);
     case "run.pushed":
     case "run.push-rejected":
-      return { type: "claim.other" };
+      return toPushEvent(said, scope);
   }
 }
 

@@ -14,19 +14,34 @@ import { mayHandOver } from "./hand-over.js";
 import type { RunOutcome, RunRow } from "./run.js";
 import { runCheckouts, runs, toQueuedRun } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
-import type { ClaimStale, RunContext } from "./run-events.js";
+import type { ClaimStale, EndHeld, RunContext } from "./run-events.js";
 import { recordRunFact } from "./run-fact.js";
 import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
+import { holdEnd, losePushes } from "./run-pushes.js";
 import { endToolCalls } from "./tool-calls.js";
 
 /** What each end of a run does; `run.machine.ts` says when. */
 
-type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
+export type EndReport = Extract<RunnerMessage, { type: "run.ended" }>;
 
 /** The runner's own report of the end. */
 export function endByReport(turn: Turn, context: RunContext, report: EndReport, owner: RunOwner): void {
+  const { outcome, failure } = recordReport(turn, report);
+  const { partition, id: runId } = turn.self;
+  const ended: ClaimEnded = { type: "claim.ended", runId };
+  // A runner that may be asked to push keeps the folder until it is told to let go of it.
+  if (getRunInput(turn, partition, runId).beginning?.push === true) dropClaim(turn, context);
+  else if (context.runnerId !== null) turn.send(runnerRef(partition, context.runnerId), ended);
+  finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
+}
+
+/** Records what the runner reports of the end; returns the outcome that counts. */
+function recordReport(
+  turn: Turn,
+  report: Omit<EndReport, "type" | "runId" | "fence">,
+): Pick<EndReport, "outcome" | "failure"> {
   const row = getRunRow(turn);
   recordCheckouts(turn, report.checkouts);
   const { outcome, failure } = acceptedOutcome(row, report);
@@ -34,9 +49,31 @@ export function endByReport(turn: Turn, context: RunContext, report: EndReport, 
   const { ending, check, model } = report;
   const reported = { ending, failure, check, spent, ...(model !== undefined && { reportedModel: model }) };
   runs.put(turn, turn.self.partition, row, { ...row, ...reported });
-  const ended: ClaimEnded = { type: "claim.ended", runId: row.id };
-  if (context.runnerId !== null) turn.send(runnerRef(turn.self.partition, context.runnerId), ended);
-  finish(turn, context, { outcome, reason: failure?.message ?? null }, owner);
+  return { outcome, failure };
+}
+
+/** The agent is done, and what it changed is pushed before the run ends. Its claim goes on until then. */
+export function holdForPushes(turn: Turn, context: RunContext, { repositories, ...report }: EndHeld): RunContext {
+  recordReport(turn, report);
+  closeApprovals(turn, "The run is over.");
+  endToolCalls(turn, { reason: "The run is over.", ended: true });
+  return holdEnd(turn, context, repositories);
+}
+
+/** Ends a run whose pushes are over. The runner lets go of the folder that it kept for them. */
+export function endHeld(turn: Turn, context: RunContext, owner: RunOwner): void {
+  dropClaim(turn, context);
+  finish(turn, context, { outcome: "completed", reason: null }, owner);
+}
+
+function dropClaim(turn: Turn, context: RunContext): void {
+  sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
+}
+
+/** Ends a run whose pushes will not be reported any more: its work is done and stored. */
+export function endHeldLost(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
+  losePushes(turn, context, why);
+  endHeld(turn, { ...context, pushes: [], held: [] }, owner);
 }
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
@@ -57,7 +94,10 @@ function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
 }
 
 /** A handover counts only when it was accepted before: no report of a runner can skip a gate. */
-function acceptedOutcome(row: RunRow, report: EndReport): Pick<EndReport, "outcome" | "failure"> {
+export function acceptedOutcome(
+  row: RunRow,
+  report: Pick<EndReport, "outcome" | "ending" | "failure">,
+): Pick<EndReport, "outcome" | "failure"> {
   const { outcome, ending, failure } = report;
   if (outcome !== "completed" || ending?.kind !== "handover" || mayHandOver(row, ending.to))
     return { outcome, failure };
@@ -94,7 +134,7 @@ export function endRun(
   end: { readonly outcome: RunOutcome; readonly reason: string },
   owner: RunOwner,
 ): void {
-  sendToRunner(turn, context, { type: "run.drop", runId: turn.self.id, fence: context.fence });
+  dropClaim(turn, context);
   if (context.runnerId === null) {
     const unqueue: UnqueueRun = { type: "run.unqueue", run: toQueuedRun(getRunRow(turn)) };
     turn.send(dispatcherRef(turn.self.partition), unqueue);
@@ -109,6 +149,7 @@ function finish(
   owner: RunOwner,
 ): void {
   const at = new Date(turn.now).toISOString();
+  losePushes(turn, context);
   const before = getRunRow(turn);
   const row: RunRow = { ...before, state: "ended", outcome, reason, spent: boundMoney(before.spent), endedAt: at };
   closeApprovals(turn, "The run is over.");

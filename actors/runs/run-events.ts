@@ -2,6 +2,7 @@ import type { Answered, GateAnswer, Message, Woken } from "../../runtime/turn.js
 import type { Refusal } from "../refusal.js";
 import type { ClaimLost, ClaimRun, RunReported } from "../runners/runner.messages.js";
 import type { ApprovalRow } from "./approval.js";
+import type { PullRequestTold, PushAllowed } from "./pull-request.messages.js";
 import type { StepRow } from "./run.js";
 import type {
   AnswerApproval,
@@ -29,6 +30,20 @@ export interface RunContext {
   readonly said: number;
   /** Whether its runner was told to stop. */
   readonly stopping: boolean;
+  /** Pull requests that it asked and that have not told it what became of it. */
+  readonly pushes: readonly PendingPush[];
+  /** Repositories whose changes are pushed before it ends, and whose turn has not come. */
+  readonly held: readonly string[];
+}
+
+/** What a pull request was asked. */
+export interface PendingPush {
+  readonly repository: string;
+  readonly pullRequestId: string;
+  /** The id of the agent's wish; null at the end of the run. */
+  readonly wish: string | null;
+  /** The id of the push that the runner was given; null until it is allowed. */
+  readonly push: string | null;
 }
 
 /** A handover that the gate has not answered yet. */
@@ -52,6 +67,8 @@ export type RunMessage =
   | AnswerApproval
   | ToolCallWaits
   | ToolCallOver
+  | PushAllowed
+  | PullRequestTold
   | Woken;
 
 /** The owner of the run, for events whose effect depends on it. */
@@ -61,6 +78,8 @@ export interface Owned {
 
 export type RunReport = RunReported["said"];
 type ReportOfType<Type extends RunReport["type"]> = Extract<RunReport, { readonly type: Type }>;
+
+export type PushReport = ReportOfType<"run.pushed" | "run.push-rejected">;
 
 interface StartAgreed extends Message {
   readonly type: "start.agreed";
@@ -124,6 +143,51 @@ interface StopUnanswered extends Message, Owned {
 interface StopLate extends Message {
   readonly type: "stop.late";
 }
+/** The agent's work is over, and something of it is pushed before the run ends. */
+export interface EndHeld extends Omit<ReportOfType<"run.ended">, "type"> {
+  readonly type: "end.held";
+  /** The repositories with changes to push. */
+  readonly repositories: readonly string[];
+}
+/** The agent wants a pull request that cannot be asked for. */
+interface WishRefused extends Message {
+  readonly type: "wish.refused";
+  /** The id of the wish. */
+  readonly id: string;
+  readonly why: string;
+}
+/** The agent wants a pull request, of this one. */
+export interface WishTaken extends Omit<ReportOfType<"run.pull-request">, "type">, Owned {
+  readonly type: "wish.taken";
+}
+/** The runner says what became of a push that it was given. */
+export interface PushReported extends Message {
+  readonly type: "push.reported";
+  readonly pending: PendingPush;
+  readonly said: PushReport;
+}
+/** A pull request that the run asked allows it to push. */
+interface PushGranted extends Message {
+  readonly type: "push.granted";
+  readonly allowed: PushAllowed;
+}
+/** The last pull request that an ended run waits for has told it what became of it. */
+interface PushesOver extends Owned, Message {
+  readonly type: "pushes.over";
+  readonly told: PullRequestTold;
+}
+interface ToldOne extends Owned, Message {
+  readonly type: "told.one";
+  readonly told: PullRequestTold;
+}
+/** The runner did not say in time what became of a push. */
+interface PushUnanswered extends Owned, Message {
+  readonly type: "push.unanswered";
+}
+/** The same, but the service was down when the time was over. */
+interface PushLate extends Message {
+  readonly type: "push.late";
+}
 /** A message about another claim. No state takes it. */
 interface ClaimOther extends Message {
   readonly type: "claim.other";
@@ -157,4 +221,13 @@ export type RunEvent =
   | ApprovalAnswered
   | ApprovalRepeated
   | ApprovalRefused
+  | EndHeld
+  | WishRefused
+  | WishTaken
+  | PushReported
+  | PushGranted
+  | PushesOver
+  | ToldOne
+  | PushUnanswered
+  | PushLate
   | ClaimOther;

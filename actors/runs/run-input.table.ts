@@ -46,6 +46,8 @@ export interface RunBeginning {
   readonly checkouts: readonly InputCheckout[];
   /** The tools that its agent may call; absent for none. */
   readonly tools?: RunTools;
+  /** Whether its runner may be asked to push what it has changed; absent for no. */
+  readonly push?: true;
   /** Absent for a run that belongs to no replay. */
   readonly replay?: ReplayTerms;
   /** What the agent of a search does; absent for a run that belongs to none. */

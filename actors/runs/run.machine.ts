@@ -31,6 +31,25 @@
  * | running         | start.agreed, start.refused               | running        |                                         |
  * | claimed,running | run.ended (run.said)                      | ended          | completed, failed or stopped; failed    |
  * |                 |                                           |                | when its handover was not accepted      |
+ * | claimed,running | wish.taken (run.said              | same           | asks the task's pull request            |
+ * |                 | run.pull-request)                 |                |                                         |
+ * | claimed,running | wish.refused (the same)           | same           | the agent is told why                   |
+ * | running         | end.held (run.said run.ended)     | ending         | completed with changes to push: asks    |
+ * |                 |                                   |                | the pull request of the first           |
+ * | claimed,running,| push.granted                      | same           | the runner is told to push              |
+ * | ending          | (pull-request.allowed)            |                |                                         |
+ * | claimed,running,| push.reported (run.said           | same           | the pull request is told                |
+ * | ending          | run.pushed, run.push-rejected)    |                |                                         |
+ * | claimed,running,| push.unanswered (woken `push`)    | same, ended    | the pull request is told that it is     |
+ * | ending          |                                   |                | lost; a held run ends completed         |
+ * | claimed,running,| push.late (woken `push`)          | same           | the service was down: waits as long     |
+ * | ending          |                                   |                | again                                   |
+ * | claimed,running,| told.one (pull-request.told)      | same           | the agent is answered; a held run asks  |
+ * | ending          |                                   |                | the next pull request                   |
+ * | ending          | pushes.over (pull-request.told)   | ended          | completed; the runner drops it          |
+ * | ending          | claim.lost                        | ended          | completed: its work is stored; what was |
+ * |                 |                                   |                | not pushed is recorded                  |
+ * | ending          | run.end                           | ended          | with its outcome                        |
  * | claimed         | job.undeliverable                         | ended          | failed: no runner could take the job    |
  * | claimed,running | claim.lost                                | ended          | abandoned; stopped when it was told to  |
  * | claimed,running | run.stop (run.end `stopped`, assigned)    | same           | the runner is told to stop; open        |
@@ -62,17 +81,34 @@ import { assignRunner, awaitStop, beginRun, claimRun, queueRun, recordStep, stop
 import {
   dropStale,
   endByReport,
+  endHeld,
+  endHeldLost,
   endLost,
   endRun,
   endUnanswered,
   endUndeliverable,
+  holdForPushes,
   releaseClaim,
 } from "./run-ending.js";
 import type { RunContext, RunEvent } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
+import {
+  answerWish,
+  askForWish,
+  awaitPush,
+  forwardPush,
+  grantPush,
+  LOST,
+  losePushesGiven,
+  takeTold,
+  UNANSWERED,
+} from "./run-pushes.js";
 import { askToolCall, cancelToolCall, countToolCall, endToolCalls } from "./tool-calls.js";
 
-const begun: RunContext = { fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false };
+const begun: RunContext = {
+  ...{ fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false },
+  ...{ pushes: [], held: [] },
+};
 
 /** Transitions of every state after the start. */
 const always = {
@@ -85,9 +121,22 @@ const always = {
   "call.over": { actions: "countToolCall" },
 } as const;
 
-/** Transitions of the states in which a runner holds the run. */
-const held = {
+/** Transitions of the states in which a runner may push. */
+const pushing = {
   ...always,
+  "push.granted": { actions: "grantPush" },
+  "push.reported": { actions: "forwardPush" },
+  "push.late": { actions: "awaitPush" },
+  "told.one": { actions: "takeTold" },
+  "run.end": { target: "ended", actions: "end" },
+} as const;
+
+/** Transitions of the states in which a runner works on the run. */
+const held = {
+  ...pushing,
+  "wish.taken": { actions: "askForWish" },
+  "wish.refused": { actions: "refuseWish" },
+  "push.unanswered": { actions: "losePushesGiven" },
   "run.step": { actions: "recordStep" },
   "run.heard": { actions: "recordDelivered" },
   "run.permission": { actions: "askPermission" },
@@ -101,7 +150,6 @@ const held = {
   "run.stop": { actions: ["stop", "closeApprovalsOnStop", "withdrawToolCalls"] },
   "stop.late": { actions: "awaitStop" },
   "stop.unanswered": { target: "ended", actions: "endUnanswered" },
-  "run.end": { target: "ended", actions: "end" },
 } as const;
 
 const machine = setup({
@@ -202,6 +250,40 @@ const machine = setup({
       assertEvent(event, "stop.unanswered");
       endUnanswered(event.turn, context, event.owner);
     },
+    hold: assign(({ context, event }) => {
+      assertEvent(event, "end.held");
+      return holdForPushes(event.turn, context, event);
+    }),
+    askForWish: assign(({ context, event }) => {
+      assertEvent(event, "wish.taken");
+      return askForWish(event.turn, context, event);
+    }),
+    refuseWish: ({ context, event }) => {
+      assertEvent(event, "wish.refused");
+      answerWish(event.turn, context, { id: event.id, url: null, refused: event.why });
+    },
+    grantPush: assign(({ context, event }) => {
+      assertEvent(event, "push.granted");
+      return grantPush(event.turn, context, event.allowed);
+    }),
+    forwardPush: assign(({ context, event }) => {
+      assertEvent(event, "push.reported");
+      return forwardPush(event.turn, context, event);
+    }),
+    awaitPush: ({ event }) => awaitPush(event.turn),
+    losePushesGiven: ({ context, event }) => losePushesGiven(event.turn, context, UNANSWERED),
+    takeTold: assign(({ context, event }) => {
+      assertEvent(event, ["told.one", "pushes.over"]);
+      return takeTold(event.turn, context, event.told);
+    }),
+    endHeld: ({ context, event }) => {
+      assertEvent(event, "pushes.over");
+      endHeld(event.turn, context, event.owner);
+    },
+    endHeldLost: ({ context, event }) => {
+      assertEvent(event, ["claim.lost", "push.unanswered"]);
+      endHeldLost(event.turn, context, event.type === "claim.lost" ? LOST : UNANSWERED, event.owner);
+    },
     end: ({ context, event }) => {
       assertEvent(event, "run.end");
       endRun(event.turn, context, { outcome: event.outcome, reason: event.reason }, event.owner);
@@ -246,7 +328,24 @@ const machine = setup({
         "job.undeliverable": { target: "ended", actions: "endUndeliverable" },
       },
     },
-    running: { on: { ...held, "start.agreed": { actions: "ignore" }, "start.refused": { actions: "ignore" } } },
+    running: {
+      on: {
+        ...held,
+        "start.agreed": { actions: "ignore" },
+        "start.refused": { actions: "ignore" },
+        "end.held": { target: "ending", actions: "hold" },
+      },
+    },
+    ending: {
+      on: {
+        ...pushing,
+        "pushes.over": { target: "ended", actions: ["takeTold", "endHeld"] },
+        "claim.lost": { target: "ended", actions: "endHeldLost" },
+        "push.unanswered": { target: "ended", actions: "endHeldLost" },
+        "stop.late": { actions: "ignore" },
+        "stop.unanswered": { actions: "ignore" },
+      },
+    },
     ended: {
       on: {
         ...always,
@@ -260,8 +359,8 @@ const machine = setup({
 /** See the table above; `owners` is the catalogue of the kinds of owner. */
 export function runActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(runRef, {
-    ...{ machine, classify: classifyRun(owners), version: 2 },
-    // Before version 2 nobody could send messages to a run.
+    ...{ machine, classify: classifyRun(owners), version: 3 },
+    // Before version 2 nobody could send messages to a run; before version 3 none of its changes were pushed.
     migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
   });
 }

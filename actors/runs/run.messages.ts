@@ -7,6 +7,7 @@ import { runRef as placedRunRef } from "../runners/runner.messages.js";
 import type { RunNeeds } from "../runners/runner.table.js";
 import type { ToolCall } from "../runners/tool-call.js";
 import type { ApprovalRow } from "./approval.js";
+import type { PullRequestTold, PushAllowed } from "./pull-request.messages.js";
 import type { RunOutcome, StepRow } from "./run.js";
 import type { RunBeginning } from "./run-input.table.js";
 import type { RunOwnerKey } from "./run-owner.js";
@@ -132,5 +133,14 @@ export type OwnerMessage = RunBegan | RunAsking | RunOver | CarryNote;
 
 /** A run of a workspace. */
 export const runRef = placedRunRef.widen<
-  StartRun | EndRun | JobUndeliverable | SendMessage | AnswerApproval | ForgetRun | ToolCallWaits | ToolCallOver
+  | StartRun
+  | EndRun
+  | JobUndeliverable
+  | SendMessage
+  | AnswerApproval
+  | ForgetRun
+  | ToolCallWaits
+  | ToolCallOver
+  | PushAllowed
+  | PullRequestTold
 >();

@@ -48,6 +48,17 @@ export interface RunRow {
   readonly calls?: CallTally;
   /** The model that the agent says it used; absent for none. */
   readonly reportedModel?: string;
+  /** What became of its changes at its end, where they are pushed; absent for nothing. */
+  readonly pullRequests?: readonly PushedChange[];
+}
+
+/** What became of a run's change in one repository. */
+export interface PushedChange {
+  readonly repository: string;
+  /** Null when none was asked. */
+  readonly pullRequestId: string | null;
+  /** Why it was not pushed; null when it was. */
+  readonly refused: string | null;
 }
 
 /** A step as it is stored. */

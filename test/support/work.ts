@@ -22,7 +22,7 @@ function station(key: string, more: Partial<Station> = {}): Station {
 
 export const line: LineFields = {
   ...{ key: "dev", name: "Dev", repositories: [{ name: "acme/app", setup: null, image: null }] },
-  ...{ source: null, replayCheck: null },
+  ...{ source: null, replayCheck: null, pullRequests: null },
   stations: [station("work", { passesTo: ["review"] }), station("review", { kind: "review", passesTo: ["work"] })],
 };
 

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import {
+  callAs,
+  expectStatus,
+  type RepositoryCallParts,
+  type RepositoryThere,
+  readPages,
+} from "./code-host-repository.js";
+import { readAs } from "./code-host-requests.js";
+
+/** A comment on a pull request. */
+export interface HostedComment {
+  readonly id: number;
+  readonly body: string;
+}
+
+/** What the code host does with comments on pull requests. */
+export interface CodeHostComments {
+  /** The comment that holds the mark; null for none. */
+  findComment(there: RepositoryThere, number: number, mark: string): Promise<HostedComment | null>;
+  addComment(there: RepositoryThere, number: number, body: string): Promise<HostedComment>;
+  /** Null where it is gone. */
+  changeComment(there: RepositoryThere, id: number, body: string): Promise<HostedComment | null>;
+}
+
+const MAX_COMMENT_PAGES = 10;
+
+export function commentMethods(parts: RepositoryCallParts): CodeHostComments {
+  const { name } = parts;
+  return {
+    async findComment(there, number, mark) {
+      const wanted = { what: "the comments of a pull request", path: `/issues/${number}/comments` };
+      const found = await readPages(parts, there, wanted, { schema: commentSchema, most: MAX_COMMENT_PAGES });
+      return found.find(({ body }) => body.includes(mark)) ?? null;
+    },
+    async addComment(there, number, body) {
+      await parts.paced(there.installationId);
+      const path = `/issues/${number}/comments`;
+      const answer = await callAs(parts, there, { what: "a new comment", method: "POST", path, json: { body } });
+      return readAs(name, commentSchema, expectStatus(name, answer, 201));
+    },
+    async changeComment(there, id, body) {
+      await parts.paced(there.installationId);
+      const path = `/issues/comments/${id}`;
+      const answer = await callAs(parts, there, { what: "a comment", method: "PATCH", path, json: { body } });
+      if (answer.status === 404 || answer.status === 410) return null;
+      return readAs(name, commentSchema, expectStatus(name, answer, 200));
+    },
+  };
+}
+
+const commentSchema = z.object({
+  id: z.int().positive(),
+  body: z
+    .string()
+    .nullish()
+    .transform((body) => body ?? ""),
+});

@@ -1,0 +1,89 @@
+import { z } from "zod";
+import {
+  type AskCodeHost,
+  type CodeHostAnswer,
+  type CodeHostRequest,
+  isRefusedWith,
+  readAs,
+} from "./code-host-requests.js";
+
+/** A repository, as an installation reaches it. */
+export interface RepositoryThere {
+  readonly installationId: number;
+  /** `owner/name` */
+  readonly repository: string;
+}
+
+/** What requests about repositories need. */
+export interface RepositoryCallParts {
+  readonly ask: AskCodeHost;
+  readonly apiUrl: string;
+  readonly name: string;
+  readonly tokens: { of(installationId: number): Promise<string>; forget(installationId: number): void };
+  readonly appToken: () => string;
+  /** Resolves when something may be written for the installation. */
+  readonly paced: (installationId: number) => Promise<void>;
+}
+
+/** A request about a repository; `path` is what follows its own. */
+export type Call = Pick<CodeHostRequest, "what" | "method" | "etag" | "maxBytes"> & {
+  readonly path: string;
+  readonly json?: object;
+};
+
+/** Entries of a page. */
+export const ON_PAGE = 100;
+
+/** Asks about a repository with the token of its installation; a token that is not taken is forgotten. */
+export async function callAs(
+  { ask, apiUrl, tokens }: RepositoryCallParts,
+  { installationId, repository }: RepositoryThere,
+  { what, method, path, json, ...how }: Call,
+): Promise<CodeHostAnswer> {
+  const [owner = "", repo = ""] = repository.split("/");
+  const answer = await ask({
+    ...{ what, url: `${apiUrl}/repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}${path}` },
+    authorization: `Bearer ${await tokens.of(installationId)}`,
+    ...(method !== undefined && { method }),
+    ...how,
+    ...(json !== undefined && { body: { type: "application/json" as const, text: JSON.stringify(json) } }),
+  });
+  if (answer.status === 401) tokens.forget(installationId);
+  return answer;
+}
+
+/** Reads a list page by page, as many pages as `most` at most. */
+export async function readPages<Item>(
+  parts: RepositoryCallParts,
+  there: RepositoryThere,
+  wanted: Call,
+  { schema, most }: { readonly schema: z.ZodType<Item>; readonly most: number },
+): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for (let page = 1; page <= most; page += 1) {
+    const answer = await callAs(parts, there, { ...wanted, path: `${wanted.path}?per_page=${ON_PAGE}&page=${page}` });
+    const read = readAs(parts.name, z.array(schema).max(ON_PAGE), expectStatus(parts.name, answer, 200));
+    items.push(...read);
+    if (read.length < ON_PAGE) break;
+  }
+  return items;
+}
+
+/** The answer's JSON. Throws with the code host's own word when its status is another. */
+export function expectStatus(name: string, { status, json }: CodeHostAnswer, expected: number): unknown {
+  if (status !== expected) throw isRefusedWith(name, status, whyRefused(json));
+  return json;
+}
+
+/** What the code host says of a refusal, for people; empty for nothing. */
+export function whyRefused(json: unknown): string {
+  const read = refusalSchema.safeParse(json);
+  if (!read.success) return "";
+  const details = read.data.errors.flatMap(({ message }) => (message === undefined ? [] : [message]));
+  return [read.data.message, ...details].join(": ").replace(/\s+/g, " ").slice(0, 500);
+}
+
+const refusalSchema = z.object({
+  message: z.string().default(""),
+  errors: z.array(z.object({ message: z.string().optional() })).catch([]),
+});

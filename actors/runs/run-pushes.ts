@@ -1,0 +1,239 @@
+/**
+ * What a run pushes: its runner holds the changes, the pull request of its task decides, and the run carries messages
+ * between the two.
+ *
+ * 1. The runner is told to push only what a pull request has allowed.
+ * 2. A run whose agent is done and that has something to push is held: the runner keeps its claim, its slot and the
+ *    folder. It asks for one repository after the other, and ends when the last push is over, whatever became of it.
+ * 3. Each push that a runner was given ends: it is reported, or it is lost with the runner, with the run, or after
+ *    {@link PUSH_MS}.
+ */
+import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
+import { pullRequestTerms } from "../lines/line.js";
+import { findLine, laterStations } from "../lines/line.queries.js";
+import type { WaitingPush } from "../runners/push.js";
+import { getText } from "../tables/text-blobs.js";
+import { changedPaths } from "./changed-paths.js";
+import {
+  type AskPullRequest,
+  type BranchNotPushed,
+  type PullRequestTold,
+  type PushAllowed,
+  pullRequestRef,
+} from "./pull-request.messages.js";
+import type { RunRow } from "./run.js";
+import { runCheckouts, runs } from "./run.table.js";
+import { getRunRow, sendToRunner } from "./run.transitions.js";
+import type { PendingPush, PushReported, RunContext, WishTaken } from "./run-events.js";
+import { getRunInput } from "./run-input.table.js";
+import { findTaskBranch } from "./task-branch.table.js";
+
+/** How long a runner has for a push, in milliseconds. */
+const PUSH_MS = 15 * 60 * 1_000;
+/** The wake-up at which a push should be over. */
+export const PUSH = "push";
+/** Most wishes of one agent that are not answered. */
+const MAX_WISHES = 20;
+
+/** Why a push is lost, for people. */
+export const LOST = "The runner was lost before it had pushed.";
+export const UNANSWERED = "The runner did not say in time whether it had pushed.";
+
+/** What a run changed in a repository, as its runner reports it. */
+interface ReportedChange {
+  readonly repository: string;
+  readonly diff: string;
+}
+
+/**
+ * The repositories whose changes are pushed at the end of a run whose agent completed: those of a task that is finished
+ * by it, and those in which the task has a branch, since later runs begin from that.
+ */
+export function repositoriesToPush(
+  turn: TurnReading,
+  row: RunRow,
+  { ending, checkouts }: { readonly ending: RunRow["ending"]; readonly checkouts: readonly ReportedChange[] },
+): readonly string[] {
+  const { partition } = turn.self;
+  const { taskId } = row;
+  const { beginning, config } = getRunInput(turn, partition, row.id);
+  if (taskId === null || beginning?.push !== true) return [];
+  const line = findLine(turn, partition, row.lineId);
+  const isLast = ending?.kind === "finish" && laterStations(line, row.stationKey, row.passesTo).length === 0;
+  const opens = isLast && line !== undefined && pullRequestTerms(line).open === "finish";
+  const changed = new Set(checkouts.filter(({ diff }) => diff !== "").map(({ repository }) => repository));
+  return config.repositories
+    .map(({ name }) => name)
+    .filter((repository) => {
+      if (!changed.has(repository)) return false;
+      const hasBranch = (findTaskBranch(turn, partition, { taskId, repository })?.head ?? null) !== null;
+      return hasBranch || (opens && findReachingConnection(turn, partition, repository) !== undefined);
+    });
+}
+
+/** Why the agent can have no pull request now; null when it is asked for. Reads only. */
+export function whyNoPullRequest(
+  turn: TurnReading,
+  { pushes, stopping }: RunContext,
+  { repository }: Pick<WishTaken, "repository">,
+): string | null {
+  const { partition, id } = turn.self;
+  const row = getRunRow(turn);
+  const { beginning, config } = getRunInput(turn, partition, id);
+  const line = findLine(turn, partition, row.lineId);
+  if (
+    row.taskId === null ||
+    beginning?.push !== true ||
+    line === undefined ||
+    pullRequestTerms(line).open === "never"
+  ) {
+    return "No pull requests are opened from this run.";
+  }
+  if (!config.repositories.some(({ name }) => name === repository)) return `The run does not work on ${repository}.`;
+  if (stopping) return "The run is being stopped.";
+  if (pushes.length >= MAX_WISHES) return `${MAX_WISHES} pull requests of this run are being asked for already.`;
+  return pushes.some((one) => one.repository === repository)
+    ? `The pull request of ${repository} is being asked for already.`
+    : null;
+}
+
+/** Asks the task's pull request in the repository for what the agent wants. */
+export function askForWish(turn: Turn, context: RunContext, wish: Omit<WishTaken, "owner" | "type">): RunContext {
+  const { id, repository, title, body, changed } = wish;
+  return ask(turn, context, { repository, wish: id, title, body, changed });
+}
+
+/** Answers the agent's wish. */
+export function answerWish(
+  turn: Turn,
+  context: RunContext,
+  answer: { readonly id: string; readonly url: string | null; readonly refused: string | null },
+): void {
+  const { fence } = context;
+  sendToRunner(turn, context, { type: "run.pull-request-answered", runId: turn.self.id, fence, ...answer });
+}
+
+/** The agent is done: asks for the first of the repositories, unless something is asked for already. */
+export function holdEnd(turn: Turn, context: RunContext, repositories: readonly string[]): RunContext {
+  return askNext(turn, { ...context, held: repositories });
+}
+
+function askNext(turn: Turn, context: RunContext): RunContext {
+  const [repository, ...held] = context.held;
+  if (repository === undefined || context.pushes.length > 0) return context;
+  const { partition, id } = turn.self;
+  const digest = runCheckouts.get(turn, partition, id, repository)?.digest ?? null;
+  const changed = changedPaths(getText(turn, partition, digest));
+  return ask(turn, { ...context, held }, { repository, wish: null, title: null, body: "", changed });
+}
+
+type Wanted = Pick<AskPullRequest, "repository" | "wish" | "title" | "body" | "changed">;
+
+function ask(turn: Turn, context: RunContext, wanted: Wanted): RunContext {
+  const { partition } = turn.self;
+  const { id: runId, taskId, teamId, lineId, ownerAddress } = getRunRow(turn);
+  if (taskId === null) throw new Error("a run without a task asks for a pull request");
+  const { repository, wish } = wanted;
+  const known = findTaskBranch(turn, partition, { taskId, repository })?.pullRequestId ?? null;
+  const pullRequestId = known ?? turn.newId("pr");
+  const message: AskPullRequest = {
+    ...{ type: "pull-request.ask", runId, taskId, taskAddress: ownerAddress, teamId, lineId },
+    ...wanted,
+  };
+  turn.send(pullRequestRef(partition, pullRequestId), message);
+  return { ...context, pushes: [...context.pushes, { repository, pullRequestId, wish, push: null }] };
+}
+
+/** Has the runner push. */
+export function grantPush(turn: Turn, context: RunContext, allowed: PushAllowed): RunContext {
+  const { pullRequestId, push, repository, host, installationId, branch, base, title, workflows } = allowed;
+  const pending = context.pushes.find((one) => one.pullRequestId === pullRequestId);
+  if (pending === undefined) return context;
+  const order: WaitingPush = {
+    ...{ type: "run.push", runId: turn.self.id, fence: context.fence, id: push, repository, wish: pending.wish },
+    ...{ host, installationId, workflows, branch, base, title },
+  };
+  sendToRunner(turn, context, order);
+  turn.wake(PUSH, turn.now + PUSH_MS);
+  return withPush(context, { ...pending, push });
+}
+
+/** Tells the pull request what became of the push that it allowed. */
+export function forwardPush(
+  turn: Turn,
+  context: RunContext,
+  { pending, said }: Pick<PushReported, "pending" | "said">,
+): RunContext {
+  const { partition, id: runId } = turn.self;
+  const to = pullRequestRef(partition, pending.pullRequestId);
+  if (said.type === "run.pushed") turn.send(to, { type: "pull-request.pushed", runId, head: said.head });
+  else turn.send(to, { type: "pull-request.not-pushed", runId, problem: said.problem, why: said.why });
+  const reported = withPush(context, { ...pending, push: null });
+  if (reported.pushes.every(({ push }) => push === null)) turn.cancelWake(PUSH);
+  return reported;
+}
+
+/** The push that the runner's message is about; undefined for one that it was not given, or no longer has. */
+export function findPush({ pushes }: RunContext, { id }: Pick<PushReported["said"], "id">): PendingPush | undefined {
+  return pushes.find(({ push }) => push === id);
+}
+
+/** A pull request has told what became of what it was asked: the agent is answered, or the end goes on. */
+export function takeTold(turn: Turn, context: RunContext, told: PullRequestTold): RunContext {
+  const pending = context.pushes.find(({ pullRequestId }) => pullRequestId === told.pullRequestId);
+  if (pending === undefined) return context;
+  const { wish } = pending;
+  const { repository, pullRequestId, url, refused } = told;
+  if (wish !== null) {
+    const unknown = url === null && refused === null;
+    answerWish(turn, context, {
+      id: wish,
+      url,
+      refused: unknown ? "It is pushed, and opened as soon as it may." : refused,
+    });
+  } else recordPushed(turn, { repository, pullRequestId, refused });
+  const pushes = context.pushes.filter((one) => one !== pending);
+  return askNext(turn, { ...context, pushes });
+}
+
+/** Whether nothing is left to push once this is told. Reads only. */
+export function isLastTold({ pushes, held }: RunContext, { pullRequestId }: PullRequestTold): boolean {
+  return held.length === 0 && pushes.every((one) => one.pullRequestId === pullRequestId);
+}
+
+function recordPushed(turn: Turn, pushed: NonNullable<RunRow["pullRequests"]>[number]): void {
+  const row = getRunRow(turn);
+  runs.put(turn, turn.self.partition, row, { ...row, pullRequests: [...(row.pullRequests ?? []), pushed] });
+}
+
+/** The run ends before its pushes do: tells the pull requests, and records what was not pushed. */
+export function losePushes(turn: Turn, { pushes, held }: RunContext, why = LOST): void {
+  const { partition, id: runId } = turn.self;
+  if (pushes.some(({ push }) => push !== null)) turn.cancelWake(PUSH);
+  for (const { pullRequestId, repository, wish } of pushes) {
+    const lost: BranchNotPushed = { type: "pull-request.not-pushed", runId, problem: "lost", why };
+    turn.send(pullRequestRef(partition, pullRequestId), lost);
+    if (wish === null) recordPushed(turn, { repository, pullRequestId, refused: why });
+  }
+  for (const repository of held) recordPushed(turn, { repository, pullRequestId: null, refused: why });
+}
+
+/** The runner was lost, or is late, with the pushes that it was given: the pull requests are told. */
+export function losePushesGiven(turn: Turn, { pushes }: RunContext, why: string): void {
+  const given = pushes.filter(({ push }) => push !== null);
+  for (const { pullRequestId } of given) {
+    const lost: BranchNotPushed = { type: "pull-request.not-pushed", runId: turn.self.id, problem: "lost", why };
+    turn.send(pullRequestRef(turn.self.partition, pullRequestId), lost);
+  }
+}
+
+/** Waits as long again for pushes that should have been over while the service was down. */
+export function awaitPush(turn: Turn): void {
+  turn.wake(PUSH, turn.now + PUSH_MS);
+}
+
+function withPush(context: RunContext, changed: PendingPush): RunContext {
+  const pushes = context.pushes.map((one) => (one.pullRequestId === changed.pullRequestId ? changed : one));
+  return { ...context, pushes };
+}
