@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import type { components } from "@octokit/openapi-types";
+import type { HostedAccount } from "./code-host.js";
+import type { HostedRepository } from "./hosted-repository.js";
+
+type Schemas = components["schemas"];
+
+/** A comment on a pull request or an issue. */
+export interface HostedComment {
+  readonly id: number;
+  readonly number: number;
+  readonly repository: string;
+  body: string;
+  readonly user: HostedAccount;
+  readonly created_at: string;
+  updated_at: string;
+}
+
+/** A review that was submitted. */
+export interface HostedReview {
+  readonly id: number;
+  readonly body: string;
+  readonly user: HostedAccount;
+  readonly state: "APPROVED" | "CHANGES_REQUESTED" | "COMMENTED";
+  readonly submitted_at: string;
+  readonly commit_id: string;
+}
+
+/** A pull request of a repository. */
+export interface HostedPull {
+  readonly id: number;
+  readonly number: number;
+  readonly repository: HostedRepository;
+  readonly user: HostedAccount;
+  readonly head: string;
+  base: string;
+  title: string;
+  body: string | null;
+  draft: boolean;
+  state: "open" | "closed";
+  readonly created_at: string;
+  updated_at: string;
+  closed_at: string | null;
+  merged_at: string | null;
+  merge_commit_sha: string | null;
+  merged_by: HostedAccount | null;
+  /** The heads of its branches when it was closed; null while it is open. */
+  closedAt: { readonly base: string; readonly head: string } | null;
+  readonly reviews: HostedReview[];
+}
+
+/** A user as the API shows one. */
+export function userJson({ id, login, type }: HostedAccount): Pick<Schemas["simple-user"], "id" | "login" | "type"> {
+  return { id, login, type };
+}
+
+/** A repository as the API shows one. */
+export function repositoryJson(
+  repository: HostedRepository,
+  origin: string,
+): Pick<Schemas["repository"], "id" | "name" | "full_name" | "private" | "default_branch" | "html_url" | "clone_url"> {
+  const { name: full_name, defaultBranch: default_branch } = repository;
+  const id = createHash("sha256").update(full_name).digest().readUInt32BE();
+  const html_url = `${origin}/${full_name}`;
+  const name = full_name.split("/")[1] ?? "";
+  return { id, name, full_name, private: true, default_branch, html_url, clone_url: `${html_url}.git` };
+}
+
+type PullFields =
+  | ("id" | "number" | "url" | "html_url" | "state" | "locked" | "title" | "body" | "draft" | "created_at")
+  | ("updated_at" | "closed_at" | "merged_at" | "merge_commit_sha" | "merged" | "mergeable" | "mergeable_state")
+  | ("commits" | "changed_files" | "comments" | "review_comments" | "maintainer_can_modify");
+
+/** A pull request as the API shows one. */
+export async function pullJson(pull: HostedPull, { origin, comments }: { origin: string; comments: number }) {
+  const { repository, number, user } = pull;
+  const at = await endsOf(pull);
+  const isOpen = pull.state === "open";
+  const tree = isOpen ? await repository.joined(at.base, at.head) : null;
+  const fields: Pick<Schemas["pull-request"], PullFields> = {
+    ...{ id: pull.id, number, title: pull.title, body: pull.body, draft: pull.draft, state: pull.state },
+    url: `${origin}/api/v3/repos/${repository.name}/pulls/${number}`,
+    html_url: `${origin}/${repository.name}/pull/${number}`,
+    ...{ locked: false, maintainer_can_modify: false, merged: pull.merged_at !== null },
+    ...{ created_at: pull.created_at, updated_at: pull.updated_at, closed_at: pull.closed_at },
+    ...{ merged_at: pull.merged_at, merge_commit_sha: pull.merge_commit_sha },
+    ...{ mergeable: isOpen ? tree !== null : null, mergeable_state: stateOf(isOpen, tree) },
+    commits: (await repository.commits(at.base, at.head)).length,
+    changed_files: (await repository.changed(at.base, at.head)).length,
+    ...{ comments, review_comments: 0 },
+  };
+  const repo = repositoryJson(repository, origin);
+  const end = (ref: string, sha: string) => ({ label: `${ownerOf(repository)}:${ref}`, ref, sha, repo });
+  return {
+    ...fields,
+    user: userJson(user),
+    merged_by: pull.merged_by === null ? null : userJson(pull.merged_by),
+    head: end(pull.head, at.head),
+    base: end(pull.base, at.base),
+  };
+}
+
+export type PullJson = Awaited<ReturnType<typeof pullJson>>;
+
+function stateOf(isOpen: boolean, tree: string | null): string {
+  if (!isOpen) return "unknown";
+  return tree === null ? "dirty" : "clean";
+}
+
+/** The commits at its two ends. */
+export async function endsOf(pull: HostedPull): Promise<{ readonly base: string; readonly head: string }> {
+  if (pull.closedAt !== null) return pull.closedAt;
+  const { repository } = pull;
+  return { base: (await repository.head(pull.base)) ?? "", head: (await repository.head(pull.head)) ?? "" };
+}
+
+/** The owner in a repository's name. */
+export function ownerOf({ name }: HostedRepository): string {
+  return name.split("/")[0] ?? "";
+}
+
+/** A file that a pull request changes, as the API shows one. */
+export function fileJson({
+  path,
+  status,
+}: {
+  path: string;
+  status: string;
+}): Pick<Schemas["diff-entry"], "filename" | "status" | "sha" | "additions" | "deletions" | "changes"> {
+  const known = { A: "added", D: "removed" } as const;
+  const named = status === "A" || status === "D" ? known[status] : "modified";
+  return { filename: path, status: named, sha: "0".repeat(40), additions: 1, deletions: 0, changes: 1 };
+}
+
+/** A comment as the API shows one. */
+export function commentJson(
+  { id, body, user, created_at, updated_at, repository, number }: HostedComment,
+  origin: string,
+): Pick<Schemas["issue-comment"], "id" | "url" | "html_url" | "body" | "created_at" | "updated_at" | "issue_url"> & {
+  readonly user: ReturnType<typeof userJson>;
+} {
+  const within = `${origin}/api/v3/repos/${repository}/issues`;
+  return {
+    ...{ id, body, created_at, updated_at, user: userJson(user) },
+    ...{ url: `${within}/comments/${id}`, issue_url: `${within}/${number}` },
+    html_url: `${origin}/${repository}/pull/${number}#issuecomment-${id}`,
+  };
+}
+
+/** A review as the API shows one. */
+export function reviewJson(
+  { user, ...review }: HostedReview,
+  pull: HostedPull,
+  origin: string,
+): Pick<Schemas["pull-request-review"], "id" | "body" | "state" | "submitted_at" | "commit_id" | "html_url"> & {
+  readonly user: ReturnType<typeof userJson>;
+} {
+  const html_url = `${origin}/${pull.repository.name}/pull/${pull.number}#pullrequestreview-${review.id}`;
+  return { ...review, html_url, user: userJson(user) };
+}

@@ -1,0 +1,145 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { HostedAccount } from "./code-host.js";
+
+/** What a commit changes: a path's new content, or null for a file that goes. */
+export type FileChanges = Readonly<Record<string, string | null>>;
+
+/** A commit that somebody makes. */
+export interface CommitWish {
+  readonly branch: string;
+  readonly files: FileChanges;
+  readonly message?: string;
+  readonly by?: HostedAccount;
+  /** What it is made on: by default the branch's head, else that of `main`. */
+  readonly on?: string;
+}
+
+/** Refuses changes of workflows by a token that does not allow them, as GitHub does. */
+const PRE_RECEIVE = `#!/bin/sh
+[ "$WORKFLOWS" = write ] && exit 0
+while read before after ref; do
+  for commit in $(git rev-list "$after" --not --all); do
+    if git diff-tree --no-commit-id --name-only -r --root "$commit" | grep -q '^.github/workflows/'; then
+      echo "refusing to allow a GitHub App to create or update workflow without workflows permission" >&2
+      exit 1
+    fi
+  done
+done
+`;
+
+/** A bare repository of the code host. */
+export class HostedRepository {
+  /** `owner/name` */
+  readonly name: string;
+  readonly folder: string;
+  defaultBranch = "main";
+
+  private constructor(name: string, folder: string) {
+    this.name = name;
+    this.folder = folder;
+  }
+
+  /** Makes one in the folder that holds all, with a first commit on `main`. */
+  static async create(root: string, name: string, files: FileChanges): Promise<HostedRepository> {
+    const folder = join(root, `${name}.git`);
+    await mkdir(folder, { recursive: true });
+    const repository = new HostedRepository(name, folder);
+    await repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=main", ".");
+    await repository.git("config", "uploadpack.allowAnySHA1InWant", "true");
+    await mkdir(join(folder, "hooks"));
+    await writeFile(join(folder, "hooks/pre-receive"), PRE_RECEIVE, { mode: 0o755 });
+    await repository.commit({ branch: "main", files, message: "first" });
+    return repository;
+  }
+
+  async git(...args: readonly string[]): Promise<string> {
+    const { stdout } = await promisify(execFile)("git", args, { cwd: this.folder, env, maxBuffer: 64 * 1024 * 1024 });
+    return stdout.trim();
+  }
+
+  /** Makes a commit on a branch, which moves to it, also back. Returns the commit. */
+  async commit({ branch, files, message = "a change", by, on }: CommitWish): Promise<string> {
+    const parent = on ?? (await this.head(branch)) ?? (await this.head(this.defaultBranch));
+    const { login = "someone" } = by ?? {};
+    const lines = [
+      ...[`commit refs/heads/${branch}`, `committer ${login} <${login}@example.com> 1700000000 +0000`],
+      ...[data(message), parent === null ? "" : `from ${parent}`],
+    ];
+    for (const [path, content] of Object.entries(files)) {
+      lines.push(content === null ? `D ${path}` : `M 100644 inline ${path}\n${data(content)}`);
+    }
+    const importing = spawn("git", ["fast-import", "--quiet", "--force"], { cwd: this.folder, env, stdio: "pipe" });
+    importing.stdin.end(`${lines.filter((line) => line !== "").join("\n")}\n`);
+    const [code] = await once(importing, "close");
+    if (code !== 0) throw new Error(`git fast-import ended with ${code}`);
+    return (await this.head(branch)) ?? "";
+  }
+
+  /** The commit at a branch's head, or of another ref; null for none. */
+  async head(branch: string): Promise<string | null> {
+    const ref = branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
+    return this.git("rev-parse", "--verify", "--quiet", ref).catch(() => null);
+  }
+
+  /** The commits at the heads of all branches. */
+  async heads(): Promise<ReadonlyMap<string, string>> {
+    const listed = await this.git("for-each-ref", "--format=%(refname:lstrip=2) %(objectname)", "refs/heads");
+    const lines = listed.split("\n").filter((line) => line !== "");
+    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]));
+  }
+
+  /** The files of a commit, with their contents. */
+  async files(commit: string): Promise<Readonly<Record<string, string>>> {
+    const names = (await this.git("ls-tree", "-r", "--name-only", "-z", commit))
+      .split("\0")
+      .filter((name) => name !== "");
+    const read = names.map(async (name) => [name, await this.git("show", `${commit}:${name}`)] as const);
+    return Object.fromEntries(await Promise.all(read));
+  }
+
+  /** The commits from the newest back that `head` has and `base` has not. */
+  async commits(base: string, head: string): Promise<readonly string[]> {
+    return (await this.git("rev-list", `${base}..${head}`)).split("\n").filter((line) => line !== "");
+  }
+
+  /** What `head` changes since it left `base`, with git's letter for how. */
+  async changed(base: string, head: string): Promise<readonly { readonly path: string; readonly status: string }[]> {
+    const listed = await this.git("diff", "--name-status", "--no-renames", `${base}...${head}`);
+    return listed
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => ({ status: line.slice(0, 1), path: line.slice(2) }));
+  }
+
+  /** The tree of the two joined; null where they conflict. */
+  async joined(base: string, head: string): Promise<string | null> {
+    return this.git("merge-tree", "--write-tree", base, head).then(
+      (tree) => tree.split("\n")[0] ?? null,
+      () => null,
+    );
+  }
+
+  /** Merges `head` into a branch. Returns the merge; null where they conflict. */
+  async merge(branch: string, head: string, message: string): Promise<string | null> {
+    const base = (await this.head(branch)) ?? "";
+    const tree = await this.joined(base, head);
+    if (tree === null) return null;
+    const merge = await this.git("commit-tree", tree, "-p", base, "-p", head, "-m", message);
+    await this.git("update-ref", `refs/heads/${branch}`, merge);
+    return merge;
+  }
+}
+
+const env = {
+  ...{ PATH: process.env.PATH, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" },
+  ...{ GIT_AUTHOR_NAME: "host", GIT_AUTHOR_EMAIL: "host@example.com" },
+  ...{ GIT_COMMITTER_NAME: "host", GIT_COMMITTER_EMAIL: "host@example.com" },
+};
+
+function data(text: string): string {
+  return `data ${Buffer.byteLength(text)}\n${text}`;
+}

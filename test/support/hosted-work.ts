@@ -1,0 +1,209 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { HostedAccount } from "./code-host.js";
+import {
+  commentJson,
+  endsOf,
+  type HostedComment,
+  type HostedPull,
+  type HostedReview,
+  pullJson,
+  repositoryJson,
+  reviewJson,
+  userJson,
+} from "./hosted-pulls.js";
+import { type CommitWish, type FileChanges, HostedRepository } from "./hosted-repository.js";
+import type { Cleaning } from "./service.js";
+
+/** An event that the code host tells of, as its delivery says it. */
+export interface HostedEvent {
+  readonly event: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** What is asked of a new pull request. */
+export interface PullWish {
+  readonly title: string;
+  readonly head: string;
+  readonly base: string;
+  readonly body?: string | null;
+  readonly draft?: boolean;
+  readonly by: HostedAccount;
+}
+
+/** The app's own account, which its tokens act as. */
+export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", type: "Bot" };
+
+/**
+ * Repositories, pull requests and comments of a code host, and the events of what happens to them. What people do is
+ * done with its methods; the API's routes (`hosted-api.ts`) use the same.
+ */
+export class HostedWork {
+  readonly repositories = new Map<string, HostedRepository>();
+  readonly pulls: HostedPull[] = [];
+  readonly comments: HostedComment[] = [];
+  /** What was told so far, oldest first. */
+  readonly events: HostedEvent[] = [];
+  /** Called with each event. */
+  tell: (event: HostedEvent) => void = () => undefined;
+  /** The address of the code host. */
+  origin = "";
+  readonly #t: Cleaning;
+  readonly #now: () => number;
+  readonly #installationOf: (repository: string) => number | null;
+  #folder: Promise<string> | null = null;
+  #ids = 1_000;
+
+  constructor(t: Cleaning, now: () => number, installationOf: (repository: string) => number | null) {
+    this.#t = t;
+    this.#now = now;
+    this.#installationOf = installationOf;
+  }
+
+  /** The folder of all repositories; removed with the test. */
+  get folder(): Promise<string> {
+    this.#folder ??= mkdtemp(join(tmpdir(), "signalbox-host-")).then((folder) => {
+      this.#t.teardown(() => rm(folder, { recursive: true, force: true }));
+      return folder;
+    });
+    return this.#folder;
+  }
+
+  /** A new repository, whose `main` has these files. */
+  async addRepository(name: string, files: FileChanges = { "README.md": "hello\n" }): Promise<HostedRepository> {
+    const repository = await HostedRepository.create(await this.folder, name, files);
+    this.repositories.set(name, repository);
+    return repository;
+  }
+
+  /** Somebody commits to a branch. */
+  async push(repository: HostedRepository, wish: CommitWish & { readonly by: HostedAccount }): Promise<string> {
+    const before = await repository.heads();
+    const commit = await repository.commit(wish);
+    await this.pushed(repository, before, wish.by);
+    return commit;
+  }
+
+  /** Tells of the branches that are not where they were. */
+  async pushed(repository: HostedRepository, before: ReadonlyMap<string, string>, by: HostedAccount): Promise<void> {
+    for (const [branch, after] of await repository.heads()) {
+      const from = before.get(branch) ?? "0".repeat(40);
+      if (from === after) continue;
+      this.#happened("push", repository, by, { ref: `refs/heads/${branch}`, before: from, after });
+      for (const pull of this.pulls) {
+        if (pull.repository !== repository || pull.state !== "open" || pull.head !== branch) continue;
+        await this.#changed(pull, "synchronize", by, { before: from, after });
+      }
+    }
+  }
+
+  async open(repository: HostedRepository, { by, body = null, draft = false, ...wish }: PullWish): Promise<HostedPull> {
+    const at = this.#time();
+    const number = 1 + this.pulls.filter((pull) => pull.repository === repository).length;
+    const pull: HostedPull = {
+      ...{ id: this.#id(), number, repository, user: by, ...wish, body, draft, state: "open" },
+      ...{ created_at: at, updated_at: at, closed_at: null, merged_at: null, merge_commit_sha: null },
+      ...{ merged_by: null, closedAt: null, reviews: [] },
+    };
+    this.pulls.push(pull);
+    const head = await repository.head(pull.head);
+    await repository.git("update-ref", `refs/pull/${number}/head`, head ?? "");
+    await this.#changed(pull, "opened", by);
+    return pull;
+  }
+
+  async edit(pull: HostedPull, fields: Partial<Pick<HostedPull, "title" | "body" | "base">>, by: HostedAccount) {
+    Object.assign(pull, fields);
+    await this.#changed(pull, "edited", by);
+  }
+
+  async close(pull: HostedPull, by: HostedAccount): Promise<void> {
+    Object.assign(pull, { closedAt: await endsOf(pull), state: "closed", closed_at: this.#time() });
+    await this.#changed(pull, "closed", by);
+  }
+
+  async reopen(pull: HostedPull, by: HostedAccount): Promise<void> {
+    Object.assign(pull, { closedAt: null, state: "open", closed_at: null });
+    await this.#changed(pull, "reopened", by);
+  }
+
+  /** Merges it. Returns the merge; null where it conflicts. */
+  async merge(pull: HostedPull, by: HostedAccount): Promise<string | null> {
+    const ends = await endsOf(pull);
+    const before = await pull.repository.heads();
+    const merge = await pull.repository.merge(pull.base, ends.head, `Merge pull request #${pull.number}`);
+    if (merge === null) return null;
+    const at = this.#time();
+    Object.assign(pull, { closedAt: ends, state: "closed", closed_at: at, merged_at: at });
+    Object.assign(pull, { merge_commit_sha: merge, merged_by: by });
+    await this.#changed(pull, "closed", by);
+    await this.pushed(pull.repository, before, by);
+    return merge;
+  }
+
+  async review(
+    pull: HostedPull,
+    { state, body = "", by }: Pick<HostedReview, "state"> & { readonly body?: string; readonly by: HostedAccount },
+  ): Promise<HostedReview> {
+    const { head } = await endsOf(pull);
+    const review = { id: this.#id(), state, body, user: by, submitted_at: this.#time(), commit_id: head };
+    pull.reviews.push(review);
+    const told = { ...reviewJson(review, pull, this.origin), state: state.toLowerCase() };
+    await this.#changed(pull, "submitted", by, { review: told }, "pull_request_review");
+    return review;
+  }
+
+  /** Comments on a pull request or an issue. */
+  comment(repository: string, number: number, body: string, by: HostedAccount): HostedComment {
+    const at = this.#time();
+    const comment = { id: this.#id(), number, repository, body, user: by, created_at: at, updated_at: at };
+    this.comments.push(comment);
+    return comment;
+  }
+
+  commentsOn({ repository, number }: HostedPull): readonly HostedComment[] {
+    return this.comments.filter((one) => one.repository === repository.name && one.number === number);
+  }
+
+  /** A pull request as the API shows it. */
+  show(pull: HostedPull) {
+    return pullJson(pull, { origin: this.origin, comments: this.commentsOn(pull).length });
+  }
+
+  /** A comment as the API shows it. */
+  showComment(comment: HostedComment) {
+    return commentJson(comment, this.origin);
+  }
+
+  /** When something happens now, to the second, as the API says it. */
+  #time(): string {
+    return `${new Date(this.#now()).toISOString().slice(0, 19)}Z`;
+  }
+
+  #id(): number {
+    this.#ids += 1;
+    return this.#ids;
+  }
+
+  async #changed(
+    pull: HostedPull,
+    action: string,
+    by: HostedAccount,
+    more: Readonly<Record<string, unknown>> = {},
+    event = "pull_request",
+  ): Promise<void> {
+    pull.updated_at = this.#time();
+    const pull_request = await this.show(pull);
+    await pull.repository.git("update-ref", `refs/pull/${pull.number}/head`, pull_request.head.sha);
+    this.#happened(event, pull.repository, by, { action, number: pull.number, pull_request, ...more });
+  }
+
+  #happened(event: string, repository: HostedRepository, by: HostedAccount, more: Readonly<Record<string, unknown>>) {
+    const id = this.#installationOf(repository.name);
+    const about = { repository: repositoryJson(repository, this.origin), sender: userJson(by) };
+    const happened = { event, payload: { ...more, ...about, ...(id === null ? {} : { installation: { id } }) } };
+    this.events.push(happened);
+    this.tell(happened);
+  }
+}
