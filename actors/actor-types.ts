@@ -17,6 +17,8 @@ import { signingKeysActor } from "./hooks/delivery/signing-keys.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
+import { deliveryActor } from "./integration-work/delivery.machine.js";
+import { deliveryIntakeActor } from "./integration-work/delivery-intake.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import { judgesNothing, type ReplayJudging } from "./replays/judging/model-terms.js";
 import { replayActor } from "./replays/replay.machine.js";
@@ -67,6 +69,8 @@ export function createActorTypes(
     codeHostConnectionActor,
     installationClaimsActor,
     integrationConnectionActor,
+    deliveryIntakeActor,
+    deliveryActor,
     dispatcherActor,
     runnerActor,
     blobSweeperActor,

@@ -1,9 +1,10 @@
 import type { Effect } from "../runtime/actor-type.js";
-import type { Clock } from "../runtime/clock.js";
+import type { Clock, Scheduler } from "../runtime/clock.js";
 import type { Reading } from "../storage/store.js";
 import { confirmationEffect } from "./code-host/confirmation.effects.js";
 import { installationCheckEffect } from "./code-host/installation-check.effects.js";
 import { type DeliveryOptions, deliveryEffect } from "./hooks/delivery/delivery.effects.js";
+import { evaluationEffect } from "./integration-work/delivery-evaluation.effects.js";
 import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effects.js";
 import {
   type IntegrationRequestOptions,
@@ -23,6 +24,7 @@ export interface EffectParts {
   readonly newId: (prefix: string) => string;
   readonly baseUrl: () => string;
   readonly clock: Clock;
+  readonly scheduler: Scheduler;
   readonly sealer: Sealer;
   readonly log: MailOptions["log"] & OAuthEffectOptions["log"];
   readonly mail: Pick<MailOptions, "smtpUrl" | "from">;
@@ -39,7 +41,7 @@ export interface EffectParts {
 
 /** All effects. An area adds one line. */
 export function createEffects(parts: EffectParts): readonly Effect[] {
-  const { reading, newId, baseUrl, clock, sealer, log, codeHost, model } = parts;
+  const { reading, newId, baseUrl, clock, scheduler, sealer, log, codeHost, model } = parts;
   return [
     mailEffect({ sealer, log, ...parts.mail }),
     installationCheckEffect(codeHost),
@@ -48,6 +50,7 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
     integrationRequestEffect({ reading, clock, sealer, log, ...parts.integrations }),
+    evaluationEffect({ reading, scheduler }),
     retentionEffect({ clock }),
   ];
 }

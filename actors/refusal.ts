@@ -23,6 +23,8 @@ export type Refusal =
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
   | { readonly refused: "in-use"; readonly detail: string }
   | { readonly refused: "conflict"; readonly detail: string }
+  /** What is to be worked again is not stored any more. */
+  | { readonly refused: "body-gone"; readonly detail: string }
   /** A check of a change that changes nothing about how runs go. */
   | { readonly refused: "nothing-to-replay"; readonly detail: string }
   /** `hint` says what to do about it. */
@@ -52,6 +54,7 @@ const fieldsBySlug: FieldsBySlug = {
   "moved-on": { detail: true, currentVersion: true },
   "in-use": { detail: true },
   conflict: { detail: true },
+  "body-gone": { detail: true },
   "nothing-to-replay": { detail: true },
   invalid: { errors: true, hint: true },
   "idempotency-key-reused": { detail: true },

@@ -3,6 +3,7 @@ import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
 import { pullRequestsLeavingSubscriber } from "./config-pull-requests/pull-requests-leaving.js";
 import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
+import { intakeSubscriber } from "./integration-work/intake-subscriber.js";
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
 import { setsDissolvingSubscriber } from "./replays/sets-dissolving.js";
 import { poolChangesSubscriber } from "./runners/pool-changes.js";
@@ -20,6 +21,7 @@ export const subscribers: readonly Subscriber[] = [
   afterEventSubscriber,
   secretRotationSubscriber,
   connectionSubscriber,
+  intakeSubscriber,
   retentionSubscriber,
   setsDissolvingSubscriber,
   searchesLeavingSubscriber,

@@ -30,6 +30,7 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   "moved-on": [409, "The resource has moved on"],
   "in-use": [409, "Still in use"],
   conflict: [409, "Conflict with the current state"],
+  "body-gone": [409, "The body is not stored any more"],
   "nothing-to-replay": [409, "Nothing to replay"],
   invalid: [422, "One or more fields are wrong"],
   "idempotency-key-reused": [422, "The Idempotency-Key was used for another request"],

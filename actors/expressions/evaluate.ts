@@ -1,12 +1,27 @@
-import { type CelValue, isCelError, plan } from "@bufbuild/cel";
+import { type CelValue, isCelError, isCelList, plan } from "@bufbuild/cel";
 import { meteredEnvironment } from "./functions.js";
 import { MAX_UNITS, Meter, type Work } from "./meter.js";
 import { parseExpression } from "./parse.js";
 import { compileProgram } from "./program.js";
 import { createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
 
-/** The result of an evaluation; `error` says why there is no value. */
-export type Outcome = { readonly value: Json } | { readonly error: string };
+/** The result of an evaluation, or why there is none. */
+export type Outcome = { readonly value: Json } | EvaluationFault;
+
+/** Why an evaluation has no value. */
+export interface EvaluationFault {
+  readonly error: string;
+  /** Whether its budget was spent; absent for any other fault. */
+  readonly isSpent?: true;
+}
+
+/** A list that an expression evaluated to; its elements are converted one by one, as they are wanted. */
+export interface ValueList {
+  /** How many elements there are. */
+  readonly size: number;
+  /** At most as many as were asked for. */
+  readonly elements: Iterable<Outcome>;
+}
 
 /** The cost and output that a group of evaluations may use together; each has bounds of its own too. */
 export interface Budget extends Work {
@@ -24,6 +39,8 @@ const UNITS_TO_BEGIN = 300;
 export interface Program {
   /** Never throws. Its cost is bounded (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
+  /** Evaluates it as a list of which at most `most` elements are wanted. Never throws. An element has room of its own. */
+  list(names: Names, allowance: Budget, most: number): ValueList | EvaluationFault;
   /**
    * Evaluates it as a condition: false when the value is not `true`, or there is none. Takes the cost from `work`; null
    * when `work` was less than {@link MAX_UNITS} and not enough.
@@ -65,20 +82,31 @@ function make(source: string): Program {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return failing(parsed.fault.message);
   const run = plan(environment, compileProgram(parsed.tree));
-  const value = (names: Names, units: number): { readonly cel: CelValue } | { readonly error: string } => {
+  const value = (names: Names, units: number): { readonly cel: CelValue } | EvaluationFault => {
     meter.restart(units);
     // No prototype: `constructor` must not be found.
     const result = run(Object.assign(Object.create(null), names));
-    if (meter.isSpent) return { error: "it takes too long" };
+    if (meter.isSpent) return { error: "it takes too long", isSpent: true };
     return isCelError(result) ? { error: result.message } : { cel: result };
+  };
+  const spending = (names: Names, allowance: Budget) => {
+    allowance.units -= UNITS_TO_BEGIN;
+    const units = Math.min(allowance.units, MAX_UNITS);
+    const found = value(names, units);
+    allowance.units -= units - meter.left;
+    return found;
   };
   return {
     evaluate: (names, allowance = createBudget()) => {
-      allowance.units -= UNITS_TO_BEGIN;
-      const units = Math.min(allowance.units, MAX_UNITS);
-      const found = value(names, units);
-      allowance.units -= units - meter.left;
+      const found = spending(names, allowance);
       return "error" in found ? found : written(found.cel, allowance.room);
+    },
+    list: (names, allowance, most) => {
+      const found = spending(names, allowance);
+      if ("error" in found) return found;
+      const { cel } = found;
+      if (!isCelList(cel)) return { error: "it is no list" };
+      return { size: cel.size, elements: writtenOneByOne(cel, most) };
     },
     holds: (names, work = { units: MAX_UNITS }) => {
       const units = Math.max(0, Math.min(MAX_UNITS, work.units));
@@ -98,6 +126,15 @@ function written(value: CelValue, room: SizeBudget): Outcome {
   }
 }
 
+function* writtenOneByOne(list: Iterable<CelValue>, most: number): Generator<Outcome> {
+  let count = 0;
+  for (const element of list) {
+    if (count === most) return;
+    count += 1;
+    yield written(element, createSizeBudget());
+  }
+}
+
 function failing(error: string): Program {
-  return { evaluate: () => ({ error }), holds: () => false };
+  return { evaluate: () => ({ error }), list: () => ({ error }), holds: () => false };
 }

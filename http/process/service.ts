@@ -94,7 +94,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
   const { config, log } = options;
   const { hooks: outbound, network, accounts, codeHost, model } = outbounds;
   const effects = createEffects({
-    ...{ clock, sealer, log, accounts, codeHost, model },
+    ...{ clock, scheduler, sealer, log, accounts, codeHost, model },
     reading: () => runtime.reading,
     newId: (prefix) => runtime.newId(prefix),
     baseUrl: () => parts.site.baseUrl,

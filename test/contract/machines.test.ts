@@ -9,6 +9,7 @@ import { stepByHand, withTurn } from "../support/turn.js";
 import { compareWithTable, eventsOf, isInTable, type MachineTable } from "./machine-tables.js";
 import { accessMachines } from "./machines/access.js";
 import { connectionMachines } from "./machines/connections.js";
+import { deliveryMachines } from "./machines/deliveries.js";
 import { hookMachines } from "./machines/hooks.js";
 import { searchMachines } from "./machines/searches.js";
 import { workMachines } from "./machines/work.js";
@@ -21,6 +22,7 @@ const tables: Readonly<Record<string, MachineTable>> = {
   ...workMachines,
   ...searchMachines,
   ...hookMachines,
+  ...deliveryMachines,
 };
 const types = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: true }));
 /** All that any machine takes, and what none does. */

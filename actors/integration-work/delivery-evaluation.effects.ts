@@ -1,0 +1,76 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import type { Scheduler } from "../../runtime/clock.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { LaneLimits } from "../../runtime/lane.js";
+import type { Reading } from "../../storage/store.js";
+import type { Json } from "../expressions/values.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { findResource } from "../resources/resource.table.js";
+import { findBlob } from "../tables/blobs.js";
+import { deliveries } from "./delivery.table.js";
+import { evaluateDelivery } from "./evaluate-delivery.js";
+import type { EntryPlace, Evaluated } from "./evaluated-delivery.js";
+import { toEventPlaces } from "./event-places.js";
+import { ReceivedDelivery } from "./received-delivery.js";
+
+/** Evaluates entries of a delivery. It only reads, so it may run again. */
+export const EVALUATION = effect<EvaluationInput, Evaluated>("delivery-evaluation");
+
+/** Everything else is read when it runs: the entries follow the current definition. */
+export interface EvaluationInput {
+  readonly integrationId: string;
+  readonly deliveryId: string;
+  readonly from: EntryPlace;
+  /** JSON text of what the lookup at `from` captured; null where none was made. */
+  readonly captures: string | null;
+  readonly units: number;
+  readonly entriesLeft: number;
+}
+
+/**
+ * It computes in this process, so there are few at once, of one workspace two, of one integration one: what a delivery
+ * costs is waited for by its own integration first. Slices take turns.
+ */
+const evaluationLane: LaneLimits = { name: "deliveries", places: 8, kept: 6, perParty: 2, perTarget: 1 };
+
+export interface EvaluationOptions {
+  readonly reading: () => Reading;
+  /** Between two slices other work runs. */
+  readonly scheduler: Scheduler;
+}
+
+export function evaluationEffect({ reading, scheduler }: EvaluationOptions): Effect {
+  return EVALUATION.implement(
+    evaluationLane,
+    async (input, { owner: { partition }, signal }) => {
+      const slices = begin(reading(), partition, input);
+      for (;;) {
+        const slice = slices.next();
+        if (slice.done === true) return slice.value;
+        await new Promise<void>((resolve) => scheduler.defer(resolve));
+        if (signal.aborted) throw new Error("the evaluation was stopped");
+      }
+    },
+    ({ integrationId }) => integrationId,
+  );
+}
+
+const gone: Evaluated = { kind: "over", state: "failed", reason: "definition-gone" };
+
+function* begin(
+  reading: Reading,
+  workspaceId: string,
+  { integrationId, deliveryId, from, captures, units, entriesLeft }: EvaluationInput,
+): Generator<void, Evaluated> {
+  const row = deliveries.get(reading, workspaceId, integrationId, deliveryId);
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
+  const bytes = row?.body == null ? undefined : findBlob(reading, workspaceId, row.body.digest);
+  if (row === undefined || integration === undefined || bytes === undefined || !isOpen) return gone;
+  return yield* evaluateDelivery({
+    ...{ fields: integration.fields, block: row.block, from, units, entriesLeft },
+    received: new ReceivedDelivery(bytes, row.headers, row.cursor),
+    places: toEventPlaces(reading, integration),
+    captures: captures === null ? null : (JSON.parse(captures) as Readonly<Record<string, Json>>),
+  });
+}

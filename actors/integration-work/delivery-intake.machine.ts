@@ -1,0 +1,97 @@
+/**
+ * Takes the deliveries of one integration, `delivery-intake/<integration>`, and says when they are worked. It counts
+ * what is stored of them; the deliveries themselves are rows, each with an actor of its own while it is worked.
+ *
+ * | state    | moved by                                   | next     | also                                            |
+ * |----------|--------------------------------------------|----------|-------------------------------------------------|
+ * | taking   | take.new (delivery.take)                   | taking   | row, key; a place, or the queue                 |
+ * | taking   | take.repeated (its key was seen)           | taking   | counted in the row that has the key             |
+ * | taking   | take.crowded (too many are not over)       | taking   | refused: too many requests                      |
+ * | taking   | delivery.recorded                          | taking   | counted; a place, or the queue                  |
+ * | taking   | delivery.refuse                            | taking   | counted; the last 20 are kept without body      |
+ * | taking   | delivery.ready                             | taking   | raised once nothing before it has still to be   |
+ * | taking   | delivery.left                              | taking   | its place goes to the next; what is too much    |
+ * |          |                                            |          | goes, oldest first                              |
+ * | taking   | delivery.due                               | taking   | waits for a place, by its age                   |
+ * | taking   | delivery.redeliver                         | taking   | a new delivery, or why there is none            |
+ * | taking   | deliveries.redeliver                       | taking   | 20 a second from then on                        |
+ * | taking   | woken                                      | taking   | the next of a period; what is too old goes      |
+ * | taking   | intake.check, the integration is gone      | clearing | what is stored goes, in slices                  |
+ * | clearing | woken, more is stored                      | clearing |                                                 |
+ * | clearing | woken, nothing is stored                   | clearing | stops                                           |
+ *
+ * 1. At most {@link PLACES} deliveries have a place. They are worked at once, and raise their entries one delivery after
+ *    another, in order of arrival. A delivery that waits for a lookup has no place; what came later goes before it.
+ * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival.
+ */
+import { assign, setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import type { Delivered, Woken } from "../../runtime/turn.js";
+import { classifyIntake, type IntakeEvent } from "./classify-intake.js";
+import type {
+  CheckIntake,
+  DeliveryDue,
+  DeliveryLeft,
+  DeliveryReady,
+  DeliveryRecorded,
+  RedeliverOne,
+  RedeliverPeriod,
+  RefuseDelivery,
+} from "./delivery.messages.js";
+import { deliveryIntakeRef } from "./delivery.messages.js";
+import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
+import {
+  clearSome,
+  countRecorded,
+  countRefused,
+  countRepeated,
+  leave,
+  queueDue,
+  refuseCrowded,
+  takeNew,
+  wakeUp,
+} from "./delivery-intake.transitions.js";
+import { addPeriod, redeliver } from "./redeliver.js";
+import { startRaising } from "./working-places.js";
+
+type IntakeMessage =
+  | IntakeEvent
+  | RefuseDelivery
+  | DeliveryRecorded
+  | DeliveryReady
+  | DeliveryLeft
+  | DeliveryDue
+  | RedeliverOne
+  | RedeliverPeriod
+  | CheckIntake
+  | Woken;
+
+const machine = setup({
+  types: { context: {} as IntakeContext, events: {} as Delivered<IntakeMessage> },
+}).createMachine({
+  id: "delivery-intake",
+  context: emptyIntake,
+  initial: "taking",
+  states: {
+    taking: {
+      on: {
+        "take.new": { actions: assign(({ context, event }) => takeNew(event, context)) },
+        "take.repeated": { actions: ({ event }) => countRepeated(event) },
+        "take.crowded": { actions: ({ event }) => refuseCrowded(event) },
+        "delivery.recorded": { actions: assign(({ context, event }) => countRecorded(event, context)) },
+        "delivery.refuse": { actions: ({ event }) => countRefused(event) },
+        "delivery.ready": { actions: assign(({ context, event }) => startRaising(event, context)) },
+        "delivery.left": { actions: assign(({ context, event }) => leave(event, context)) },
+        "delivery.due": { actions: assign(({ context, event }) => queueDue(event, context)) },
+        "delivery.redeliver": { actions: assign(({ context, event }) => redeliver(event, context)) },
+        "deliveries.redeliver": { actions: assign(({ context, event }) => addPeriod(event, context)) },
+        "intake.gone": { target: "clearing", actions: ({ event }) => event.turn.wake("clear", event.turn.now) },
+        woken: { actions: assign(({ context, event }) => wakeUp(event, context)) },
+      },
+    },
+    clearing: { on: { woken: { actions: ({ event }) => clearSome(event.turn) } } },
+  },
+});
+
+/** See the table above. */
+export const deliveryIntakeActor = defineActor(deliveryIntakeRef, { machine, classify: classifyIntake, version: 1 });

@@ -1,0 +1,23 @@
+import { table } from "../../storage/table.js";
+
+/** `[integration, delivery]` -> true: deliveries that wait for a place to be worked. */
+export const queuedDeliveries = table<true>("delivery-queued");
+
+/** A delivery that was not verified. */
+export interface RefusedDelivery {
+  readonly at: string;
+  /** Without credentials and signatures; the first ones, as far as they are short. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Length of its body, in bytes. */
+  readonly bytes: number;
+}
+
+/** The deliveries of an integration that were not verified. */
+export interface RefusedDeliveries {
+  readonly count: number;
+  /** The last ones, newest first. */
+  readonly latest: readonly RefusedDelivery[];
+}
+
+/** `[integration]` */
+export const refusedDeliveries = table<RefusedDeliveries>("delivery-refused");

@@ -1,0 +1,172 @@
+import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { leaveRows } from "../tables/owned-rows.js";
+import { timeText } from "../time-text.js";
+import type { TakeCrowded, TakeNew, TakeRepeated } from "./classify-intake.js";
+import { type DeliveryRow, isOver } from "./delivery.js";
+import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
+import { deliveries } from "./delivery.table.js";
+import { type IntakeContext, KEPT_MS, MAX_ENDED, MAX_STORED_BYTES } from "./delivery-intake.js";
+import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
+import { deliveryKeys, recordKey, removeOldKeys } from "./delivery-key.table.js";
+import { insertDelivery } from "./record-delivery.js";
+import { redeliverNext } from "./redeliver.js";
+import { enqueue, vacate } from "./working-places.js";
+
+/** Time after which a sender that is refused may try again, in seconds. */
+const CROWDED_SECONDS = 30;
+/** Refused deliveries that are kept, and the characters of the headers of each. */
+const MAX_REFUSED = 20;
+const MAX_REFUSED_CHARACTERS = 2_000;
+/** How often old deliveries are looked for, in milliseconds, and how many go in one turn. */
+const SWEEP_MS = 24 * 60 * 60 * 1_000;
+const SWEPT_AT_ONCE = 50;
+/** Rows that one turn looks through for those that may go. */
+const SCAN_LIMIT = 32;
+const SCANNED_BODIES = 200;
+
+export function takeNew({ turn, delivery }: Delivered<TakeNew>, context: IntakeContext): IntakeContext {
+  const row = insertDelivery(turn, delivery);
+  if (row.key !== null) recordKey(turn, row.integrationId, row.key, row.id);
+  turn.reply({ id: row.id, isRepeated: false });
+  return count(turn, context, { id: row.id, bytes: row.body?.bytes ?? 0 });
+}
+
+export function countRepeated({ turn, delivery, id }: Delivered<TakeRepeated>): void {
+  const row = deliveries.get(turn, turn.self.partition, delivery.integrationId, id);
+  if (row !== undefined) deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });
+  turn.reply({ id, isRepeated: true });
+}
+
+export function refuseCrowded({ turn }: Delivered<TakeCrowded>): void {
+  const detail = "Too many deliveries of this integration wait to be worked.";
+  turn.reply({ refused: "too-many-requests", detail, retryAfterSeconds: CROWDED_SECONDS });
+}
+
+export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
+  return count(turn, context, { id, bytes });
+}
+
+/** Counts a delivery that is recorded, and has it worked. */
+export function count(
+  turn: Turn,
+  context: IntakeContext,
+  { id, bytes }: { readonly id: string; readonly bytes: number },
+): IntakeContext {
+  const { sweepAtMs } = context;
+  if (sweepAtMs === null) turn.wake("sweep", turn.now + SWEEP_MS);
+  const counted = {
+    ...context,
+    backlog: context.backlog + 1,
+    backlogBytes: context.backlogBytes + bytes,
+    bytes: context.bytes + bytes,
+    sweepAtMs: sweepAtMs ?? turn.now + SWEEP_MS,
+  };
+  return enqueue(turn, dropBodies(turn, counted), id);
+}
+
+export function countRefused({ turn, headers, bytes }: Delivered<RefuseDelivery>): void {
+  const { partition, id } = turn.self;
+  const { count, latest } = refusedDeliveries.get(turn, partition, id) ?? { count: 0, latest: [] };
+  const refused = { at: timeText(turn.now), headers: toShort(headers), bytes };
+  refusedDeliveries.put(turn, partition, id, { count: count + 1, latest: [refused, ...latest].slice(0, MAX_REFUSED) });
+}
+
+function toShort(headers: Readonly<Record<string, string>>): Record<string, string> {
+  let left = MAX_REFUSED_CHARACTERS;
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => {
+      left -= name.length + value.length;
+      return left >= 0;
+    }),
+  );
+}
+
+/** A delivery gave up its place. One that is over is stored as long as there is room. */
+export function leave({ turn, id, isOver }: Delivered<DeliveryLeft>, context: IntakeContext): IntakeContext {
+  const vacated = vacate(turn, context, id);
+  if (!isOver) return vacated;
+  const bytes = deliveries.get(turn, turn.self.partition, turn.self.id, id)?.body?.bytes ?? 0;
+  const ended = {
+    ...vacated,
+    backlog: vacated.backlog - 1,
+    backlogBytes: vacated.backlogBytes - bytes,
+    ended: vacated.ended + 1,
+  };
+  return removeOldest(turn, ended);
+}
+
+export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeContext): IntakeContext {
+  return enqueue(turn, context, id);
+}
+
+/** The next of a period that is redelivered, or what is too old. */
+export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
+  if (name === "redeliver") return redeliverNext(turn, context);
+  return sweep(turn, context);
+}
+
+function sweep(turn: Turn, context: IntakeContext): IntakeContext {
+  const { partition, id } = turn.self;
+  const before = timeText(turn.now - KEPT_MS);
+  const rows = deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  const old = rows.filter(({ state, receivedAt }) => isOver(state) && receivedAt < before);
+  const swept = old.reduce((left, row) => remove(turn, left, row), context);
+  const keys = removeOldKeys(turn, id, SWEPT_AT_ONCE);
+  if (old.length === SWEPT_AT_ONCE || keys === SWEPT_AT_ONCE) {
+    turn.wake("sweep", turn.now);
+    return { ...swept, sweepAtMs: turn.now };
+  }
+  const isEmpty = rows.length === old.length && deliveryKeys.entries(turn, partition, [id], { limit: 1 }).length === 0;
+  if (isEmpty) return { ...swept, sweepAtMs: null };
+  turn.wake("sweep", turn.now + SWEEP_MS);
+  return { ...swept, sweepAtMs: turn.now + SWEEP_MS };
+}
+
+/** Removes the oldest deliveries that are over, where too many are stored. */
+function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
+  if (context.ended <= MAX_ENDED) return context;
+  const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: SCAN_LIMIT });
+  const oldest = rows.filter(({ state }) => isOver(state)).slice(0, context.ended - MAX_ENDED);
+  return oldest.reduce((left, row) => remove(turn, left, row), context);
+}
+
+/** Drops the oldest bodies of deliveries that are over, where all take too much. */
+function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
+  const { partition, id } = turn.self;
+  let { bytes, bodiesAfter } = context;
+  if (bytes <= MAX_STORED_BYTES) return context;
+  const after = bodiesAfter === null ? {} : { after: [id, bodiesAfter] };
+  let isGone = true;
+  for (const row of deliveries.list(turn, partition, [id], { limit: SCANNED_BODIES, ...after })) {
+    const isDropped = isOver(row.state) && (row.body === null || bytes > MAX_STORED_BYTES);
+    if (isDropped && row.body !== null) {
+      bytes -= row.body.bytes;
+      deliveries.put(turn, partition, row, { ...row, body: null });
+    }
+    isGone &&= isDropped;
+    if (isGone) bodiesAfter = row.id;
+  }
+  return { ...context, bytes, bodiesAfter };
+}
+
+function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
+  deliveries.remove(turn, turn.self.partition, row);
+  leaveRows(turn, deliveries.name, row.id);
+  return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };
+}
+
+/** Removes some of what is stored of an integration that is gone; stops at its end. */
+export function clearSome(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const rows = deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  for (const row of rows) {
+    deliveries.remove(turn, partition, row);
+    leaveRows(turn, deliveries.name, row.id);
+  }
+  const keys = deliveryKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  const queued = queuedDeliveries.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  for (const { key } of [...keys, ...queued]) turn.remove(key);
+  refusedDeliveries.remove(turn, partition, id);
+  if (rows.length + keys.length + queued.length > 0) turn.wake("clear", turn.now);
+  else turn.stop();
+}

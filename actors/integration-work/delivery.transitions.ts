@@ -1,0 +1,152 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { findResource } from "../resources/resource.table.js";
+import { holdBlob } from "../tables/blobs.js";
+import { MAX_TEXT_IN_ROW_BYTES, type StoredText } from "../tables/text-blobs.js";
+import { type RaisedFiles, type RaiseTask, teamMarksRef } from "../tasks/team-marks.messages.js";
+import { timeText } from "../time-text.js";
+import type { DeliveryPlaced, DeliveryProgressed } from "./classify-delivery.js";
+import type { DeliveryRow } from "./delivery.js";
+import { deliveryIntakeRef, deliveryRef } from "./delivery.messages.js";
+import { deliveries, deliveryEntries } from "./delivery.table.js";
+import { EVALUATION } from "./delivery-evaluation.effects.js";
+import { countOf, type DeliveryContext, newDelivery, type Progress } from "./delivery-progress.js";
+import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
+
+/** How long the request of a lookup may take, in milliseconds. */
+const LOOKUP_TIMEOUT_MS = 10_000;
+
+/** A place is free: the first entries are evaluated. */
+export function begin({ turn, work }: Delivered<DeliveryPlaced>): DeliveryContext {
+  const { integrationId, isFirst } = work;
+  const context = { ...newDelivery, integrationId, mayRaise: isFirst, effects: 1 };
+  updateRow(turn, context, { state: "working" });
+  startEvaluation(turn, context);
+  return context;
+}
+
+/** A place is free again: the lookup is made again. */
+export function resume({ turn, work }: Delivered<DeliveryPlaced>, before: DeliveryContext): DeliveryContext {
+  const context = { ...before, mayRaise: work.isFirst, effects: before.effects + 1 };
+  updateRow(turn, context, { state: "working", retryAt: null });
+  startLookup(turn, context);
+  return context;
+}
+
+type Progressed = Delivered<DeliveryProgressed>;
+
+/** Does what comes next. */
+export function goOn({ turn, progress }: Progressed): DeliveryContext {
+  const { context, does } = progress;
+  store(turn, progress);
+  if (does === "evaluate") startEvaluation(turn, context);
+  if (does === "look-up") startLookup(turn, context);
+  if (does === "raise") raiseFirst(turn, context);
+  if (does === "ready") turn.send(intakeOf(turn, context), { type: "delivery.ready", id: turn.self.id });
+  return context;
+}
+
+/** Gives up its place until the lookup is tried again. */
+export function wait({ turn, progress }: Progressed): DeliveryContext {
+  const { context, waitMs } = progress;
+  turn.wake("retry", turn.now + waitMs);
+  const retryAt = timeText(turn.now + waitMs);
+  updateRow(turn, context, { state: "waiting", attempts: context.attempt - 1, retryAt });
+  turn.send(intakeOf(turn, context), { type: "delivery.left", id: turn.self.id, isOver: false });
+  return context;
+}
+
+export function askForPlace(turn: Turn, context: DeliveryContext): void {
+  turn.send(intakeOf(turn, context), { type: "delivery.due", id: turn.self.id });
+}
+
+/** It is over. */
+export function end({ turn, progress }: Progressed): void {
+  const { context, end: ended } = progress;
+  store(turn, progress);
+  const { skipped } = context;
+  if (ended !== null) updateRow(turn, context, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
+  turn.send(intakeOf(turn, context), { type: "delivery.left", id: turn.self.id, isOver: true });
+  turn.stop();
+}
+
+/** Its row is gone: so is the integration, or it was cleared. */
+export function stop(turn: Turn): void {
+  turn.stop();
+}
+
+function intakeOf(turn: Turn, { integrationId }: DeliveryContext) {
+  return deliveryIntakeRef(turn.self.partition, integrationId);
+}
+
+/** Where the row is gone, nothing is written: the integration was deleted meanwhile. */
+function updateRow(turn: Turn, { integrationId }: DeliveryContext, changes: Partial<DeliveryRow>): void {
+  const { partition, id } = turn.self;
+  const row = deliveries.get(turn, partition, integrationId, id);
+  if (row !== undefined) deliveries.put(turn, partition, row, { ...row, ...changes });
+}
+
+function store(turn: Turn, { stores, context }: Progress): void {
+  const { partition, id } = turn.self;
+  if (stores.length === 0 || deliveries.get(turn, partition, context.integrationId, id) === undefined) return;
+  deliveryEntries.put(turn, partition, [id, context.rows], stores);
+}
+
+function startEvaluation(turn: Turn, context: DeliveryContext): void {
+  const { integrationId, from, captures, units } = context;
+  const entriesLeft = Math.max(0, MAX_ENTRIES - countOf(context));
+  const input = { integrationId, deliveryId: turn.self.id, from, captures, units, entriesLeft };
+  turn.start(EVALUATION.request(String(context.effects), input));
+}
+
+function startLookup(turn: Turn, context: DeliveryContext): void {
+  const { integrationId, lookup, effects } = context;
+  const { partition, id } = turn.self;
+  const row = deliveries.get(turn, partition, integrationId, id);
+  if (lookup === null) throw new Error(`nothing is to be looked up for ${id}`);
+  turn.start(
+    INTEGRATION_REQUEST.request(String(effects), {
+      ...{ teamId: row?.teamId ?? "", integrationId, after: null, actsAs: { kind: "team" } },
+      block: { kind: "lookup", source: row?.block ?? "webhook", event: lookup.place.event },
+      ...{ values: lookup.values, bodyDigest: row?.body?.digest ?? null },
+      ...{ timeoutMs: LOOKUP_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
+    }),
+  );
+}
+
+/** Raises the first entry. Where the integration is gone by now, its key is its id. */
+function raiseFirst(turn: Turn, context: DeliveryContext): void {
+  const { partition, id } = turn.self;
+  const { integrationId, entries } = context;
+  const [entry] = entries;
+  const row = deliveries.get(turn, partition, integrationId, id);
+  if (entry === undefined || !("raise" in entry) || row === undefined) throw new Error(`${id} has nothing to raise`);
+  const { fields } = findResource<IntegrationFields>(turn, partition, "integration", integrationId) ?? {};
+  const { attaches, unrouted: _unrouted, note: _note, ...raise } = entry.raise;
+  const message: RaiseTask = {
+    ...{ type: "task.raise", deliveryId: id, key: `${id}:${entry.event}:${entry.item ?? "-"}`, ...raise },
+    integration: { id: integrationId, key: fields?.integration ?? integrationId },
+    attaches: attaches === null ? null : toRaisedFiles(turn, row, { event: entry.event, ...attaches }),
+    causes: row.causes,
+    answerTo: deliveryRef(partition, id),
+  };
+  turn.send(teamMarksRef(partition, row.teamId), message);
+}
+
+type EvaluatedFiles = NonNullable<Extract<EvaluatedEntry, { readonly raise: unknown }>["raise"]["attaches"]>;
+
+function toRaisedFiles(
+  turn: Turn,
+  { block, body }: DeliveryRow,
+  { event, values, files }: EvaluatedFiles & { readonly event: number },
+): RaisedFiles {
+  return { source: block, event, values: toHeldText(turn, values), bodyDigest: body?.digest ?? null, files };
+}
+
+/** The form of a text in a message: a long one is held as a body for the row that will refer to it. */
+function toHeldText(turn: Turn, text: string): StoredText {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_TEXT_IN_ROW_BYTES) return text;
+  return { digest: holdBlob(turn, turn.self.partition, bytes), length: bytes.length };
+}

@@ -1,0 +1,237 @@
+/**
+ * Evaluates what comes of a delivery, in slices: a generator that pauses wherever other work may run. Its cost is
+ * counted, so it ends, and ends the same way everywhere; an expression that costs too much fails its entry alone.
+ */
+import { DYN } from "../expressions/cel-types.js";
+import type { Budget, Names, Outcome } from "../expressions/evaluate.js";
+import { createSizeBudget, type Json, type SizeBudget, toText, toValue, type Value } from "../expressions/values.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import type { IntegrationEvent } from "../integrations/events.js";
+import {
+  type EventPlaces,
+  evaluateField,
+  evaluateRaise,
+  programOf,
+  type RoutedPlace,
+  TooExpensive,
+} from "./evaluate-raise.js";
+import {
+  type EntryPlace,
+  type Evaluated,
+  type EvaluatedEntry,
+  MAX_ENTRIES,
+  type WantedLookup,
+} from "./evaluated-delivery.js";
+import type { ReceivedDelivery } from "./received-delivery.js";
+
+/** What a delivery is evaluated with. */
+export interface EvaluationScene {
+  readonly fields: IntegrationFields;
+  readonly block: "webhook" | "poll";
+  readonly received: ReceivedDelivery;
+  readonly places: EventPlaces;
+  readonly from: EntryPlace;
+  /** What the lookup at `from` captured, by name; null where none was made yet. */
+  readonly captures: Readonly<Record<string, Json>> | null;
+  /** Units that may be spent. */
+  readonly units: number;
+  /** Entries of which something may still come. */
+  readonly entriesLeft: number;
+  /** Told of each entry that no `when` let through, and why. */
+  readonly skipped?: (entry: EntryPlace, reason: string) => void;
+  /** Evaluates entries without their lookups, whose captures are null. */
+  readonly leavesOutLookups?: boolean;
+}
+
+/** Units after which other work may run: about two milliseconds. */
+const UNITS_A_SLICE = 20_000;
+/** Most entries of one result, and the characters after which it ends. */
+const MAX_RESULT_ENTRIES = 50;
+const MAX_RESULT_CHARACTERS = 32_000;
+
+/** The units of a delivery, with room for the values of one entry. */
+interface EntryBudget extends Budget {
+  room: SizeBudget;
+}
+
+export const TOO_EXPENSIVE = "too-expensive";
+const TOO_MANY = "too-many";
+
+/** Yields wherever other work may run, and returns the next entries, or why there are none. */
+export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evaluated> {
+  const { fields, block, received } = scene;
+  const definition = fields[block];
+  if (definition === null) return { kind: "over", state: "failed", reason: "definition-gone" };
+  const budget: EntryBudget = { units: scene.units, room: createSizeBudget() };
+  const names = (field: string) => received.namesFor(field);
+  let routed: RoutedPlace | null = null;
+  if (block === "webhook" && fields.webhook !== null) {
+    const { mine, route } = fields.webhook;
+    try {
+      if (evaluateField(mine, names, budget) === true) return { kind: "over", state: "ignored", reason: "mine" };
+    } catch (error) {
+      if (!(error instanceof TooExpensive)) throw error;
+    }
+    const found = route === null ? null : findRoute(route, names, budget);
+    if (found !== null && "reason" in found) return { kind: "over", state: "unrouted", reason: found.reason };
+    routed = found;
+  }
+  const evaluation = new Evaluation(scene, budget, routed);
+  for (const [index, event] of definition.events.entries()) {
+    if (index < scene.from.event) continue;
+    yield;
+    if (yield* evaluation.event(index, event)) break;
+  }
+  return evaluation.result();
+}
+
+type Route = NonNullable<NonNullable<IntegrationFields["webhook"]>["route"]>;
+
+function findRoute(
+  { by, to }: Route,
+  names: (field: string) => Names,
+  budget: Budget,
+): RoutedPlace | { readonly reason: string } {
+  try {
+    const value = toText(evaluateField(by, names, budget));
+    const place = Object.hasOwn(to, value) ? to[value] : undefined;
+    return place ?? { reason: value === "" ? "the route reads as nothing" : `no route for ${value.slice(0, 255)}` };
+  } catch (error) {
+    if (error instanceof TooExpensive) return { reason: TOO_EXPENSIVE };
+    throw error;
+  }
+}
+
+/** One run through the entries of a delivery, from a place on. */
+class Evaluation {
+  readonly #scene: EvaluationScene;
+  readonly #budget: EntryBudget;
+  readonly #routed: RoutedPlace | null;
+  readonly #entries: EvaluatedEntry[] = [];
+  #characters = 0;
+  #skipped = 0;
+  #next: EntryPlace | null = null;
+  #lookup: WantedLookup | null = null;
+  #pauseAt: number;
+
+  constructor(scene: EvaluationScene, budget: EntryBudget, routed: RoutedPlace | null) {
+    this.#scene = scene;
+    this.#budget = budget;
+    this.#routed = routed;
+    this.#pauseAt = budget.units - UNITS_A_SLICE;
+  }
+
+  result(): Evaluated {
+    const [entries, skipped, next, lookup] = [this.#entries, this.#skipped, this.#next, this.#lookup];
+    return { kind: "entries", entries, skipped, next, lookup, units: this.#budget.units };
+  }
+
+  /** Evaluates the entries of an event; whether the run ends with them. */
+  *event(index: number, event: IntegrationEvent): Generator<void, boolean> {
+    const { from, received } = this.#scene;
+    const first = index === from.event ? from.item : 0;
+    if (event.forEach === null) return first === 0 && this.#entry({ event: index, item: 0 }, event, null);
+    const list = programOf(event.forEach)?.list(received.namesFor(event.forEach), this.#budget, MAX_ENTRIES);
+    if (list === undefined || "error" in list) {
+      if (list?.isSpent === true) this.#fail(index, null, TOO_EXPENSIVE);
+      return false;
+    }
+    let item = 0;
+    for (const element of list.elements) {
+      if (item >= first && this.#element({ event: index, item }, event, element)) return true;
+      item += 1;
+      if (this.#budget.units >= this.#pauseAt) continue;
+      this.#pauseAt = this.#budget.units - UNITS_A_SLICE;
+      yield;
+    }
+    const left = list.size - MAX_ENTRIES;
+    // A run that begins behind the last entry was told of these before.
+    if (left > 0 && first <= MAX_ENTRIES) {
+      if (this.#isFull({ event: index, item: MAX_ENTRIES })) return true;
+      this.#fail(index, null, `${TOO_MANY}: ${left} after the first ${MAX_ENTRIES}`);
+    }
+    return false;
+  }
+
+  #element(place: EntryPlace, event: IntegrationEvent, element: Outcome): boolean {
+    if ("value" in element) return this.#entry(place, event, { value: element.value });
+    if (this.#isFull(place)) return true;
+    this.#fail(place.event, place.item, element.error);
+    return false;
+  }
+
+  /** Evaluates one entry; whether the run ends with it. */
+  #entry(place: EntryPlace, event: IntegrationEvent, item: { readonly value: Json } | null): boolean {
+    if (this.#isFull(place)) return true;
+    const shown = { event: place.event, item: item === null ? null : place.item };
+    try {
+      return this.#evaluate(place, event, { item, shown });
+    } catch (error) {
+      if (!(error instanceof TooExpensive)) throw error;
+      this.#fail(shown.event, shown.item, TOO_EXPENSIVE);
+      return false;
+    }
+  }
+
+  #evaluate(
+    place: EntryPlace,
+    event: IntegrationEvent,
+    { item, shown }: { item: { readonly value: Json } | null; shown: Pick<EvaluatedEntry, "event" | "item"> },
+  ): boolean {
+    const { received, from, captures: given, places, leavesOutLookups = false } = this.#scene;
+    const budget = this.#budget;
+    budget.room = createSizeBudget();
+    const named: Names = item === null ? {} : { item: toValue(item.value, DYN) };
+    const names = (field: string): Names => ({ ...received.namesFor(field), ...named });
+    if (event.when !== null && evaluateField(event.when, names, budget) !== true) {
+      this.#skipped += 1;
+      this.#scene.skipped?.(place, "`when` does not hold");
+      return false;
+    }
+    const isFrom = place.event === from.event && place.item === from.item;
+    const captures = isFrom ? given : null;
+    const { headers, cursor } = received;
+    const shared = { headers, ...(cursor === null ? {} : { cursor }), ...(item === null ? {} : { item: item.value }) };
+    if (event.lookup !== null && captures === null && !leavesOutLookups) {
+      this.#next = place;
+      this.#lookup = { place, item: shown.item, values: JSON.stringify(shared) };
+      return true;
+    }
+    const captured = toCaptured(event, captures);
+    const raise = evaluateRaise(event, {
+      ...{ budget, places, routed: this.#routed },
+      names: (field) => ({ ...names(field), ...toNames(captured) }),
+      values: () => JSON.stringify({ ...shared, ...captured }),
+    });
+    this.#characters += JSON.stringify(raise).length;
+    this.#entries.push({ ...shown, raise });
+    return false;
+  }
+
+  #fail(event: number, item: number | null, reason: string): void {
+    this.#entries.push({ event, item, outcome: "failed", reason });
+  }
+
+  /** Whether the run ends before a place: to go on there later, or because nothing more may come of the delivery. */
+  #isFull(place: EntryPlace): boolean {
+    const count = this.#entries.length;
+    if (count >= this.#scene.entriesLeft || this.#budget.units <= 0) {
+      const reason = this.#budget.units <= 0 ? TOO_EXPENSIVE : TOO_MANY;
+      this.#fail(place.event, null, `${reason}: it and all after it are left out`);
+      return true;
+    }
+    if (count < MAX_RESULT_ENTRIES && this.#characters < MAX_RESULT_CHARACTERS) return false;
+    this.#next = place;
+    return true;
+  }
+}
+
+/** What the event's lookup captured, by its names: null where it captured nothing, or was not made. */
+function toCaptured(event: IntegrationEvent, captures: EvaluationScene["captures"]): Record<string, Json> {
+  const names = Object.keys(event.lookup?.capture ?? {});
+  return Object.fromEntries(names.map((name) => [name, captures?.[name] ?? null]));
+}
+
+function toNames(json: Readonly<Record<string, Json>>): Record<string, Value> {
+  return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, toValue(value, DYN)]));
+}

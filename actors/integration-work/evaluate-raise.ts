@@ -1,0 +1,161 @@
+import { DYN } from "../expressions/cel-types.js";
+import { type Budget, compile, type Names, type Outcome } from "../expressions/evaluate.js";
+import { evaluateText, onlyExpression, readTemplate } from "../expressions/templates.js";
+import { type Json, toText, toValue } from "../expressions/values.js";
+import type { IntegrationEvent } from "../integrations/events.js";
+import type { RaisedFile, RaisedOpening, TaskMark } from "../tasks/team-marks.messages.js";
+import type { EvaluatedRaise } from "./evaluated-delivery.js";
+
+/** An expression took too long: its entry fails. */
+export class TooExpensive extends Error {
+  override readonly name = "TooExpensive";
+}
+
+/** Longest texts of a raise, in characters; longer ones are cut. */
+const MAX_SAY = 20_000;
+const MAX_DESCRIPTION = 60_000;
+const MAX_TITLE = 1_000;
+const MAX_MARK = 1_000;
+const MAX_BRANCH = 200;
+/** Files of an event. */
+const MAX_FILES = 20;
+
+/** What an entry is evaluated with. */
+export interface RaiseScene {
+  readonly names: (field: string) => Names;
+  readonly budget: Budget;
+  readonly places: EventPlaces;
+  /** The place that the webhook's route gives; null without one. */
+  readonly routed: RoutedPlace | null;
+  /** What expressions of files see besides the body, as JSON text. */
+  readonly values: () => string;
+}
+
+/** Where a route leads. */
+export interface RoutedPlace {
+  readonly line: string;
+  readonly station: string | null;
+  readonly channel: string | null;
+}
+
+/** The lines of the integration's team. */
+export interface EventPlaces {
+  /** The id of a line by its key; undefined where there is none. */
+  findLine(key: string): { readonly id: string; hasStation(key: string): boolean } | undefined;
+}
+
+/** The value of a field; null where it reads as nothing. Throws {@link TooExpensive}. */
+export function evaluateField(field: string | null, names: (field: string) => Names, budget: Budget): Json {
+  if (field === null) return null;
+  return requireAffordable(evaluateText(field, names(field), budget));
+}
+
+function requireAffordable(outcome: Outcome): Json {
+  if (!("error" in outcome)) return outcome.value;
+  if (outcome.isSpent === true) throw new TooExpensive();
+  return null;
+}
+
+/** The expression that a field consists of, compiled; null where it is none. */
+export function programOf(field: string) {
+  const read = readTemplate(field);
+  const only = "fault" in read ? null : onlyExpression(read.template);
+  return only === null ? null : compile(only.source);
+}
+
+/** Evaluates all that an entry raises. Throws {@link TooExpensive}. */
+export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): EvaluatedRaise {
+  const { names, budget } = scene;
+  const text = (field: string | null, most: number) => cutText(toText(evaluateField(field, names, budget)), most);
+  const opening = evaluateOpening(raise.opens, scene, text);
+  const marks = Object.entries(raise.marks).flatMap(([kind, { value: field }]): TaskMark[] => {
+    const value = text(field, MAX_MARK + 1).trim();
+    return value === "" || value.length > MAX_MARK ? [] : [{ kind, value }];
+  });
+  const branch = text(raise.branch, MAX_BRANCH + 1).trim();
+  const files = evaluateFiles(raise.attaches, scene);
+  const isBranch = isBranchName(branch);
+  return {
+    say: text(raise.say, MAX_SAY),
+    ...opening,
+    branch: isBranch ? branch : null,
+    marks,
+    channel: scene.routed?.channel ?? null,
+    attaches: files.length === 0 ? null : { values: scene.values(), files: files.slice(0, MAX_FILES) },
+    note: noteOf(branch !== "" && !isBranch, files.length > MAX_FILES),
+  };
+}
+
+function evaluateOpening(
+  opens: IntegrationEvent["raise"]["opens"],
+  { places, routed }: RaiseScene,
+  text: (field: string | null, most: number) => string,
+): { readonly opens: RaisedOpening | null; readonly unrouted: string | null } {
+  if (opens === null) return { opens: null, unrouted: null };
+  const line = opens.line ?? routed?.line ?? null;
+  // A station that the route names is one of the route's line.
+  const station =
+    opens.station ?? (opens.line === null || opens.line === routed?.line ? (routed?.station ?? null) : null);
+  const found = line === null ? undefined : places.findLine(line);
+  if (found === undefined)
+    return { opens: null, unrouted: line === null ? "it names no line" : `there is no line ${line}` };
+  if (station !== null && !found.hasStation(station)) {
+    return { opens: null, unrouted: `the line ${line} has no station ${station}` };
+  }
+  return {
+    opens: {
+      lineId: found.id,
+      station,
+      title: text(opens.title, MAX_TITLE),
+      description: text(opens.description, MAX_DESCRIPTION),
+      url: "",
+      assigneeEmail: text(opens.assignBy?.email ?? null, MAX_TITLE).trim() || null,
+    },
+    unrouted: null,
+  };
+}
+
+/** One more than may be attached shows that there are too many. */
+function evaluateFiles(attaches: IntegrationEvent["raise"]["attaches"], scene: RaiseScene): readonly RaisedFile[] {
+  if (attaches === null) return [];
+  const { names, budget } = scene;
+  const list = programOf(attaches.each)?.list(names(attaches.each), budget, MAX_FILES + 1);
+  if (list === undefined || "error" in list) {
+    if (list?.isSpent === true) throw new TooExpensive();
+    return [];
+  }
+  const files: RaisedFile[] = [];
+  for (const element of list.elements) {
+    const file = requireAffordable(element);
+    const withFile = (field: string): Names => ({ ...names(field), file: toValue(file, DYN) });
+    const size = Number(evaluateField(attaches.size, withFile, budget) ?? Number.NaN);
+    const type = toText(evaluateField(attaches.type, withFile, budget));
+    files.push({
+      name: cutText(toText(evaluateField(attaches.name, withFile, budget)), MAX_TITLE),
+      type: type === "" ? null : cutText(type, MAX_TITLE),
+      size: Number.isSafeInteger(size) && size >= 0 ? size : null,
+      file: JSON.stringify(file),
+    });
+  }
+  return files;
+}
+
+function cutText(text: string, most: number): string {
+  return text.length <= most ? text : text.slice(0, most);
+}
+
+/** Whether git takes it as the name of a branch, and no program takes it for an option. */
+function isBranchName(name: string): boolean {
+  return (
+    name.length <= MAX_BRANCH &&
+    /^(?![-/.@])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[^\p{Cc}\s~^:?*[\\]+(?<![/.])$/u.test(name)
+  );
+}
+
+function noteOf(isBranchLeftOut: boolean, areFilesLeftOut: boolean): string | null {
+  const left = [
+    ...(isBranchLeftOut ? ["what it names is no branch"] : []),
+    ...(areFilesLeftOut ? [`more than ${MAX_FILES} files: the others are left out`] : []),
+  ];
+  return left.length === 0 ? null : left.join("; ");
+}

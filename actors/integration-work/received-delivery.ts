@@ -1,0 +1,46 @@
+import type { Names } from "../expressions/evaluate.js";
+import type { Value } from "../expressions/values.js";
+import { type ReceivedBody, readReceivedBody } from "../integrations/received-body.js";
+
+/** Headers by lower-case name. */
+export type DeliveryHeaders = Readonly<Record<string, string>>;
+
+/** What came in a delivery, read as far as an expression wants it: a body of megabytes is dear to read. */
+export class ReceivedDelivery {
+  readonly bytes: Uint8Array;
+  readonly headers: DeliveryHeaders;
+  /** The cursor that the poll had, whose answer it is; null for a webhook's. */
+  readonly cursor: string | null;
+  readonly #headerNames: ReadonlyMap<string, Value>;
+  #read: ReceivedBody | null = null;
+
+  constructor(bytes: Uint8Array, headers: DeliveryHeaders, cursor: string | null = null) {
+    this.bytes = bytes;
+    this.headers = headers;
+    this.cursor = cursor;
+    this.#headerNames = new Map(Object.entries(headers));
+  }
+
+  /** The values of the names that a field with expressions may use: those that its text mentions. */
+  namesFor(field: string): Names {
+    const names: Record<string, Value> = { headers: this.#headerNames };
+    if (/\bbody\b/.test(field)) names.body = this.#body.body;
+    if (/\braw\b/.test(field)) names.raw = this.#body.raw;
+    if (this.cursor !== null) names.cursor = this.cursor;
+    return names;
+  }
+
+  get #body(): ReceivedBody {
+    this.#read ??= readReceivedBody(this.bytes, this.headers["content-type"]);
+    return this.#read;
+  }
+}
+
+/** What authenticates its sender, or might: names of headers that are not stored. */
+const CREDENTIAL = /authorization|cookie|signature|token|secret|password|credential|api-?key/i;
+
+/** The headers of a delivery that are stored: without credentials and signatures, and without the header `signed`. */
+export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
+  const kept = Object.entries(headers).filter(([name]) => !CREDENTIAL.test(name) && name !== signed?.toLowerCase());
+  return Object.fromEntries(kept);
+}

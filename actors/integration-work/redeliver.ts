@@ -1,0 +1,132 @@
+import { ulidTime } from "../../runtime/ids.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore, recordRequest } from "../resources/repeated-request.js";
+import { type DeliveryRow, isOver } from "./delivery.js";
+import type { RedeliverOne, RedeliverPeriod, RedeliveryPeriod } from "./delivery.messages.js";
+import { deliveries } from "./delivery.table.js";
+import { type IntakeContext, isCrowded } from "./delivery-intake.js";
+import { count } from "./delivery-intake.transitions.js";
+import { insertDelivery } from "./record-delivery.js";
+
+/** Deliveries of a period that are redelivered in a second, and rows that are looked at for them. */
+const A_SECOND = 20;
+const SCAN_LIMIT = 200;
+/** Periods that may wait. */
+const MAX_PERIODS = 10;
+
+const tooManyPeriods: Refusal = {
+  refused: "conflict",
+  detail: `${MAX_PERIODS} periods of the integration are being redelivered.`,
+};
+
+/** Has a delivery worked again, whatever its key. */
+export function redeliver(event: Delivered<RedeliverOne>, context: IntakeContext): IntakeContext {
+  const { turn, id } = event;
+  const before = findRequestBefore(turn, event);
+  if (before !== null) {
+    turn.reply(isRefusal(before) ? before : { id: before, replayed: true });
+    return context;
+  }
+  const row = deliveries.get(turn, turn.self.partition, turn.self.id, id);
+  const refused = row === undefined ? null : refuseRedelivery(row, context);
+  const again = row === undefined || refused !== null ? null : repeat(turn, context, row);
+  if (again === null) {
+    turn.reply(refused ?? { refused: "not-found" });
+    return context;
+  }
+  recordRequest(turn, event, again.id);
+  turn.reply({ id: again.id, replayed: false });
+  return again.context;
+}
+
+function refuseRedelivery({ state, body }: DeliveryRow, context: IntakeContext): Refusal | null {
+  if (!isOver(state)) return { refused: "conflict", detail: `The delivery is ${state}: it is not over yet.` };
+  if (body === null) {
+    return { refused: "body-gone", detail: "The delivery's body is not stored any more." };
+  }
+  if (!isCrowded(context)) return null;
+  const detail = "Too many deliveries of this integration wait to be worked.";
+  return { refused: "too-many-requests", detail, retryAfterSeconds: 30 };
+}
+
+/** Has the deliveries of a period worked again, after those that were asked for before. */
+export function addPeriod({ turn, period }: Delivered<RedeliverPeriod>, context: IntakeContext): IntakeContext {
+  const { periods } = context;
+  turn.reply(periods.length >= MAX_PERIODS ? tooManyPeriods : null);
+  if (periods.length >= MAX_PERIODS) return context;
+  if (periods.length === 0) turn.wake("redeliver", turn.now);
+  return { ...context, periods: [...periods, period] };
+}
+
+/** Redelivers some of the current period. While too much waits, none. */
+export function redeliverNext(turn: Turn, context: IntakeContext): IntakeContext {
+  const [period, ...others] = context.periods;
+  if (period === undefined) return context;
+  const limits = { maxFound: isCrowded(context) ? 0 : A_SECOND, scanLimit: SCAN_LIMIT };
+  const { found, next } = listRedeliverable(
+    turn,
+    { workspaceId: turn.self.partition, id: turn.self.id },
+    period,
+    limits,
+  );
+  const redelivered = found.reduce((left, row) => repeat(turn, left, row)?.context ?? left, context);
+  const periods = next === null ? others : [{ ...period, after: next }, ...others];
+  if (periods.length > 0) turn.wake("redeliver", turn.now + 1_000);
+  return { ...redelivered, periods };
+}
+
+/**
+ * The first deliveries of a period that may be worked again, oldest first: at most `maxFound`, looking at most at
+ * `scanLimit` rows. `next` is where to go on, null at the period's end.
+ */
+export function listRedeliverable(
+  reading: Reading,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+  { fromMs, toMs, states, after }: RedeliveryPeriod,
+  { maxFound, scanLimit }: { readonly maxFound: number; readonly scanLimit: number },
+): { readonly found: readonly DeliveryRow[]; readonly next: string | null } {
+  const from = after ?? `dlv_${ulidTime(fromMs)}`;
+  const rows = deliveries.list(reading, workspaceId, [id], {
+    after: [id, from],
+    before: [id, `dlv_${ulidTime(toMs)}`],
+    limit: scanLimit,
+  });
+  const found: DeliveryRow[] = [];
+  let last = from;
+  for (const row of rows) {
+    if (isRedeliverable(reading, workspaceId, row, states)) {
+      if (found.length === maxFound) return { found, next: last };
+      found.push(row);
+    }
+    last = row.id;
+  }
+  return { found, next: rows.length < scanLimit ? null : last };
+}
+
+/** Not one that was redelivered and has not failed since, nor one that is a redelivery itself. */
+function isRedeliverable(
+  reading: Reading,
+  workspaceId: string,
+  { integrationId, state, body, source, redeliveredAs }: DeliveryRow,
+  states: RedeliveryPeriod["states"],
+): boolean {
+  if (!isOver(state) || !states.includes(state) || body === null || source === "redelivery") return false;
+  if (redeliveredAs === null) return true;
+  return deliveries.get(reading, workspaceId, integrationId, redeliveredAs)?.state === "failed";
+}
+
+function repeat(turn: Turn, context: IntakeContext, { integrationId, id: of }: DeliveryRow) {
+  const { partition } = turn.self;
+  // What was repeated before it may have taken the last room of its body.
+  const row = deliveries.get(turn, partition, integrationId, of);
+  if (row === undefined || row.body === null) return null;
+  const { teamId, block, key, headers, cursor, causes, body } = row;
+  const { id } = insertDelivery(turn, {
+    ...{ integrationId, teamId, block, key, headers, cursor, causes, body },
+    ...{ source: "redelivery", redeliveryOf: of },
+  });
+  deliveries.put(turn, partition, row, { ...row, redeliveredAs: id });
+  return { id, context: count(turn, context, { id, bytes: body.bytes }) };
+}

@@ -1,0 +1,145 @@
+/**
+ * Whether a delivery is its sender's: signed, and fresh where the definition says so. It writes nothing, and takes the
+ * same time whatever is wrong.
+ */
+import { createHmac, createPublicKey, verify as isSigned, type KeyObject, timingSafeEqual } from "node:crypto";
+import { evaluateText } from "../expressions/templates.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import type { ReceivedDelivery } from "./received-delivery.js";
+import { toSignedContent } from "./signed-content.js";
+
+type Verify = NonNullable<NonNullable<IntegrationFields["webhook"]>["verify"]>;
+type Hmac = NonNullable<Verify["hmac"]>;
+type Asymmetric = NonNullable<Verify["asymmetric"]>;
+type Scheme = Hmac | Asymmetric;
+
+/** What a delivery is verified with. */
+export interface Verification {
+  /** Null refuses every delivery. */
+  readonly verify: Verify | null;
+  /** The value of the secret that an HMAC names; null where there is none. */
+  readonly secret: string | null;
+  readonly nowMs: number;
+}
+
+/** Signatures of one header that are compared: a sender lists several while it changes its key. */
+const MAX_SIGNATURES = 16;
+const ABSENT = Buffer.alloc(0);
+
+export function isVerified(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): boolean {
+  const scheme = verify?.hmac ?? verify?.asymmetric ?? null;
+  if (verify === null || scheme === null) return false;
+  const content = toSignedContent(scheme.signed, delivery.bytes, () => delivery.namesFor(scheme.signed ?? ""));
+  const signatures = listSignatures(scheme, delivery.headers[scheme.header.toLowerCase()] ?? "");
+  const isSignatureValid =
+    verify.hmac !== null
+      ? isHmacValid(verify.hmac, secret, content ?? [ABSENT], signatures)
+      : isKeySigned(scheme as Asymmetric, delivery, content ?? [ABSENT], signatures);
+  const isFresh = scheme.freshness === null || isWithin(scheme.freshness, delivery, nowMs);
+  return content !== null && isSignatureValid && isFresh;
+}
+
+/** Those of the header with the scheme's prefix, in bytes: of all of it, of its words, or of its parts between commas. */
+function listSignatures({ prefix, encoding }: Scheme, header: string): readonly Buffer[] {
+  const parts = [header.trim(), ...header.split(/\s+/), ...header.split(/\s*,\s*/)].slice(0, MAX_SIGNATURES);
+  return parts
+    .filter((part) => part.length > prefix.length && part.startsWith(prefix))
+    .map((part) => Buffer.from(part.slice(prefix.length), encoding));
+}
+
+/** All are compared, and there is always one to compare. */
+function isHmacValid(
+  { algorithm }: Hmac,
+  secret: string | null,
+  content: readonly Uint8Array[],
+  signatures: readonly Buffer[],
+): boolean {
+  const hmac = createHmac(algorithm, toKey(secret ?? ""));
+  for (const piece of content) hmac.update(piece);
+  const expected = hmac.digest();
+  let isValid = false;
+  for (const given of signatures.length === 0 ? [ABSENT] : signatures) {
+    const compared = given.length === expected.length ? given : Buffer.alloc(expected.length);
+    const isEqual = timingSafeEqual(expected, compared);
+    isValid = (isEqual && given.length === expected.length) || isValid;
+  }
+  return isValid && secret !== null;
+}
+
+/** The bytes of a secret; those of Standard Webhooks (`whsec_…`) are written in base64. */
+function toKey(secret: string): Buffer {
+  const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
+  return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, "base64");
+}
+
+function isKeySigned(
+  { key: field, algorithm }: Asymmetric,
+  delivery: ReceivedDelivery,
+  content: readonly Uint8Array[],
+  signatures: readonly Buffer[],
+): boolean {
+  const outcome = evaluateText(field, delivery.namesFor(field));
+  const key = "error" in outcome || typeof outcome.value !== "string" ? null : findPublicKey(outcome.value);
+  if (key === null || !fits(key, algorithm)) return false;
+  const bytes = content.length === 1 ? (content[0] ?? ABSENT) : Buffer.concat(content);
+  const digest = algorithm === "ed25519" ? null : "sha256";
+  let isValid = false;
+  for (const given of signatures) {
+    // An ES256 signature of 64 bytes is the pair of numbers as in JWS; any other is DER.
+    const dsaEncoding = given.length === 64 ? "ieee-p1363" : "der";
+    isValid = isSigned(digest, bytes, { key, dsaEncoding }, given) || isValid;
+  }
+  return isValid;
+}
+
+const keyTypes: Readonly<Record<Asymmetric["algorithm"], string>> = { ed25519: "ed25519", es256: "ec", rs256: "rsa" };
+
+function fits(key: KeyObject, algorithm: Asymmetric["algorithm"]): boolean {
+  if (key.asymmetricKeyType !== keyTypes[algorithm]) return false;
+  return algorithm !== "es256" || key.asymmetricKeyDetails?.namedCurve === "prime256v1";
+}
+
+/** Public keys by their PEM; the oldest is evicted first. */
+const MAX_CACHED_KEYS = 100;
+const cachedKeys = new Map<string, KeyObject | null>();
+
+function findPublicKey(pem: string): KeyObject | null {
+  const known = cachedKeys.get(pem);
+  if (known !== undefined) return known;
+  const key = readPublicKey(pem);
+  cachedKeys.set(pem, key);
+  if (cachedKeys.size > MAX_CACHED_KEYS) cachedKeys.delete(cachedKeys.keys().next().value ?? "");
+  return key;
+}
+
+function readPublicKey(pem: string): KeyObject | null {
+  try {
+    return createPublicKey(pem);
+  } catch {
+    return null;
+  }
+}
+
+type Freshness = NonNullable<Scheme["freshness"]>;
+
+function isWithin({ at, withinSeconds }: Freshness, delivery: ReceivedDelivery, nowMs: number): boolean {
+  const outcome = evaluateText(at, delivery.namesFor(at));
+  const atMs = "error" in outcome ? null : toTimeMs(outcome.value);
+  return atMs !== null && Math.abs(nowMs - atMs) <= withinSeconds * 1_000;
+}
+
+/** From this number on a time is in milliseconds: seconds reach it in the year 5138. */
+const FIRST_MILLISECONDS = 100_000_000_000;
+const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+
+/** A time as seconds, milliseconds or RFC 3339, as a number or a text; null for anything else. */
+export function toTimeMs(value: unknown): number | null {
+  if (typeof value === "string" && RFC_3339.test(value.trim())) {
+    const atMs = Date.parse(value.trim());
+    return Number.isNaN(atMs) ? null : atMs;
+  }
+  const isNumeric = typeof value === "number" || (typeof value === "string" && /^\s*\d{1,16}(\.\d+)?\s*$/.test(value));
+  if (!isNumeric) return null;
+  const number = Number(value);
+  return number > FIRST_MILLISECONDS ? number : number * 1_000;
+}

@@ -1,0 +1,45 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
+import { type IntakeContext, PLACES, type WorkingDelivery } from "./delivery-intake.js";
+import { queuedDeliveries } from "./delivery-intake.table.js";
+
+/** Gives a delivery a place, or puts it into the queue. */
+export function enqueue(turn: Turn, context: IntakeContext, id: string): IntakeContext {
+  // While something is queued there is no place.
+  if (context.working.length < PLACES) return work(turn, context, id);
+  queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, id], true);
+  return context;
+}
+
+/** A delivery has given up its place: the next one gets it, and the next one that is ready is raised. */
+export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
+  const left = { ...context, working: context.working.filter((one) => one.id !== id) };
+  if (left.working.length === context.working.length) return context;
+  const raising = raiseFirst(turn, left);
+  const [next] = queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], { limit: 1 });
+  if (next === undefined) return raising;
+  turn.remove(next.key);
+  return work(turn, raising, String(next.key.at(-1)));
+}
+
+/** A delivery's first entries are evaluated: they are raised once nothing before it has still to be. */
+export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: IntakeContext): IntakeContext {
+  const working = context.working.map((one): WorkingDelivery => (one.id === id ? { ...one, state: "ready" } : one));
+  return raiseFirst(turn, { ...context, working });
+}
+
+function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
+  const others = context.working;
+  const isFirst = others.every((one) => one.id > id && one.state !== "raising");
+  const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };
+  const { partition, id: integrationId } = turn.self;
+  turn.send(deliveryRef(partition, id), { type: "delivery.work", integrationId, isFirst });
+  return { ...context, working: [...others, working].sort((left, right) => (left.id < right.id ? -1 : 1)) };
+}
+
+function raiseFirst(turn: Turn, context: IntakeContext): IntakeContext {
+  const [first, ...others] = context.working;
+  if (first?.state !== "ready" || others.some(({ state }) => state === "raising")) return context;
+  turn.send(deliveryRef(turn.self.partition, first.id), { type: "delivery.raise" });
+  return { ...context, working: [{ ...first, state: "raising" }, ...others] };
+}

@@ -1,0 +1,67 @@
+import t from "tap";
+import { cel, deliveryWorld } from "../../support/delivery-world.js";
+
+const opening = {
+  webhook: {
+    mine: cel("body.sender == 'signalbox'"),
+    route: { by: cel("body.project"), to: { web: { line: "dev", channel: "C1" } } },
+    events: [
+      {
+        forEach: cel("body.issues"),
+        when: cel("item.state == 'open'"),
+        raise: {
+          say: cel("item.title"),
+          opens: { title: cel("item.title") },
+          marks: { issue: { value: cel("item.id") } },
+        },
+      },
+    ],
+  },
+};
+const issue = (id: string, state = "open") => ({ id, state, title: `Issue ${id}` });
+
+t.test("entries are evaluated whole, and raised in order of arrival", async (t) => {
+  const world = await deliveryWorld(opening);
+  const sent = Array.from({ length: 20 }, (_, n) =>
+    world.send({ json: { project: "web", issues: [issue(`${n}a`), issue(`${n}b`, "closed"), issue(`${n}c`)] } }),
+  );
+  await world.harness.advance(5_000);
+  await Promise.all(sent);
+  const rows = world.deliveries();
+  t.same([...new Set(rows.map(({ state }) => state))], ["done"]);
+  t.equal(rows.length, 20);
+  t.same(
+    world.raised().map(({ marks }) => marks[0]?.value),
+    Array.from({ length: 20 }, (_, n) => [`${n}a`, `${n}c`]).flat(),
+  );
+  const [first] = rows;
+  t.equal(first?.skipped, 1);
+  t.same(
+    world.entries(first?.id ?? "").map(({ item, outcome, reason }) => [item, outcome, reason]),
+    [
+      [0, "opened", null],
+      [2, "opened", null],
+    ],
+  );
+  t.match(world.raised()[0], { channel: "C1", opens: { lineId: "line_1", title: "Issue 0a", station: null } });
+});
+
+t.test("what is its own, has no route or holds nowhere opens nothing", async (t) => {
+  const world = await deliveryWorld(opening);
+  const sent = [
+    { sender: "signalbox", project: "web", issues: [issue("1")] },
+    { project: "other", issues: [issue("2")] },
+    { project: "web", issues: [issue("3", "closed")] },
+  ].map((json) => world.send({ json }));
+  await world.harness.advance(2_000);
+  await Promise.all(sent);
+  t.same(
+    world.deliveries().map(({ state, reason }) => [state, reason]),
+    [
+      ["ignored", "mine"],
+      ["unrouted", "no route for other"],
+      ["ignored", "no event holds"],
+    ],
+  );
+  t.same(world.raised(), []);
+});

@@ -1,0 +1,116 @@
+import { setup } from "xstate";
+import type { DeliveryEntry, DeliveryRow, NewDelivery } from "../../actors/integration-work/delivery.js";
+import { deliveryActor } from "../../actors/integration-work/delivery.machine.js";
+import { deliveryIntakeRef, type TakeDelivery } from "../../actors/integration-work/delivery.messages.js";
+import { deliveries, deliveryEntries } from "../../actors/integration-work/delivery.table.js";
+import { evaluationEffect } from "../../actors/integration-work/delivery-evaluation.effects.js";
+import { deliveryIntakeActor } from "../../actors/integration-work/delivery-intake.machine.js";
+import { INTEGRATION_REQUEST } from "../../actors/integrations/requests/integration-request.effects.js";
+import type {
+  IntegrationRequestInput,
+  IntegrationRequestResult,
+} from "../../actors/integrations/requests/integration-request.js";
+import { blobSweeperActor } from "../../actors/tables/blob-sweeper.machine.js";
+import { type RaiseTask, type TaskRaised, teamMarksRef } from "../../actors/tasks/team-marks.messages.js";
+import { defineActor } from "../../runtime/define-actor.js";
+import { reference } from "../../runtime/reference.js";
+import type { Delivered } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { Harness } from "./harness.js";
+import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-rows.js";
+import { plainLane } from "./plain-effect.js";
+import { putLine } from "./work.js";
+
+/** What was raised, in order: a row each, as often as it was taken. */
+const raises = table<RaiseTask>("test-raise");
+
+/** Marks of a team that keep what is raised, and answer that a task was opened; they take nothing else. */
+const recordingMarks = defineActor(reference<RaiseTask>(teamMarksRef.kind), {
+  version: 1,
+  machine: setup({ types: { events: {} as Delivered<RaiseTask> } }).createMachine({
+    initial: "keeping",
+    states: {
+      keeping: { on: { "task.raise": { actions: ({ event: { turn, ...message } }) => record(turn, message) } } },
+    },
+  }),
+});
+
+function record(turn: Delivered<RaiseTask>["turn"], message: RaiseTask): void {
+  const { deliveryId, key, opens, answerTo } = message;
+  raises.put(turn, turn.self.partition, turn.newId("raise"), message);
+  const outcome = opens === null ? "unmatched" : "opened";
+  const taskId = opens === null ? null : `task_${key}`;
+  const answer: TaskRaised = { type: "task.raised", deliveryId, key, outcome, taskId, reason: null };
+  turn.send(answerTo, answer);
+}
+
+/** A field of a definition that is an expression. */
+export const cel = (expression: string): string => `\${{ ${expression} }}`;
+
+/** What a lookup answers, or null for a host that is down. */
+export type Lookup = (input: IntegrationRequestInput) => Partial<IntegrationRequestResult>;
+
+const answered: IntegrationRequestResult = {
+  ...{ at: "2026-01-01T00:00:00.000Z", tookMs: 1, method: "GET", origin: null, status: 200, success: true },
+  ...{ response: null, captures: "{}", code: null, reason: null, retryAfterMs: null },
+};
+
+export interface DeliveryWorld {
+  readonly harness: Harness;
+  /** What is durable. */
+  readonly rows: Reading;
+  readonly looked: IntegrationRequestInput[];
+  lookup: Lookup;
+  /** Takes a delivery without waiting for its answer. */
+  send(delivery?: Partial<NewDelivery> & { readonly json?: unknown }): Promise<unknown>;
+  deliveries(): DeliveryRow[];
+  entries(id: string): readonly DeliveryEntry[];
+  raised(): RaiseTask[];
+}
+
+/** A runtime over a simulated disk with an integration whose deliveries are worked; tasks are only recorded. */
+export async function deliveryWorld(definition: Readonly<Record<string, unknown>>): Promise<DeliveryWorld> {
+  const looked: IntegrationRequestInput[] = [];
+  const harness: Harness = new Harness({
+    catalogue: {
+      actors: [deliveryIntakeActor, deliveryActor, recordingMarks, blobSweeperActor],
+      effects: [
+        evaluationEffect({
+          reading: () => harness.runtime.reading,
+          scheduler: { defer: (work) => harness.world.scheduler.defer(work) },
+        }),
+        INTEGRATION_REQUEST.implement(plainLane(100), async (input) => {
+          looked.push(input);
+          return { ...answered, ...world.lookup(input) };
+        }),
+      ],
+    },
+  });
+  const rows = integrationRows(definition);
+  putLine(rows);
+  const store = harness.disk.open();
+  const stored = store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
+  await harness.advance();
+  await stored;
+  await harness.start();
+  const world: DeliveryWorld = {
+    ...{ harness, looked, lookup: () => ({}) },
+    get rows() {
+      return harness.durable;
+    },
+    send({ json = {}, ...given } = {}) {
+      const delivery: NewDelivery = {
+        ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key: null, headers: {} },
+        ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.from(JSON.stringify(json)) },
+        ...given,
+      };
+      const message: TakeDelivery = { type: "delivery.take", delivery };
+      return harness.runtime.ask(deliveryIntakeRef(WORKSPACE, INTEGRATION), message);
+    },
+    deliveries: () => deliveries.list(harness.durable, WORKSPACE, [INTEGRATION]),
+    entries: (id) => deliveryEntries.list(harness.durable, WORKSPACE, [id]).flat(),
+    raised: () => raises.list(harness.durable, WORKSPACE),
+  };
+  return world;
+}
