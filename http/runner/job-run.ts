@@ -16,20 +16,21 @@ import type { Checkout } from "./checkout/checkout.js";
 import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
-import { Handovers } from "./harness/handovers.js";
+import { Dialogue, type SaidToAgent } from "./harness/dialogue.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harness.js";
-import { maskedStep, maskedWithin, maskOf } from "./harness/mask.js";
-import { Messages, type PersonMessage } from "./harness/messages.js";
-import { type PermissionAnswer, Permissions, type PermissionWish } from "./harness/permissions.js";
+import { maskedStep, maskOf } from "./harness/mask.js";
+import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js";
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
 import { isKeptIn } from "./process/kept-in.js";
 import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
+import { TimeLimit } from "./process/time-limit.js";
 import { collect, toSummary } from "./run-report.js";
 import type { SearchClient } from "./search/search-client.js";
 import { beginSearch, type SearchRun } from "./search/search-run.js";
+import { RunTools } from "./tools/run-tools.js";
 
 export interface JobOptions {
   readonly workFolder: string;
@@ -85,10 +86,10 @@ export class JobRun {
   readonly #options: JobOptions;
   readonly #halt: Halt;
   readonly #dropped = new AbortController();
-  readonly #handovers: Handovers;
-  readonly #messages: Messages;
-  readonly #permissions: Permissions;
+  readonly #dialogue: Dialogue;
   readonly #mask: (text: string) => string;
+  /** The station's timeout, once the work began. */
+  #timeout: TimeLimit | null = null;
   #cut: EndCause | null = null;
   #reported = false;
   #steps = 0;
@@ -105,15 +106,11 @@ export class JobRun {
     this.#options = options;
     this.#halt = new Halt(options.clock);
     this.#mask = maskOf([...Object.values(job.harness.secrets), ...options.hidden()]);
-    this.#handovers = new Handovers(`${job.fence}`, (id, { to, note }) =>
-      this.#send({ type: "run.handover", ...this.claim, id, to, note }),
-    );
-    this.#permissions = new Permissions(`${job.fence}`, (id, wish) => {
-      const inputs = JSON.stringify(maskedWithin(wish.inputs, this.#mask));
-      const [tool, reason] = [this.#mask(wish.tool), this.#mask(wish.reason)];
-      this.#send({ type: "run.permission", ...this.claim, id, tool, inputs, reason });
+    this.#dialogue = new Dialogue({
+      ...{ claim: this.claim, mask: this.#mask },
+      send: (message) => this.#send(message),
+      paused: (isPaused) => this.#timeout?.pause(isPaused),
     });
-    this.#messages = new Messages((n) => this.#send({ type: "run.heard", ...this.claim, n }));
   }
 
   get claim() {
@@ -133,32 +130,22 @@ export class JobRun {
   /** Ends the work: all causes but `drop` still report; `drop` kills at once and sends nothing more. */
   end(cut: EndCause): void {
     this.#cut = this.#cut === null || cut === "drop" ? cut : this.#cut;
-    this.#handovers.close();
+    this.#dialogue.close();
     if (cut !== "drop") return this.#halt.stop();
     this.#dropped.abort();
     return this.#halt.kill();
   }
 
-  /** The service's answer to a handover. */
-  answer(id: string, refused: string | null): void {
-    this.#handovers.answer(id, refused);
-  }
-
-  /** The service's answer to a permission that the agent asked for. */
-  permit(answer: Parameters<Permissions["answer"]>[0]): void {
-    this.#permissions.answer(answer);
-  }
-
-  /** A person's message to the agent. */
-  takeMessage(said: PersonMessage): void {
-    this.#messages.take(said);
+  /** A message for the agent. */
+  take(message: SaidToAgent): void {
+    this.#dialogue.take(message);
   }
 
   /** Does the whole job and reports its end. Never rejects. */
   async work(): Promise<void> {
     const { clock, workFolder, mirrors, log } = this.#options;
     const { timeoutMinutes } = this.job;
-    const cancelTimeout = clock.at(clock.now() + timeoutMinutes * 60_000, () => this.end("timeout"));
+    this.#timeout = new TimeLimit(clock, timeoutMinutes * 60_000, () => this.end("timeout"));
     let place: Place | null = null;
     let ending: RunEnding | null = null;
     let failed: JobFailed | null = null;
@@ -168,7 +155,7 @@ export class JobRun {
     } catch (error) {
       failed = error instanceof JobFailed ? error : new JobFailed("runner-error", errorMessage(error));
     }
-    cancelTimeout();
+    this.#timeout.end();
     if (place !== null) await endMarked(place.folder.mark);
     await this.#report(place?.checkouts ?? [], ending, this.#failure(failed));
     for (const { repository, base: commit } of place?.checkouts ?? []) mirrors.held.letGo({ repository, commit });
@@ -221,16 +208,28 @@ export class JobRun {
   }
 
   async #agent(place: Place): Promise<AgentResult> {
+    const { name } = this.job.harness;
+    const harness = this.#options.harnesses.get(name);
+    if (harness === undefined) throw new JobFailed("harness-not-found", `there is no harness ${name} here`);
+    const { clock, room } = this.#options;
+    const { calls } = this.#dialogue;
+    const options = { folder: place.folder, calls, own: [], clock, mask: this.#mask, room };
+    const tools = await RunTools.open(this.job, options);
+    return this.#runAgent(place, harness).finally(() => {
+      calls.close();
+      tools.close();
+    });
+  }
+
+  async #runAgent(place: Place, harness: Harness): Promise<AgentResult> {
     const { folder } = place;
-    const { task, line, station, harness, skills } = this.job;
-    const found = this.#options.harnesses.get(harness.name);
-    if (found === undefined) throw new JobFailed("harness-not-found", `there is no harness ${harness.name} here`);
+    const { task, line, station, skills } = this.job;
     await folder.writeSkills(skills);
     const search = await this.#beginSearch(folder);
     const prompt = search === null ? station.prompt : `${search.prompt}${station.prompt}`;
     await writeFile(join(folder.context, "prompt.md"), prompt);
     await writeFile(join(folder.context, "context.json"), JSON.stringify({ task, line, station }, null, 2));
-    return found
+    return harness
       .run(this.job, {
         cwd: cwdOf(place),
         env: this.#environment(place, { secrets: true }),
@@ -249,7 +248,7 @@ export class JobRun {
         ask: (question) => this.#takeQuestion(question),
         permission: (wish, answered) => this.#askPermission(wish, answered),
         say: search === null ? null : (type, value) => search.say(type, value),
-        listen: (give) => this.#messages.listen(give),
+        listen: (give) => this.#dialogue.messages.listen(give),
       })
       .catch((error: unknown) => {
         throw error instanceof HarnessNotFound ? new JobFailed("harness-not-found", error.message) : error;
@@ -284,21 +283,21 @@ export class JobRun {
     if (exitCode !== 0) {
       throw new JobFailed("harness-failed", `the agent ended with ${exitCode ?? "a signal"}`, output);
     }
-    const { given } = this.#handovers;
+    const { given } = this.#dialogue.handovers;
     if (given !== null) return { kind: "handover", to: given.to, note: this.#mask(given.note) };
     if (this.#question !== null) return this.#asked();
     await this.#passCheck(place);
     const [only, ...others] = this.job.station.next;
     if (only === undefined) return { kind: "finish", note: "" };
     if (others.length > 0) return { kind: "finish", note: "The agent handed over to none of the next stations." };
-    const refused = await this.#handovers.ask({ to: only, note: "" });
+    const refused = await this.#dialogue.handovers.ask({ to: only, note: "" });
     if (refused === null) return { kind: "handover", to: only, note: "" };
     return { kind: "finish", note: refused.slice(0, 20_000) };
   }
 
   #takeQuestion(question: string): void {
     this.#question = question;
-    if (isKeptIn(this.job) && this.#handovers.given === null) this.end("question");
+    if (isKeptIn(this.job) && this.#dialogue.handovers.given === null) this.end("question");
   }
 
   #asked(): RunEnding {
@@ -307,11 +306,11 @@ export class JobRun {
 
   /** Asks for a handover: runs the station's check, then asks the service. Null when it is given, else the reason. */
   async #handOver(place: Place, to: string, note: string): Promise<string | null> {
-    const { closedBecause } = this.#handovers;
+    const { closedBecause } = this.#dialogue.handovers;
     if (closedBecause !== null) return closedBecause;
     const check = await this.#runCheck(place);
     if (check?.passed === false) return `The station's check failed.\n${check.output.slice(-19_000)}`;
-    return this.#handovers.ask({ to, note: this.#mask(note) });
+    return this.#dialogue.handovers.ask({ to, note });
   }
 
   async #askPermission(wish: PermissionWish, answered: (answer: PermissionAnswer) => void): Promise<void> {
@@ -320,7 +319,7 @@ export class JobRun {
     if (!this.#options.knows("permissions")) {
       return answered({ dismissed: "The service is of a release that gives no leave for calls." });
     }
-    this.#permissions.ask(wish, answered);
+    this.#dialogue.permissions.ask(wish, answered);
   }
 
   /** Runs the station's check; throws when it fails. */

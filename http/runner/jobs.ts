@@ -30,18 +30,12 @@ export class Jobs {
         return this.find(message)?.end("stop");
       case "run.drop":
         return this.find(message)?.end("drop");
-      case "run.message":
-        return this.find(message)?.takeMessage(message);
-      case "run.permission-answered":
-        return this.find(message)?.permit(message);
-      case "run.handover-answered":
-        return this.find(message)?.answer(message.id, message.refused);
-      // Answers to calls and orders to push: this runner does neither.
-      case "run.tool-waiting":
-      case "run.tool-answered":
+      // Orders to push: this runner does not.
       case "run.push":
       case "run.pull-request-answered":
         return undefined;
+      default:
+        return this.find(message)?.take(message);
     }
   }
 

@@ -58,6 +58,16 @@ export class RunFolder {
     return join(this.context, "skills");
   }
 
+  /** Sockets of the MCP servers of the run's tools. */
+  get tools(): string {
+    return join(this.path, "tools");
+  }
+
+  /** The file that names them, in the form that MCP clients read. */
+  get toolsConfig(): string {
+    return join(this.tools, "mcp.json");
+  }
+
   /** What the agent of a search is shown. */
   get search(): string {
     return join(this.context, "search");

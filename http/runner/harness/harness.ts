@@ -9,6 +9,7 @@ import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 /** The inputs of a harness for one run, and the callbacks for its reports. */
 export interface HarnessRun {
   readonly cwd: string;
+  /** With `SIGNALBOX_MCP_CONFIG`, the file that names the MCP servers of the run's tools: an adapter hands it on. */
   readonly env: Readonly<Record<string, string>>;
   /** The prefix of the marks of all processes that the run starts. */
   readonly mark: string;

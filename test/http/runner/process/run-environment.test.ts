@@ -32,6 +32,7 @@ t.test("programs see of the runner's environment only what is passed by name", a
     [
       ...["HOME", "PATH", "RUNNER_TEST_SEEN", "SIGNALBOX_CHECKOUTS", "SIGNALBOX_CONTEXT_FILE"],
       ...[
+        "SIGNALBOX_MCP_CONFIG",
         "SIGNALBOX_PROMPT_FILE",
         "SIGNALBOX_RUN",
         "SIGNALBOX_SKILLS",

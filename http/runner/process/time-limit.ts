@@ -1,0 +1,45 @@
+import type { Clock } from "../../../runtime/clock.js";
+
+/** A time limit whose clock can stand still. */
+export class TimeLimit {
+  readonly #clock: Clock;
+  readonly #over: () => void;
+  #leftMs: number;
+  #sinceMs = 0;
+  #cancel: (() => void) | null = null;
+
+  /** Begins at once; `over` is called at most once. */
+  constructor(clock: Clock, ms: number, over: () => void) {
+    this.#clock = clock;
+    this.#leftMs = ms;
+    this.#over = over;
+    this.#go();
+  }
+
+  /** Stops its clock, or lets it go on; to say either twice changes nothing. */
+  pause(isPaused: boolean): void {
+    if (isPaused) this.#stand();
+    else if (this.#cancel === null && this.#leftMs > 0) this.#go();
+  }
+
+  /** Nothing is called any more. */
+  end(): void {
+    this.#stand();
+    this.#leftMs = 0;
+  }
+
+  #go(): void {
+    this.#sinceMs = this.#clock.now();
+    this.#cancel = this.#clock.at(this.#sinceMs + this.#leftMs, () => {
+      this.#leftMs = 0;
+      this.#over();
+    });
+  }
+
+  #stand(): void {
+    if (this.#cancel === null) return;
+    this.#cancel();
+    this.#cancel = null;
+    this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.now() - this.#sinceMs));
+  }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from "../../../runtime/clock.js";
+import type { PendingCall, ToolCalls, ToolResult, ToolWish } from "./tool-calls.js";
+
+/** How often a client that takes progress gets some, in milliseconds: clients give up after a minute of silence. */
+export const PROGRESS_EVERY_MS = 15_000;
+/** How long any other client is kept waiting, in milliseconds: less than the minute after which it gives up. */
+export const ANSWER_WITHIN_MS = 50_000;
+
+/** A client's request for a call. */
+export interface ToolRequest {
+  /** Aborted when the client gives the request up, or is gone. */
+  readonly signal: AbortSignal;
+  /** Tells the client that the call is under way; null when it wants no progress. */
+  readonly progress: ((text: string) => void) | null;
+}
+
+const GIVEN_UP: ToolResult = { text: "The request was given up.", isError: true };
+
+/**
+ * Makes a call, and answers the client's request before it would give up: with the call's result, or, where it takes no
+ * progress, with the advice to ask again. Never rejects.
+ */
+export function awaitCall(
+  calls: ToolCalls,
+  wish: ToolWish,
+  { clock, signal, progress }: ToolRequest & { readonly clock: Clock },
+): Promise<ToolResult> {
+  return new Promise((resolve) => {
+    let cancelTimer: () => void = () => undefined;
+    let call: PendingCall | null = null;
+    const end = (result: ToolResult) => {
+      cancelTimer();
+      signal.removeEventListener("abort", giveUp);
+      resolve(result);
+    };
+    const giveUp = () => {
+      if (call !== null) calls.cancel(call);
+      end(GIVEN_UP);
+    };
+    const say = (what: string | null) => progress?.(what === null ? "The call is under way." : `Waiting for ${what}.`);
+    if (signal.aborted) return end(GIVEN_UP);
+    call = calls.wait(wish, { waits: say, answered: end });
+    if (call === null) return undefined;
+    const pending = call;
+    signal.addEventListener("abort", giveUp, { once: true });
+    const beat = () => {
+      cancelTimer = clock.at(clock.now() + PROGRESS_EVERY_MS, () => {
+        say(pending.waitsFor);
+        beat();
+      });
+    };
+    if (progress !== null) return beat();
+    cancelTimer = clock.at(clock.now() + ANSWER_WITHIN_MS, () => {
+      calls.leave(pending);
+      end({ text: toAdvice(pending), isError: false });
+    });
+    return undefined;
+  });
+}
+
+/** No error: an agent that takes it for one would try something else. */
+function toAdvice({ callId, waitsFor }: PendingCall): string {
+  const named = callId === null ? "" : ` (${callId})`;
+  const what = waitsFor === null ? `The call${named} is under way.` : `The call waits for ${waitsFor}${named}.`;
+  return `${what} Call again with the same inputs: that makes no second call, and gives the result of this one.`;
+}

@@ -1,0 +1,52 @@
+import { ProtocolError, ProtocolErrorCode, Server, type ServerContext } from "@modelcontextprotocol/server";
+import type { ToolRequest } from "./await-call.js";
+import type { ToolResult } from "./tool-calls.js";
+
+/** A tool of an MCP server. */
+export interface ServedTool {
+  /** `[A-Za-z0-9_-]{1,64}`. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema; `type` is `object`. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** `inputs` are as the client sent them, unchecked. Never rejects. */
+  readonly call: (inputs: unknown, request: ToolRequest) => Promise<ToolResult>;
+}
+
+/**
+ * An MCP server for one client, with tools that do not change. Inputs are not checked here. It asks nothing of its client:
+ * whoever sits at an agent is not the one who may approve its calls.
+ */
+export function createMcpServer(name: string, tools: readonly ServedTool[]): Server {
+  const server = new Server({ name, version: "1" }, { capabilities: { tools: {} } });
+  const listed = tools.map(({ name, description, schema }) => ({
+    ...{ name, description },
+    inputSchema: { ...schema, type: "object" as const },
+  }));
+  server.setRequestHandler("tools/list", () => ({ tools: listed }));
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const tool = tools.find((served) => served.name === params.name);
+    if (tool === undefined) {
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}.`);
+    }
+    const { signal } = context.mcpReq;
+    const { text, isError } = await tool.call(params.arguments ?? {}, { signal, progress: toProgress(context) });
+    return { content: [{ type: "text", text }], isError };
+  });
+  return server;
+}
+
+/** Null for a client that wants no progress. */
+function toProgress({ mcpReq }: ServerContext): ((text: string) => void) | null {
+  const progressToken = mcpReq._meta?.progressToken;
+  if (progressToken === undefined) return null;
+  let progress = 0;
+  return (message) => {
+    progress += 1;
+    mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } }).catch(noop);
+  };
+}
+
+function noop(): void {
+  // The client is gone: its requests are aborted.
+}

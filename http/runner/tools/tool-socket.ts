@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
+import { createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { createMcpServer, type ServedTool } from "./mcp-server.js";
+
+/** Longest path that every system can bind a socket to, in bytes. */
+const MAX_PATH_BYTES = 100;
+/** Most clients of one socket at once. */
+const MAX_CLIENTS = 32;
+/** Longest message of a client, in bytes; a longer one ends its connection. */
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+/** Most bytes that a client has not read while it asks for more. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+
+/**
+ * An MCP server on a Unix socket. Only the user of the folder that it lies in can connect. Each client has its own
+ * connection, within bounds; what one sends, or does not read, ends that connection alone.
+ */
+export class ToolSocket {
+  readonly path: string;
+  readonly #server: Server;
+  readonly #clients: ReadonlySet<Socket>;
+
+  private constructor(path: string, server: Server, clients: ReadonlySet<Socket>) {
+    this.path = path;
+    this.#server = server;
+    this.#clients = clients;
+  }
+
+  /** `path` is in a folder that nobody else can enter. Rejects when it cannot be bound. */
+  static async open(path: string, name: string, tools: readonly ServedTool[]): Promise<ToolSocket> {
+    const clients = new Set<Socket>();
+    const server = createServer((client) => {
+      clients.add(client);
+      client.once("close", () => clients.delete(client));
+      serveClient(client, name, tools);
+    });
+    server.maxConnections = MAX_CLIENTS;
+    await bind(server, path);
+    await chmod(path, 0o600);
+    return new ToolSocket(path, server, clients);
+  }
+
+  /** Ends its connections. */
+  close(): void {
+    this.#server.close();
+    for (const client of this.#clients) client.destroy();
+  }
+}
+
+function serveClient(client: Socket, name: string, tools: readonly ServedTool[]): void {
+  // Each answer that is not written yet listens for the end of the connection.
+  client.setMaxListeners(0);
+  client.on("error", () => client.destroy());
+  client.on("data", () => {
+    if (client.writableLength > MAX_UNREAD_BYTES) client.destroy();
+  });
+  serveStdio(() => createMcpServer(name, tools), { transport: new SocketTransport(client) });
+}
+
+/** Messages in lines; its end is the connection's. */
+class SocketTransport extends StdioServerTransport {
+  readonly #client: Socket;
+
+  constructor(client: Socket) {
+    super(client, client, { maxBufferSize: MAX_MESSAGE_BYTES });
+    this.#client = client;
+  }
+
+  override async close(): Promise<void> {
+    await super.close();
+    this.#client.destroy();
+  }
+}
+
+/** A path that is too long is bound through a short link to its folder, which is gone afterwards. */
+async function bind(server: Server, path: string): Promise<void> {
+  if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return listen(server, path);
+  const [temporary = "/tmp"] = [tmpdir(), "/tmp"].sort((one, other) => one.length - other.length);
+  const folder = await mkdtemp(join(temporary, "signalbox-"));
+  try {
+    const link = join(folder, "at");
+    await symlink(dirname(path), link);
+    await listen(server, join(link, basename(path)));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  server.listen(path);
+  await once(server, "listening");
+}

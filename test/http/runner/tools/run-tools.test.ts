@@ -1,0 +1,201 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { createConnection, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import t, { type Test } from "tap";
+import type { OfferedTool } from "../../../../actors/runners/job.js";
+import { MAX_OPEN_TOOL_CALLS, type ToolCalled } from "../../../../actors/runners/run-tools.js";
+import type { ServedTool } from "../../../../http/runner/tools/mcp-server.js";
+import { RunTools } from "../../../../http/runner/tools/run-tools.js";
+import { ToolCalls } from "../../../../http/runner/tools/tool-calls.js";
+import { ManualClock } from "../../../support/manual-clock.js";
+import { until } from "../../../support/until.js";
+import { connectTo, earlierClient, laterClient, type ToolClient } from "./tool-clients.js";
+
+const schema = { type: "object", properties: { id: { type: "integer" } }, required: ["id"] };
+const TOOLS: readonly OfferedTool[] = [
+  { server: "tracker", name: "find", description: "Finds an issue.", schema },
+  { server: "tracker", name: "comment", description: "Says something.", schema: { type: "object" } },
+  { server: "chat", name: "post", description: "Posts.", schema: { type: "object" } },
+];
+
+type Sent = Omit<ToolCalled, "runId" | "fence">;
+
+/** The tools of a run, of a runner whose service is moved by hand. */
+async function begin(t: Test, { deep = "", own = [] as ServedTool[], tools = TOOLS } = {}) {
+  const base = mkdtempSync(join(tmpdir(), "signalbox-tools-"));
+  t.teardown(() => rmSync(base, { recursive: true, force: true }));
+  mkdirSync(join(base, deep), { recursive: true });
+  const at = join(base, deep, "tools");
+  const folder = { tools: at, toolsConfig: join(at, "mcp.json") };
+  const clock = new ManualClock();
+  const [asked, cancelled]: [Sent[], string[]] = [[], []];
+  const calls = new ToolCalls({
+    prefix: "1",
+    send: (message) => (message.type === "run.tool-call" ? asked.push(message) : cancelled.push(message.id)),
+    paused: () => undefined,
+  });
+  const mask = (text: string) => text.replaceAll("s3cr3t", "***");
+  const options = { folder, calls, own, clock, mask, room: () => Promise.resolve() };
+  const opened = await RunTools.open({ tools: [...tools] }, options);
+  t.teardown(() => opened.close());
+  const config = JSON.parse(readFileSync(folder.toolsConfig, "utf8")).mcpServers;
+  const socketOf = (server: string): string => config[server].args[1];
+  const answer = (id: string, text: string) => calls.answered({ id, outcome: "done", text });
+  const nth = (place: number) => until("a call", () => asked[place]);
+  return { folder, clock, calls, asked, cancelled, opened, config, socketOf, answer, nth };
+}
+
+const closing = (socket: Socket) => new Promise((resolve) => socket.once("close", resolve));
+
+const CLIENTS: Readonly<Record<string, (t: Test, path: string) => Promise<ToolClient>>> = {
+  "the later client": (t, path) => laterClient(t, path, "legacy"),
+  "the later client, of the later protocol": (t, path) => laterClient(t, path, "auto"),
+  "the earlier client": earlierClient,
+};
+
+for (const [name, connect] of Object.entries(CLIENTS)) {
+  t.test(`${name} lists the tools, calls them, and gets progress while a person is asked`, async (t) => {
+    const { socketOf, calls, asked, nth, answer } = await begin(t);
+    const client = await connect(t, socketOf("tracker"));
+    t.same(client.capabilities(), { tools: {} }, "the list never changes, and nothing is asked of the client");
+    t.match(await client.listTools(), [{ name: "find", inputSchema: schema }, { name: "comment" }]);
+    const progress: string[] = [];
+    const found = client.call("find", { id: 7, note: "s3cr3t" }, { progress: (text) => progress.push(text) });
+    t.same(await nth(0), {
+      ...{ type: "run.tool-call", id: "1-1", server: "tracker", tool: "find", inputs: '{"id":7,"note":"***"}' },
+    });
+    calls.waiting({ id: "1-1", callId: "call_1", for: "the assignee's approval" });
+    await until("progress", () => progress.length === 1);
+    t.same(progress, ["Waiting for the assignee's approval."]);
+    answer("1-1", "an issue");
+    t.equal(await found, "an issue");
+    const refused = client.call("comment", {});
+    await nth(1);
+    calls.answered({ id: "1-2", outcome: "dismissed", text: "Not now." });
+    t.equal(await refused, "error: Not now.");
+    t.match(await client.call("post", {}).catch((error: Error) => error.message), /There is no tool post/);
+    t.equal(asked.length, 2);
+    await client.close();
+  });
+
+  t.test(`${name}, without progress, is told to call again, and its cancelling reaches the service`, async (t) => {
+    const { socketOf, clock, cancelled, nth, answer } = await begin(t);
+    const client = await connect(t, socketOf("tracker"));
+    const first = client.call("find", { id: 1 });
+    await nth(0);
+    clock.advance(50_000);
+    t.match(await first, /^The call is under way\. Call again with the same inputs/);
+    const second = client.call("find", { id: 1 });
+    const stopping = new AbortController();
+    const third = client.call("find", { id: 2 }, { signal: stopping.signal }).catch(() => "given up");
+    t.match(await nth(1), { id: "1-2", inputs: '{"id":2}' }, "the equal one is no call of its own");
+    stopping.abort();
+    t.equal(await third, "given up");
+    await until("the cancelling", () => cancelled.length === 1);
+    t.same(cancelled, ["1-2"]);
+    answer("1-1", "an issue");
+    t.equal(await second, "an issue");
+    void client.call("find", { id: 3 }).catch(() => undefined);
+    await nth(2);
+    await client.close();
+    await until("what a client that left had open", () => cancelled.length === 2);
+    t.same(cancelled, ["1-2", "1-3"]);
+  });
+}
+
+t.test(
+  "each integration has a server of its own, the service's tools one too, in a file for its user alone",
+  async (t) => {
+    const own: ServedTool = {
+      ...{ name: "open_pull_request", description: "", schema: { type: "object" } },
+      call: async (inputs) => ({ text: JSON.stringify(inputs), isError: false }),
+    };
+    const { opened, folder, config, socketOf } = await begin(t, { own: [own] });
+    t.same(Object.keys(config), ["signalbox", "tracker", "chat"]);
+    t.match(config.tracker, {
+      type: "stdio",
+      command: process.execPath,
+      args: [/bridge\.js$/, join(folder.tools, "1")],
+    });
+    const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+    t.same([folder.toolsConfig, folder.tools, socketOf("chat")].map(modeOf), ["600", "700", "600"]);
+    const client = await earlierClient(t, socketOf("signalbox"));
+    t.equal(await client.call("open_pull_request", { title: "T" }), '{"title":"T"}');
+    opened.close();
+    await until("the socket is gone", () => !existsSync(socketOf("chat")));
+    t.equal((await begin(t, { tools: [] })).config.tracker, undefined, "without tools the file names no server");
+  },
+);
+
+t.test("a folder may be deep, and nothing is left beside it", async (t) => {
+  const { socketOf, nth, answer } = await begin(t, { deep: `${"deep-".repeat(20)}/${"deeper-".repeat(12)}` });
+  const path = socketOf("chat");
+  t.ok(Buffer.byteLength(path) > 200);
+  const link = join(mkdtempSync(join(tmpdir(), "signalbox-tools-")), "at");
+  t.teardown(() => rmSync(dirname(link), { recursive: true }));
+  symlinkSync(dirname(path), link);
+  const client = await laterClient(t, join(link, "1"), "legacy");
+  const posted = client.call("post", {});
+  await nth(0);
+  answer("1-1", "posted");
+  t.equal(await posted, "posted");
+});
+
+t.test("a hostile client ends its own connection at most: others are served meanwhile", async (t) => {
+  const { socketOf, calls, asked, nth, answer } = await begin(t);
+  const honest = await earlierClient(t, socketOf("chat"));
+  const junk = await connectTo(t, socketOf("tracker"));
+  junk.write(`\u0000\n{"jsonrpc":"1"}\n[]\nnull\n{"jsonrpc":"2.0","method":"x","id":{}}\n${"{".repeat(10_000)}\n`);
+  const huge = await connectTo(t, socketOf("tracker"));
+  huge.write(`{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":"${"x".repeat(2 * 1024 * 1024)}`);
+  await closing(huge);
+  const greedy = await earlierClient(t, socketOf("tracker"));
+  const answers = Array.from({ length: 1_000 }, (_, id) => greedy.call("find", { id }));
+  const [text] = await Promise.all(answers.slice(MAX_OPEN_TOOL_CALLS));
+  t.match(text, /^error: At most 32 calls/);
+  t.equal(asked.length, MAX_OPEN_TOOL_CALLS);
+  const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) });
+  for (const inputs of [{ text: "x".repeat(70_000) }, deep(40)]) {
+    t.match(await honest.call("post", { inputs }), /^error: The inputs must/);
+  }
+  answer("1-1", "first");
+  t.equal(await answers[0], "first");
+  const posted = honest.call("post", { id: 1 });
+  t.match(await nth(MAX_OPEN_TOOL_CALLS), { server: "chat" });
+  answer(`1-${MAX_OPEN_TOOL_CALLS + 1}`, "posted");
+  t.equal(await posted, "posted");
+  calls.close();
+  await Promise.all(answers);
+  t.notOk(junk.destroyed, "junk is read over");
+});
+
+t.test("a client that reads nothing, and connections beyond a bound, are cut off", async (t) => {
+  const { socketOf } = await begin(t, {
+    tools: Array.from({ length: 50 }, (_, n) => ({
+      ...TOOLS[0],
+      server: "tracker",
+      name: `find_${n}`,
+      description: "x".repeat(2_000),
+      schema,
+    })),
+  });
+  const path = socketOf("tracker");
+  const deaf = await connectTo(t, path);
+  deaf.pause();
+  const list = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}\n`;
+  deaf.write(Array.from({ length: 500 }, (_, id) => list(id)).join(""));
+  const closed = closing(deaf);
+  await until("its end", () => {
+    deaf.write(list(1_000));
+    return deaf.destroyed || !deaf.writable;
+  });
+  deaf.resume();
+  await closed;
+  const many = Array.from({ length: 40 }, () => createConnection(path).on("error", () => undefined));
+  t.teardown(() => many.forEach((socket) => void socket.destroy()));
+  let ended = 0;
+  for (const socket of many) socket.once("close", () => (ended += 1));
+  await until("those too many", () => ended === 8);
+  t.equal(ended, 8);
+});
