@@ -82,6 +82,12 @@ export async function runTestFiles(files: readonly string[], options: TestFileOp
   return { results, left: files.slice(results.length) };
 }
 
+/**
+ * Room for what is collected soon, in MiB: with the usual 16, collecting takes a tenth of the tests' time. No source maps:
+ * to read them takes a third of the time that loading the product does.
+ */
+const NODE_FLAGS = ["--max-semi-space-size=64"];
+
 interface Hearing {
   /** Takes a line of standard output; true when the next file starts with it, which restarts the time limit. */
   readonly output: (line: string) => boolean;
@@ -97,7 +103,7 @@ async function runProcess(
   hearing: Hearing,
 ): Promise<string | null> {
   const env = { ...process.env, TAP: "1", TAP_TIMEOUT: "0" };
-  const child = spawn(process.execPath, ["--enable-source-maps", ...args], {
+  const child = spawn(process.execPath, [...NODE_FLAGS, ...args], {
     ...{ env, detached: true, stdio: ["ignore", "pipe", "pipe"] },
   });
   let cut: string | null = null;
