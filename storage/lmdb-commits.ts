@@ -110,6 +110,7 @@ export class LmdbCommits {
 
   #write(writes: readonly Write[]): Promise<unknown> {
     return this.#root.batch(() => {
+      this.#values.putNewShapes();
       for (const { key, bytes } of writes) {
         if (bytes === null) this.#root.remove(key);
         else this.#root.put(key, asBinary(bytes));

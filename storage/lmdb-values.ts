@@ -5,6 +5,7 @@
  * 1. A value is decoded only after its checksum fits its key and bytes; otherwise {@link DamagedValue} stands for it.
  * 2. A value without a checksum is damaged, unless the store's format says that an earlier release may have written it.
  * 3. Decoding never throws: the binding would keep the pages of a cursor whose loop is left by its own throw.
+ * 4. New shapes are committed with the first values that have them: nobody else writes the store meanwhile.
  */
 import { asBinary, type RootDatabase } from "lmdb";
 import { pack, unpack } from "msgpackr";
@@ -59,7 +60,7 @@ export function openValues(open: (options: object) => LmdbRoot): {
     sharedStructuresKey: SHAPES,
     ...sharedShapes,
     getStructures: () => later.values?.readShapes(),
-    saveStructures: (shapes: unknown, isCompatible: unknown) => later.values?.saveShapes(shapes, isCompatible) ?? false,
+    saveStructures: (shapes: unknown) => later.values?.takeShapes(shapes) ?? false,
   });
   later.values = new LmdbValues(root);
   return { root, values: later.values };
@@ -71,6 +72,8 @@ export class LmdbValues {
   /** The key of the value that is decoded next. */
   #key: Key = [];
   #mayHoldUnsealed: boolean;
+  /** Shapes that are not in the database yet, encoded; null for none. */
+  #newShapes: Buffer | null = null;
 
   /** Throws `damaged` when the store does not say which format it has. */
   constructor(root: LmdbRoot) {
@@ -102,18 +105,25 @@ export class LmdbValues {
     return seal(key, bytes);
   }
 
-  /** Call after each commit: the migration may have begun or ended. */
+  /** Puts the shapes of what was encoded since the last commit; call in the transaction that puts the values. */
+  putNewShapes(): void {
+    if (this.#newShapes !== null) this.#putShapes(this.#newShapes);
+  }
+
+  /** Call after each commit: its shapes are stored, and the migration may have begun or ended. */
   committed(): void {
+    this.#newShapes = null;
     if (!this.#mayHoldUnsealed) return;
     const bytes = this.#root.getBinary(SHAPES);
     if (bytes !== undefined && !isSealed(bytes)) {
-      this.#uninterrupted(() => this.#putShapes(unpack(bytes)));
+      this.#uninterrupted(() => this.#putShapes(bytes));
     }
     this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
   }
 
   /** The shapes for the encoder; undefined while there are none. Throws `damaged`. */
   readShapes(): unknown {
+    if (this.#newShapes !== null) return unpack(this.#newShapes);
     const bytes = this.#root.getBinary(SHAPES);
     if (bytes === undefined) return undefined;
     if (isIntact(SHAPES_NAME, bytes, bytes.length)) return unpack(bytes.subarray(SEAL_BYTES));
@@ -121,13 +131,10 @@ export class LmdbValues {
     throw new StoreError("damaged", "the names of all fields are damaged");
   }
 
-  /** Makes shapes durable; false when others were stored meanwhile. `isCompatible` is the encoder's. */
-  saveShapes(shapes: unknown, isCompatible: unknown): boolean {
-    return this.#uninterrupted(() => {
-      if (typeof isCompatible === "function" && isCompatible(this.readShapes()) !== true) return false;
-      this.#putShapes(shapes);
-      return true;
-    });
+  /** Takes the encoder's shapes; true, since they are stored before any value that has them is read. */
+  takeShapes(shapes: unknown): true {
+    this.#newShapes = pack(shapes);
+    return true;
   }
 
   /** Does `work` in a transaction, again as long as a signal interrupts its flush. */
@@ -141,8 +148,9 @@ export class LmdbValues {
     }
   }
 
-  #putShapes(shapes: unknown): void {
-    const bytes = Buffer.concat([Buffer.alloc(SEAL_BYTES), pack(shapes)]);
+  /** @param shapes Encoded, without a checksum. */
+  #putShapes(shapes: Uint8Array): void {
+    const bytes = Buffer.concat([Buffer.alloc(SEAL_BYTES), shapes]);
     this.#root.put(SHAPES, asBinary(seal(SHAPES_NAME, bytes)));
   }
 
