@@ -17,8 +17,10 @@ import { signingKeysActor } from "./hooks/delivery/signing-keys.machine.js";
 import { hookOccurrenceActor } from "./hooks/hook-occurrence.machine.js";
 import { hookMatcherActor } from "./hooks/matching/hook-matcher.machine.js";
 import { hookResendActor } from "./hooks/resend.machine.js";
+import { actionRunActor } from "./integration-work/action-run.machine.js";
 import { deliveryActor } from "./integration-work/delivery.machine.js";
 import { deliveryIntakeActor } from "./integration-work/delivery-intake.machine.js";
+import { scheduleActor } from "./integration-work/schedule.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import { judgesNothing, type ReplayJudging } from "./replays/judging/model-terms.js";
 import { replayActor } from "./replays/replay.machine.js";
@@ -71,6 +73,8 @@ export function createActorTypes(
     integrationConnectionActor,
     deliveryIntakeActor,
     deliveryActor,
+    actionRunActor,
+    scheduleActor,
     dispatcherActor,
     runnerActor,
     blobSweeperActor,

@@ -49,8 +49,8 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
-    integrationRequestEffect({ reading, clock, sealer, log, ...parts.integrations }),
     evaluationEffect({ reading, scheduler }),
+    integrationRequestEffect({ reading, clock, sealer, log, baseUrl, ...parts.integrations }),
     retentionEffect({ clock }),
   ];
 }

@@ -5,6 +5,7 @@ import { decisions, standingRetention } from "./decisions/decision.table.js";
 import { eventRetention } from "./events/event-log.table.js";
 import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
 import { changesFiredRetention } from "./hooks/loop-guard.js";
+import { actionRunRetention } from "./integration-work/action-run.table.js";
 import { deliveries, deliveryEntries } from "./integration-work/delivery.table.js";
 import { replayRetention } from "./replays/replay.retention.js";
 import { changeRetention } from "./resources/change-record.table.js";
@@ -36,6 +37,7 @@ export const retainedTables: RetentionCatalogue = {
     factRetention,
     stayRetention,
     hookOccurrenceRetention,
+    actionRunRetention,
     changesFiredRetention,
     inviteRetention,
     standingRetention,

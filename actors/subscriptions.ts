@@ -3,7 +3,9 @@ import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
 import { pullRequestsLeavingSubscriber } from "./config-pull-requests/pull-requests-leaving.js";
 import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
+import { bindingSubscriber } from "./integration-work/bindings.js";
 import { intakeSubscriber } from "./integration-work/intake-subscriber.js";
+import { scheduleSubscriber } from "./integration-work/schedule-subscriber.js";
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
 import { setsDissolvingSubscriber } from "./replays/sets-dissolving.js";
 import { poolChangesSubscriber } from "./runners/pool-changes.js";
@@ -22,6 +24,8 @@ export const subscribers: readonly Subscriber[] = [
   secretRotationSubscriber,
   connectionSubscriber,
   intakeSubscriber,
+  bindingSubscriber,
+  scheduleSubscriber,
   retentionSubscriber,
   setsDissolvingSubscriber,
   searchesLeavingSubscriber,

@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
+import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import { type ResourceRow, resourceAddresses } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
@@ -18,6 +19,8 @@ export function integrationWarnings(
   return [
     ...getWarnings(row),
     ...unservedBlocks(fields),
+    ...actingWarnings(fields),
+    ...captureWarnings(fields),
     ...authorizeWarnings(fields, allowList),
     ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
     ...secretWarnings(fields, reading, row.workspaceId),
@@ -40,16 +43,73 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-function unservedBlocks({ webhook, poll, actions, tools, connection, on }: IntegrationFields): Warning[] {
+function unservedBlocks({ webhook, poll, tools }: IntegrationFields): Warning[] {
   const blocks: readonly [path: string, isThere: boolean, message: string][] = [
     ["webhook", webhook !== null, "deliveries are not taken yet"],
     ["poll", poll !== null, "nothing is polled yet"],
-    ["actions", Object.keys(actions).length > 0, "actions are not run yet"],
     ["tools", Object.keys(tools).length > 0, "tools are not called yet"],
-    ["connection.token", (connection?.token ?? null) !== null, "it goes with no request yet"],
-    ["on", on.length > 0, "nothing is done on events yet"],
   ];
   return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
+}
+
+/** A schedule acts as nobody, so not as a person. */
+function actingWarnings({ actions, connection }: IntegrationFields): Warning[] {
+  if (connection?.holder !== "requester") return [];
+  return Object.entries(actions).flatMap(([name, { schedule }]) =>
+    schedule === null
+      ? []
+      : [
+          warning(
+            pathText(["actions", name, "schedule"]),
+            "it is not connected: the integration acts as people, and a schedule as nobody",
+          ),
+        ],
+  );
+}
+
+/** What a look-up's request captures is seen by nothing, and a token is seen by requests alone. */
+function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
+  const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>
+    (block?.events ?? []).flatMap(({ lookup }, index) =>
+      Object.keys(lookup?.request.capture ?? {}).map((name) =>
+        warning(
+          pathText([source, "events", index, "lookup", "request", "capture", name]),
+          "nothing sees it: events see the captures of lookup.capture",
+        ),
+      ),
+    ),
+  );
+  const read: readonly [path: (string | number)[], text: string | null][] = [
+    ...Object.entries(actions).flatMap(([action, { request }]) => answerTexts(["actions", action, "request"], request)),
+    ...(poll === null ? [] : answerTexts(["poll", "request"], poll.request)),
+    ...Object.entries(tools).map(([tool, { output }]): [string[], string | null] => [
+      ["tools", tool, "output"],
+      output,
+    ]),
+    ...on.flatMap(({ mark }, index) =>
+      Object.entries(mark).map(([kind, { value }]): [(string | number)[], string] => [
+        ["on", index, "mark", kind, "value"],
+        value,
+      ]),
+    ),
+  ];
+  const masked = read.flatMap(([path, text]) =>
+    text !== null && /\bconnection\b/.test(text)
+      ? [warning(pathText(path), "connection reads *** here: only a request's own fields see the token")]
+      : [],
+  );
+  return [...events, ...masked];
+}
+
+/** The expressions that a request's answer is read with. */
+function answerTexts(
+  path: readonly string[],
+  { capture, expect }: Pick<IntegrationFields["actions"][string]["request"], "capture" | "expect">,
+): [(string | number)[], string | null][] {
+  return [
+    [[...path, "expect", "success"], expect?.success ?? null],
+    ...Object.entries(capture).map(([name, text]): [string[], string] => [[...path, "capture", name], text]),
+  ];
 }
 
 /** People are sent to https only, unless the deployment allows other addresses. */

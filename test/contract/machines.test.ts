@@ -8,6 +8,7 @@ import { createStepper } from "../../runtime/step.js";
 import { stepByHand, withTurn } from "../support/turn.js";
 import { compareWithTable, eventsOf, isInTable, type MachineTable } from "./machine-tables.js";
 import { accessMachines } from "./machines/access.js";
+import { actionMachines } from "./machines/actions.js";
 import { connectionMachines } from "./machines/connections.js";
 import { deliveryMachines } from "./machines/deliveries.js";
 import { hookMachines } from "./machines/hooks.js";
@@ -19,6 +20,7 @@ const tables: Readonly<Record<string, MachineTable>> = {
   ...workspaceMachines,
   ...accessMachines,
   ...connectionMachines,
+  ...actionMachines,
   ...workMachines,
   ...searchMachines,
   ...hookMachines,

@@ -96,8 +96,9 @@ export function requesting(rows: Writing, answer: (request: AnyRequest) => HostA
     const bytes = all.subarray(0, request.maxBodyBytes);
     return { status, headers, bytes, isWhole: all.length < request.maxBodyBytes };
   };
+  const baseUrl = () => "https://signalbox.example";
   const log = { error: (message: string) => void logged.push(message) };
-  const effect = integrationRequestEffect({ reading: () => rows, outbound: { send }, sealer, clock, log });
+  const effect = integrationRequestEffect({ reading: () => rows, outbound: { send }, sealer, clock, log, baseUrl });
   const usual: IntegrationRequestInput = {
     ...{ teamId: TEAM, integrationId: INTEGRATION, block: { kind: "action", name: "act" }, values: "{}", after: null },
     ...{ actsAs: { kind: "team" }, timeoutMs: 10_000, again: "never", lane: "waiting" },

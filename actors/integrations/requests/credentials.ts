@@ -3,6 +3,7 @@ import type { Reading } from "../../../storage/store.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
 import { findSecretFor } from "../../workspaces/secret-hosts.js";
+import { findIntegrationConnection } from "../connection.table.js";
 import { findUsableConnection } from "../connection-permissions.js";
 import { openTokens } from "../connection-tokens.js";
 import type { IntegrationFields } from "../definition.js";
@@ -13,6 +14,8 @@ import type { RenderedRequest } from "./render-request.js";
 export interface NotSent {
   readonly code: IntegrationRequestCode;
   readonly reason: string;
+  /** When it may be different, in milliseconds from now; absent where nothing says so. */
+  readonly retryAfterMs?: number;
 }
 
 /** The token that the request acts with; null where the integration links no accounts. */
@@ -24,19 +27,23 @@ export interface CredentialScope {
   readonly integration: ResourceRow<IntegrationFields>;
 }
 
+/** How soon access that has ended is renewed, in milliseconds, where it is. */
+const RENEWAL_MS = 30_000;
+
 /**
- * The access token of the account, or why there is none to act with: a tool of a requester integration acts as a person
- * or not at all.
+ * The access token of the account, or why there is none to act with: a tool or a schedule of a requester integration acts
+ * as a person or not at all.
  */
 export function findActing(
   { reading, sealer, integration }: CredentialScope,
-  { actsAs, after }: Pick<IntegrationRequestInput, "actsAs" | "after">,
+  { block, actsAs, after }: Pick<IntegrationRequestInput, "block" | "actsAs" | "after">,
   nowMs: number,
 ): Acting | NotSent {
   const { connection } = integration.fields;
   const isPersons = connection?.holder === "requester";
-  if (actsAs.kind === "team" && isPersons && after?.kind === "tool")
-    return { code: "not-connected", reason: "the tool acts as a person, and nobody is known to act as" };
+  // What neither a tool nor a binding runs is run by a schedule.
+  if (actsAs.kind === "team" && isPersons && block.kind === "action" && after?.kind !== "binding")
+    return { code: "not-connected", reason: "it acts as a person, and there is nobody to act as" };
   if (actsAs.kind === "person" && !isPersons)
     return { code: "not-connected", reason: "the integration acts as its team now" };
   if (connection === null || connection.oauth2 === null) return { token: null, secrets: [] };
@@ -45,7 +52,10 @@ export function findActing(
   const linked = findUsableConnection(reading, { workspaceId, integrationId, holder }, nowMs);
   if (linked === null) {
     const whose = actsAs.kind === "team" ? "the team" : "the person whose task it is";
-    return { code: "not-connected", reason: `${whose} has no usable connection to ${integration.fields.name}` };
+    const reason = `${whose} has no usable connection to ${integration.fields.name}`;
+    const held = findIntegrationConnection(reading, workspaceId, integrationId, holder);
+    const isRenewed = held?.state === "connected" || held?.state === "refreshing";
+    return { code: "not-connected", reason, ...(isRenewed ? { retryAfterMs: RENEWAL_MS } : {}) };
   }
   const { access, refresh } = openTokens(sealer, linked.sealed);
   return { token: access, secrets: refresh === null ? [access] : [access, refresh] };

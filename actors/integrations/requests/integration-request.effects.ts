@@ -36,6 +36,7 @@ export interface IntegrationRequestOptions {
   readonly outbound: Pick<Outbound, "send">;
   readonly sealer: Pick<Sealer, "open">;
   readonly clock: Clock;
+  readonly baseUrl: () => string;
   /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */
   readonly log: Pick<RuntimeLog, "error">;
 }

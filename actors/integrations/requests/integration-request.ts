@@ -29,6 +29,8 @@ export interface IntegrationRequestInput {
   readonly values: string;
   /** Digest of a text in the workspace's bodies: seen as `raw`, and parsed as `body`, where `values` has neither. */
   readonly bodyDigest?: string | null;
+  /** The task that asks a person: `ask.link` of the values becomes its address; of an approval, `ask.body` ends with it. */
+  readonly asking?: { readonly taskId: string; readonly isApproval: boolean } | null;
   readonly after: AfterRequest | null;
   readonly actsAs: ActingAs;
   /** How long a request may take once it is on its way, in milliseconds. */

@@ -1,4 +1,3 @@
-import type { Clock } from "../../../runtime/clock.js";
 import type { Reading } from "../../../storage/store.js";
 import type { Names } from "../../expressions/evaluate.js";
 import { coversAddress } from "../../resources/fields.js";
@@ -22,12 +21,13 @@ export interface PreparedRequest {
 interface PrepareOptions {
   readonly reading: () => Reading;
   readonly sealer: Pick<Sealer, "open">;
-  readonly clock: Clock;
+  /** The service's own address. */
+  readonly baseUrl: () => string;
 }
 
 /** Evaluates and authorises a request, or says why it is not sent. Makes no request. */
 export function prepareRequest(
-  { reading: read, sealer }: PrepareOptions,
+  { reading: read, sealer, baseUrl }: PrepareOptions,
   {
     workspaceId,
     input,
@@ -40,7 +40,7 @@ export function prepareRequest(
   const scope = { reading, sealer, integration: found.integration };
   const acting = findActing(scope, input, nowMs);
   if ("code" in acting) return acting;
-  const seen = toNames(reading, workspaceId, { found, input });
+  const seen = toNames({ reading, workspaceId, baseUrl: baseUrl() }, { found, input });
   if (seen === null) return { code: "unwritable", reason: "what its expressions see is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);

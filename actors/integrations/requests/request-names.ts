@@ -12,10 +12,16 @@ import type { IntegrationRequestInput } from "./integration-request.js";
 /** Longest text of values, in bytes. */
 const MAX_VALUES_BYTES = 1024 * 1024;
 
+/** What of the service the values depend on. */
+export interface NamesScope {
+  readonly reading: Reading;
+  readonly workspaceId: string;
+  readonly baseUrl: string;
+}
+
 /** What the expressions of the request see; null when the values are no object, or too many. */
 export function toNames(
-  reading: Reading,
-  workspaceId: string,
+  { reading, workspaceId, baseUrl }: NamesScope,
   { found, input }: { readonly found: FoundRequest; readonly input: IntegrationRequestInput },
 ): Names | null {
   if (Buffer.byteLength(input.values) > MAX_VALUES_BYTES) return null;
@@ -25,7 +31,17 @@ export function toNames(
     name,
     toValue(value, integrationNames[name] ?? DYN),
   ]);
-  return { ...readBody(reading, workspaceId, { found, input }), ...Object.fromEntries(names) };
+  const all = { ...readBody(reading, workspaceId, { found, input }), ...Object.fromEntries(names) };
+  return "ask" in values ? { ...all, ask: toAsk(values.ask, baseUrl, input.asking ?? null) } : all;
+}
+
+/** What the task asks, with the address where it is answered. */
+function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["asking"]): Value {
+  const type = integrationNames.ask ?? DYN;
+  if (asking === null || asking === undefined || typeof ask !== "object" || ask === null) return toValue(ask, type);
+  const link = `${baseUrl}/api/tasks/${asking.taskId}`;
+  const body = "body" in ask && asking.isApproval ? { body: `${String(ask.body)}\n\n${link}` } : {};
+  return toValue({ ...ask, ...body, link }, type);
 }
 
 /** The body that the input refers to, parsed and as text, each only where an expression may read it. */

@@ -1,0 +1,144 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
+import { retryWaitMs } from "../outbound/retry-wait.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import { findResource } from "../resources/resource.table.js";
+import { readStoredText, toStoredText } from "../tables/text-blobs.js";
+import { taskRef } from "../tasks/task.messages.js";
+import { teamMarksRef } from "../tasks/team-marks.messages.js";
+import { timeText } from "../time-text.js";
+import { ACTION_TIMEOUT_MS, type ActionAttempt, type ActionRunRow, MAX_BODY_BYTES } from "./action-run.js";
+import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.js";
+import type { ActionRunContext, AttemptEnded, RunAgain, RunBegun } from "./classify-action-run.js";
+import { scheduleRef } from "./schedule.messages.js";
+
+/** The transitions of a run of an action (`action-run.machine.ts` says when each runs). */
+
+/** Stores the run and starts its first request. */
+export function begin(turn: Turn, begun: Omit<RunBegun, "type">, resends: string | null = null): ActionRunContext {
+  const { integration, action, binding, mostAttempts } = begun;
+  const row: ActionRunRow = {
+    ...{ id: turn.self.id, integrationId: integration.id, teamId: integration.teamId ?? "", action, binding },
+    ...{ state: "attempting", begunAt: timeText(turn.now), endedAt: null, retryAt: null, attempts: [] },
+    values: toStoredText(turn, turn.self.partition, begun.values),
+    ...{ resends, resentAs: null },
+  };
+  insertActionRun(turn, row);
+  const context = { integrationId: integration.id, attempt: 1, mostAttempts };
+  startRequest(turn, row, context);
+  return context;
+}
+
+/** Does again what an earlier run did. */
+export function beginAgain({ turn, before, idempotency, ...begun }: Delivered<RunAgain>): ActionRunContext {
+  recordRequest(turn, { idempotency }, turn.self.id);
+  actionRuns.put(turn, turn.self.partition, before, { ...before, resentAs: turn.self.id });
+  const context = begin(turn, begun, before.id);
+  turn.reply({ id: turn.self.id, replayed: false });
+  return context;
+}
+
+/** Starts the next request at once. */
+export function tryAgain(turn: Turn, context: ActionRunContext, result: IntegrationRequestResult): ActionRunContext {
+  const row = getRow(turn, context);
+  const after = { ...row, attempts: addAttempt(row, context, result) };
+  actionRuns.put(turn, turn.self.partition, row, after);
+  return startNext(turn, after, context);
+}
+
+/** Sets the wake-up for the next request. */
+export function waitForRetry(turn: Turn, context: ActionRunContext, result: IntegrationRequestResult): void {
+  const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
+  const row = getRow(turn, context);
+  const attempts = addAttempt(row, context, result);
+  actionRuns.put(turn, turn.self.partition, row, { ...row, state: "waiting", retryAt: timeText(atMs), attempts });
+  turn.wake("retry", atMs);
+}
+
+/** Starts the next request after its wait. */
+export function retry(turn: Turn, context: ActionRunContext): ActionRunContext {
+  const row = getRow(turn, context);
+  const after: ActionRunRow = { ...row, state: "attempting", retryAt: null };
+  actionRuns.put(turn, turn.self.partition, row, after);
+  return startNext(turn, after, context);
+}
+
+/** Records how it ended: sets the marks of a success, writes a line on the task of a failure, tells the schedule. */
+export function finish({ turn, type, result }: Delivered<AttemptEnded>, context: ActionRunContext): void {
+  const { partition: workspaceId, id } = turn.self;
+  const row = getRow(turn, context);
+  const { integrationId, teamId, action, binding } = row;
+  const state = type === "attempt.done" ? "done" : "failed";
+  const attempts = addAttempt(row, context, result);
+  actionRuns.put(turn, workspaceId, row, { ...row, state, endedAt: timeText(turn.now), retryAt: null, attempts });
+  turn.stop();
+  if (binding === null) {
+    if (row.resends === null)
+      turn.send(scheduleRef({ workspaceId, integrationId, action }), { type: "action.over", runId: id });
+    return;
+  }
+  const { taskId } = binding;
+  if (state === "failed") return reportFailure(turn, { row, taskId, attempt: context.attempt }, result);
+  const marks = Object.entries(result.marks ?? {}).map(([kind, value]) => ({ kind, value }));
+  if (marks.length > 0) turn.send(teamMarksRef(workspaceId, teamId), { type: "marks.set", taskId, marks });
+}
+
+function reportFailure(
+  turn: Turn,
+  { row, taskId, attempt }: { readonly row: ActionRunRow; readonly taskId: string; readonly attempt: number },
+  { code, reason }: IntegrationRequestResult,
+): void {
+  const { partition: workspaceId, id } = turn.self;
+  const { integrationId, action } = row;
+  const fields = findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId)?.fields;
+  const end = attempt > 1 ? ` It was tried ${attempt} times and is not tried again.` : "";
+  const text = `The action ${action} failed (${code}): ${reason ?? code}.${end}`;
+  const from = `integration ${fields?.integration ?? integrationId}`;
+  turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key: id });
+}
+
+function startNext(turn: Turn, row: ActionRunRow, context: ActionRunContext): ActionRunContext {
+  const next = { ...context, attempt: context.attempt + 1 };
+  startRequest(turn, row, next);
+  return next;
+}
+
+function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunContext): void {
+  const { id, integrationId, teamId, action, binding } = row;
+  turn.start(
+    INTEGRATION_REQUEST.request(String(attempt), {
+      ...{ teamId, integrationId, block: { kind: "action", name: action }, lane: "background" },
+      values: readStoredText(turn, turn.self.partition, row.values),
+      asking: binding?.event === "task.asked" ? { taskId: binding.taskId, isApproval: binding.asksApproval } : null,
+      after: binding === null ? null : { kind: "binding", index: binding.index },
+      actsAs: { kind: "team" },
+      timeoutMs: ACTION_TIMEOUT_MS,
+      // A binding makes another attempt of what a kill cut short; a schedule repeats what may be repeated.
+      again: binding === null ? "after-a-crash" : "never",
+      messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
+    }),
+  );
+}
+
+/** The attempts with one more; only the last keeps what was answered. */
+function addAttempt(
+  { attempts }: ActionRunRow,
+  { attempt: n }: ActionRunContext,
+  result: IntegrationRequestResult,
+): readonly ActionAttempt[] {
+  const { at, tookMs, method, origin, status, code, reason, retryAfterMs } = result;
+  const body = Buffer.from(result.response ?? "")
+    .subarray(0, MAX_BODY_BYTES)
+    .toString()
+    .replace(/\uFFFD$/, "");
+  const last = { n, at, tookMs, method, origin, status, body, code, reason, retryAfterMs };
+  return [...attempts.map((earlier) => ({ ...earlier, body: "" })), last];
+}
+
+function getRow(turn: Turn, { integrationId }: ActionRunContext): ActionRunRow {
+  const row = findActionRun(turn, turn.self.partition, integrationId, turn.self.id);
+  if (row === undefined) throw new Error("a run of an action without its row");
+  return row;
+}

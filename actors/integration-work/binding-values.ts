@@ -1,0 +1,56 @@
+import type { Reading } from "../../storage/store.js";
+import type { EventTask } from "../events/catalogue.js";
+import type { TaskAsk } from "../events/task-happening.js";
+import { DYN } from "../expressions/cel-types.js";
+import { createBudget, type Names } from "../expressions/evaluate.js";
+import { integrationNames } from "../expressions/positions.js";
+import { evaluateText } from "../expressions/templates.js";
+import { toText, toValue } from "../expressions/values.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { tasks } from "../tasks/task.table.js";
+
+/** What a binding's expressions see, as plain data. */
+export interface BindingValues {
+  readonly task: Pick<EventTask, "line" | "station" | "stationKey" | "marks">;
+  readonly ask: { readonly body: string; readonly link: string | null; readonly station: string };
+  /** The values of `to`, and the channel of the route that led to the task. */
+  readonly target: Readonly<Record<string, string>>;
+}
+
+/**
+ * What a binding's request sees about a task; null when one of its `to` reads as nothing: it is not for this task. In
+ * `to` itself the address of a question is that within the service, without its base.
+ */
+export function toBindingValues(
+  reading: Reading,
+  { workspaceId, integrationId }: { readonly workspaceId: string; readonly integrationId: string },
+  { to }: Pick<IntegrationFields["on"][number], "to">,
+  about: { readonly task: EventTask; readonly ask: TaskAsk | null },
+): BindingValues | null {
+  const { id, line, station, stationKey, marks } = about.task;
+  const task = { line, station, stationKey, marks };
+  const ask = { body: about.ask?.body ?? "", link: about.ask === null ? null : `/api/tasks/${id}`, station };
+  const target = evaluateTarget(to, { task, ask });
+  if (target === null) return null;
+  const channel = tasks.get(reading, workspaceId, id)?.channels?.[integrationId];
+  return { task, ask, target: channel === undefined ? target : { channel, ...target } };
+}
+
+function evaluateTarget(
+  to: Readonly<Record<string, string>>,
+  values: Pick<BindingValues, "task" | "ask">,
+): Record<string, string> | null {
+  const names: Names = {
+    task: toValue(values.task, integrationNames.task ?? DYN),
+    ask: toValue(values.ask, integrationNames.ask ?? DYN),
+  };
+  const allowance = createBudget();
+  const target: Record<string, string> = {};
+  for (const [name, expression] of Object.entries(to)) {
+    const outcome = evaluateText(expression, names, allowance);
+    const value = "value" in outcome ? toText(outcome.value) : "";
+    if (value === "") return null;
+    target[name] = value;
+  }
+  return target;
+}

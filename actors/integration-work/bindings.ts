@@ -1,0 +1,54 @@
+import type { Subscriber } from "../../runtime/actor-type.js";
+import type { Turn } from "../../runtime/turn.js";
+import type { EventTask, WorkFact } from "../events/catalogue.js";
+import { type TaskAsk, type TaskHappened, taskHappenings } from "../events/task-happening.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { findResource, listAddresses } from "../resources/resource.table.js";
+import { getTeamKey } from "../resources/resource-indexes.table.js";
+import type { BindingEvent } from "./action-run.js";
+import { actionRunRef } from "./action-run.messages.js";
+
+/** Something that happened to a task, in the form that bindings take it. */
+interface Happened {
+  readonly event: BindingEvent;
+  readonly occurrence: string;
+  readonly teamId: string;
+  readonly task: EventTask;
+  readonly ask: TaskAsk | null;
+}
+
+/**
+ * Has the bindings of a team's integrations act on what happens to its tasks. A fact comes once, and the id of a run is
+ * made of the event and the binding, so that none is done twice.
+ */
+export const bindingSubscriber: Subscriber<WorkFact | TaskHappened> = {
+  name: "bindings of integrations act on tasks",
+  facts: ["task.opened", "task.moved", ...taskHappenings],
+  handle(fact, turn) {
+    const happened = toHappened(fact);
+    if (happened !== null) runBindings(turn, happened);
+  },
+};
+
+function toHappened(fact: WorkFact | TaskHappened): Happened | null {
+  if ("happening" in fact) {
+    const { on, occurrence, teamId, task, ask } = fact.happening;
+    return { event: on, occurrence, teamId, task, ask };
+  }
+  const { on, occurrence, teamId, task } = fact.work;
+  return on === "task.opened" || on === "task.moved" ? { event: on, occurrence, teamId, task, ask: null } : null;
+}
+
+function runBindings(turn: Turn, { event, occurrence, teamId, task, ask }: Happened): void {
+  const { partition: workspaceId } = turn.self;
+  const under = getTeamKey(turn, workspaceId, teamId);
+  for (const { id: integrationId } of listAddresses(turn, workspaceId, "integration", { under })) {
+    const on = findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId)?.fields.on ?? [];
+    for (const [index, binding] of on.entries()) {
+      if (binding.event !== event) continue;
+      // Ids rise with the time of the event.
+      const id = `act_${occurrence.slice(occurrence.indexOf("_") + 1)}-${integrationId.slice(-8)}-${index}`;
+      turn.send(actionRunRef(workspaceId, id), { type: "action.bound", integrationId, index, event, task, ask });
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import type { Turn } from "../../runtime/turn.js";
+import { timeText } from "../time-text.js";
+import { actionRunRef } from "./action-run.messages.js";
+import type { ScheduleContext, SetSchedule } from "./classify-schedule.js";
+import { parseScheduleId } from "./schedule.messages.js";
+import { schedules } from "./schedule.table.js";
+
+/** The transitions of a schedule (`schedule.machine.ts` says when each runs). */
+
+const DUE = "due";
+
+/** Rests from now on. */
+export function rest(turn: Turn, set: SetSchedule): ScheduleContext {
+  const { integrationId, action } = set;
+  const runId = schedules.get(turn, turn.self.partition, integrationId, action)?.runId ?? null;
+  const context = { runId, sinceMs: turn.now };
+  restAgain(turn, set, context);
+  return context;
+}
+
+/** Sets the wake-up anew: it counts from when it began to rest. */
+export function restAgain(turn: Turn, { integrationId, action, everyMs }: SetSchedule, context: ScheduleContext): void {
+  const atMs = Math.max(turn.now, context.sinceMs + everyMs);
+  turn.wake(DUE, atMs);
+  const row = { integrationId, action, nextAt: timeText(atMs), runId: context.runId };
+  schedules.put(turn, turn.self.partition, [integrationId, action], row);
+}
+
+/** Begins a run of the action. */
+export function run(
+  turn: Turn,
+  { integrationId, action, teamId }: SetSchedule,
+  context: ScheduleContext,
+): ScheduleContext {
+  const runId = turn.newId("act");
+  schedules.put(turn, turn.self.partition, [integrationId, action], { integrationId, action, nextAt: null, runId });
+  turn.send(actionRunRef(turn.self.partition, runId), { type: "action.due", integrationId, teamId, action });
+  return { ...context, runId };
+}
+
+/** Nothing of it is left. */
+export function end(turn: Turn): void {
+  const { integrationId, action } = parseScheduleId(turn.self.id);
+  turn.cancelWake(DUE);
+  schedules.remove(turn, turn.self.partition, integrationId, action);
+  turn.stop();
+}
