@@ -18,7 +18,10 @@ interface CheckedAt {
   readonly linePath?: string;
 }
 
-/** The errors of a block as the station of its line, each at its path under `station`. */
+/**
+ * The errors of a block as the station of its line, each at its path under `station`. It may name any tools of its team,
+ * whoever wrote it, the agent of a search too: a replay calls none, so nothing leaves by them.
+ */
 export function checkBlock(block: StationBody, line: LineRow, at: CheckedAt): readonly FieldError[] {
   const { stationKey, scope, linePath = null } = at;
   if (block.key !== stationKey) {

@@ -1,4 +1,5 @@
 import type { Turn } from "../../runtime/turn.js";
+import { repeatTools } from "../runs/frozen-tools.js";
 import { toReplayTerms } from "../runs/replay-terms.js";
 import { runRef, type StartRun } from "../runs/run.messages.js";
 import { getRunInput, type RunBeginning, type RunInputRow } from "../runs/run-input.table.js";
@@ -65,7 +66,7 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
     type: "run.start",
     ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(row) },
     ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
-    beginning: toBeginning(getRunInput(turn, partition, copy.originalRunId), input, copy),
+    beginning: toBeginning(turn, getRunInput(turn, partition, copy.originalRunId), input, copy),
     needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
   };
   turn.send(runRef(partition, runId), start);
@@ -74,16 +75,21 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
 
 /** What the repeated run began from, for the repositories of the replay's config; a new one from its head. */
 function toBeginning(
+  turn: Turn,
   { runId: repeats, beginning: original }: RunInputRow,
-  { config, live, block, next, entries }: ReplayInputRow,
+  input: ReplayInputRow,
   { place }: CopyName,
 ): RunBeginning {
   if (original === null) throw new Error("a copy of a run whose beginning is not stored");
+  const { config, live, block, next, entries } = input;
+  const { tools: names } = config.station;
+  const tools = repeatTools(turn, turn.self.partition, { tools: names, repeated: original, now: input });
   const answer = entries.find((entry) => entry.place === place)?.answer;
   return {
     repeats,
     line: original.line,
     station: { name: block.name, passesTo: block.passesTo, next },
+    ...(tools && { tools }),
     replay: { ...toReplayTerms("repeat", config, live), ...(answer && { answer }) },
     checkouts: config.repositories.map(({ name: repository }) => {
       const known = original.checkouts.find((checkout) => checkout.repository === repository);

@@ -1,6 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { StationBody } from "../lines/station.js";
+import type { RunTools } from "../runs/frozen-tools.js";
 import { digestsOfAnswer, type RunAnswer } from "../runs/run-answer.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { RunRefusalCode } from "./run-refusal.js";
@@ -27,6 +28,8 @@ export interface ReplayInputRow {
   readonly config: RunConfig;
   /** The model that judges, by name, whatever is set up later; null without a judge, and where none was set up. */
   readonly judgeModel: string | null;
+  /** The tools of the config as they were at its start, for what a repeated run did not have; absent for none. */
+  readonly tools?: RunTools;
   /** The rest of the station block, which affects no config. */
   readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;
   /** `<team key>/<line key>/<station key>` */
@@ -44,8 +47,9 @@ export interface ReplayInputRow {
 /** `[replay]` */
 export const replayInputs = indexedTable<ReplayInputRow>("replay-input", {
   order: ["replayId"],
-  blobs: ({ config, entries }) => [
+  blobs: ({ config, tools, entries }) => [
     ...config.skills.map(({ digest }) => digest),
+    ...(tools === undefined ? [] : [tools.digest]),
     ...entries.flatMap(({ answer }) => (answer === undefined ? [] : digestsOfAnswer(answer))),
   ],
 });

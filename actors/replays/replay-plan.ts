@@ -7,6 +7,7 @@ import { storeSkills } from "../lines/run-setup.js";
 import type { StationBody } from "../lines/station.js";
 import type { Money } from "../money.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
+import { freezeTools } from "../runs/frozen-tools.js";
 import { pin } from "../tables/pins.js";
 import { holdCommits } from "./entry-commits.js";
 import { recordMade } from "./made-candidate.table.js";
@@ -80,9 +81,12 @@ function toRow(turn: Turn, plan: ReplayPlan): ReplayRow {
 function toInput(turn: Turn, replayId: string, plan: ReplayPlan): ReplayInputRow {
   const { block, config, judgeModel, live, entries, concurrency, line } = plan;
   const { name, passesTo, alerts, runners } = block;
-  const teamKey = getTeamKey(turn, turn.self.partition, plan.set.teamId);
+  const { partition: workspaceId } = turn.self;
+  const teamKey = getTeamKey(turn, workspaceId, plan.set.teamId);
+  const tools = freezeTools(turn, { workspaceId, teamKey }, config.station);
   return {
     stationAddress: `${teamKey}/${line.key}/${block.key}`,
+    ...(tools && { tools }),
     ...{ replayId, config, judgeModel, block: { name, passesTo, alerts, runners }, entries, concurrency },
     next: laterStations(line, block.key, passesTo),
     live: { repositories: live.repositories, station: { check: live.station.check } },

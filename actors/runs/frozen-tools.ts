@@ -50,6 +50,24 @@ export function freezeTools(
     const row = findResourceAt<IntegrationFields>(turn, workspaceId, "integration", `${teamKey}/${integration}`);
     return row === undefined ? [] : freezeTool(row, name, entry);
   });
+  return storeTools(turn, workspaceId, frozen);
+}
+
+/**
+ * The same for a run that repeats another: a tool that `repeated` had is as it was then, whatever became of it; any other
+ * as in `now`.
+ */
+export function repeatTools(
+  turn: Turn,
+  workspaceId: string,
+  { tools, repeated, now }: Pick<RunConfig["station"], "tools"> & Readonly<Record<"repeated" | "now", WithTools>>,
+): RunTools | undefined {
+  const known = [repeated, now].flatMap((had) => readFrozenTools(turn, workspaceId, had));
+  const frozen = tools.flatMap(({ tool }) => known.find(({ name }) => name === tool) ?? []);
+  return storeTools(turn, workspaceId, frozen);
+}
+
+function storeTools(turn: Turn, workspaceId: string, frozen: readonly FrozenTool[]): RunTools | undefined {
   const digest = frozen.length === 0 ? null : holdText(turn, workspaceId, JSON.stringify(frozen));
   return digest === null ? undefined : { digest, servers: [...new Set(frozen.map(({ server }) => server))] };
 }
@@ -72,16 +90,17 @@ function freezeTool(
   ];
 }
 
+/** What may have tools; absent for none. */
+interface WithTools {
+  readonly tools?: RunTools;
+}
+
 /** Whether the run's agent gets tools; a check without an agent gets none. */
-export function offersTools({ tools, replay }: { readonly tools?: RunTools; readonly replay?: ReplayTerms }): boolean {
+export function offersTools({ tools, replay }: WithTools & { readonly replay?: ReplayTerms }): boolean {
   return tools !== undefined && replay?.does !== "check";
 }
 
 /** The tools of a run, in the order of its station; empty for none. */
-export function readFrozenTools(
-  reading: Reading,
-  workspaceId: string,
-  { tools }: { readonly tools?: RunTools },
-): readonly FrozenTool[] {
+export function readFrozenTools(reading: Reading, workspaceId: string, { tools }: WithTools): readonly FrozenTool[] {
   return tools === undefined ? [] : JSON.parse(getText(reading, workspaceId, tools.digest));
 }

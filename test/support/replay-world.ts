@@ -44,6 +44,8 @@ export interface ReplayWorldOptions extends ActorSettings {
   readonly line?: object;
   /** What the model says to a request, three seconds after it; without it none is set up. */
   readonly model?: (request: ModelRequest) => ModelReply;
+  /** Changes the rows of the past runs before anything starts. */
+  readonly prepare?: (rows: ReturnType<typeof memoryRows>) => void;
   /** Proposed candidates of the station by id: what each changes of its block. */
   readonly candidates?: Readonly<Record<string, object>>;
 }
@@ -74,6 +76,7 @@ export class ReplayWorld {
   static async open(options: ReplayWorldOptions = {}): Promise<ReplayWorld> {
     const world = new ReplayWorld(options);
     const rows = pastRuns(options);
+    options.prepare?.(rows);
     await world.#commit((into) => {
       for (const { key, value } of rows.range({ prefix: [] })) into.put(key, value);
     });
