@@ -40,6 +40,7 @@ import { defaultRetention, type RetentionPeriods } from "./tables/retention.js";
 import { retentionSweeperActor } from "./tables/retention-sweeper.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
 import { teamMarksActor } from "./tasks/team-marks.machine.js";
+import { toolCallActor } from "./tool-calls/tool-call.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
 import { slugClaimsActor } from "./workspaces/slug-claims.machine.js";
 import { workspaceActor } from "./workspaces/workspace.machine.js";
@@ -82,6 +83,7 @@ export function createActorTypes(
     taskActor,
     teamMarksActor,
     runActor(runOwners),
+    toolCallActor(runOwners),
     decisionSetActor,
     archiveActor(archives),
     replaySetsActor(judging),

@@ -22,14 +22,14 @@ const CALL = { tool: STRING, inputs: mapOf(STRING, DYN) };
 const CHANGED = { repository: STRING, changed: listOf(STRING) };
 
 export const workEvents = {
-  "tool.using": { timing: "before", tools: true, paths: false, inRun: true, fields: CALL, served: false },
+  "tool.using": { timing: "before", tools: true, paths: false, inRun: true, fields: CALL, served: true },
   "tool.used": {
     timing: "after",
     tools: true,
     paths: false,
     inRun: true,
     fields: { ...CALL, output: DYN, failed: BOOL },
-    served: false,
+    served: true,
   },
   "run.starting": { timing: "before", tools: false, paths: false, inRun: true, fields: {}, served: true },
   "run.ended": { timing: "after", tools: false, paths: false, inRun: true, fields: { outcome: STRING }, served: true },

@@ -43,11 +43,10 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-function unservedBlocks({ webhook, poll, tools }: IntegrationFields): Warning[] {
+function unservedBlocks({ webhook, poll }: IntegrationFields): Warning[] {
   const blocks: readonly [path: string, isThere: boolean, message: string][] = [
     ["webhook", webhook !== null, "deliveries are not taken yet"],
     ["poll", poll !== null, "nothing is polled yet"],
-    ["tools", Object.keys(tools).length > 0, "tools are not called yet"],
   ];
   return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Budget, createBudget, type Names } from "../expressions/evaluate.js";
+import { findPart } from "../expressions/positions.js";
 import { evaluateJson, isTemplate } from "../expressions/templates.js";
 import type { Json } from "../expressions/values.js";
 import { type FieldError, pathText } from "../refusal.js";
@@ -23,7 +24,8 @@ const MAX_ERRORS = 20;
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
   const parsed = inputsSchema(declared).safeParse(given);
-  if (!parsed.success) return { errors: parsed.error.issues.flatMap(toErrors).slice(0, MAX_ERRORS) };
+  if (!parsed.success)
+    return { errors: parsed.error.issues.flatMap((issue) => toErrors(issue, given)).slice(0, MAX_ERRORS) };
   const allowance = createBudget();
   const inputs = new Map<string, unknown>();
   const errors: FieldError[] = [];
@@ -76,11 +78,11 @@ function findDefault(input: ToolInput, names: Names, allowance: Budget): unknown
   return parsed?.success === true ? parsed.data : undefined;
 }
 
-function toErrors(issue: z.core.$ZodIssue): FieldError[] {
+function toErrors(issue: z.core.$ZodIssue, given: unknown): FieldError[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => ({ path: pathText([key]), message: "is no input of the tool" }));
   }
   const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
-  const isMissing = issue.code === "invalid_type" && issue.input === undefined;
+  const isMissing = path.length === 1 && findPart(given, path) === undefined;
   return [{ path: pathText(path), message: isMissing ? MISSING : issue.message }];
 }

@@ -36,7 +36,6 @@ const NO_MODEL = "judging is not set up on this deployment: replays of the stati
 /** For each field of a station that has no effect yet: what does not happen. */
 const unservedFields: readonly [field: keyof StationBody, message: string, isSet: (station: StationBody) => boolean][] =
   [
-    ["tools", "agents are not given the tools of integrations yet", ({ tools }) => tools.length > 0],
     ["diffs", "change stacks are not set up on this deployment: none is drafted", ({ diffs }) => diffs],
     ["decisions", "drafting is not set up on this deployment: no decisions are drafted", ({ decisions }) => decisions],
     ["alerts", "alerts do not go off yet", ({ alerts }) => alerts.length > 0],

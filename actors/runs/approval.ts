@@ -1,3 +1,6 @@
+/** Whose rule asks for the approval of a tool call: the tool's, the station's, or the person's whose account it uses. */
+export type ApprovalRule = "tool" | "station" | "person";
+
 /** A call that needs approval, open or decided. */
 export interface ApprovalRow {
   readonly id: string;
@@ -8,8 +11,8 @@ export interface ApprovalRow {
   readonly request: string;
   /** Who may answer while it is open: the assignee as it is now, or the person of the rule; null for nobody. */
   readonly approver?: string | null;
-  /** Whose rule asks: the tool's, the station's, or the person's whose account is used. Absent for a permission. */
-  readonly rule?: "tool" | "station" | "person";
+  /** Absent for a permission. */
+  readonly rule?: ApprovalRule;
   /** The id of the tool call; absent for a permission. */
   readonly callId?: string;
   readonly tool: string;

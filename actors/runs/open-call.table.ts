@@ -3,8 +3,10 @@ import { table } from "../../storage/table.js";
 
 /** A call of a run's tool that is not over. */
 export interface OpenCall {
-  /** The ids under which the runner waits for its outcome; empty when nobody does. */
+  /** The runner's ids of it, each of which gets the outcome. */
   readonly asks: readonly string[];
+  /** Those of `asks` that were cancelled: nobody waits under them. */
+  readonly cancelled: readonly string[];
 }
 
 /** `[run, call]`: written when the run passes the call on, removed when the call ends. */

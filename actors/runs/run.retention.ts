@@ -38,9 +38,9 @@ export const runOwned: readonly OwnedRows[] = [
   ownedBy(runs.name, runOutcomes),
 ];
 
-/** Keeps the run of this turn while a request about it may be repeated. */
-export function keepForRequests(turn: Turn): void {
-  const of = { of: runs.name, id: turn.self.id, by: "requests" };
+/** Keeps a run, by default that of this turn, while a request about it may be repeated. */
+export function keepForRequests(turn: Turn, runId = turn.self.id): void {
+  const of = { of: runs.name, id: runId, by: "requests" };
   pin(turn, turn.self.partition, { ...of, untilMs: turn.now + IDEMPOTENCY_WINDOW_MS });
 }
 

@@ -28,7 +28,7 @@ export function askToolCall(turn: Turn, context: RunContext, asked: ToolCalled):
   // Sent twice, it is the same call.
   if (open.some(({ asks }) => asks.includes(askId))) return;
   const callId = turn.newId("call");
-  openCalls.put(turn, partition, [runId, callId], { asks: [askId] });
+  openCalls.put(turn, partition, [runId, callId], { asks: [askId], cancelled: [] });
   const ask = { type: "call.ask", runId, runnerId, fence, askId, server, tool, inputs } as const;
   turn.send(toolCallRef(partition, callId), ask);
 }

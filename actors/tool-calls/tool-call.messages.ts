@@ -1,16 +1,7 @@
-import type { Answered, Message } from "../../runtime/turn.js";
+import type { Answered } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AnswerApproval, ApprovalTold } from "../runs/run.messages.js";
 import { toolCallRef as placedToolCallRef } from "../runs/tool-call.messages.js";
-
-/** From another call: an agent asked for the same again, while this one was open. */
-export interface AttachAsk extends Message {
-  readonly type: "call.attach";
-  readonly runId: string;
-  readonly runnerId: string;
-  readonly fence: number;
-  readonly askId: string;
-}
 
 /** From the edge: a person answers the approval of the call. */
 export interface AnswerCallApproval extends Answered<ApprovalTold | Refusal>, Omit<AnswerApproval, "type"> {
@@ -19,4 +10,4 @@ export interface AnswerCallApproval extends Answered<ApprovalTold | Refusal>, Om
 }
 
 /** A call of a run's tool, by its workspace and id. */
-export const toolCallRef = placedToolCallRef.widen<AttachAsk | AnswerCallApproval>();
+export const toolCallRef = placedToolCallRef.widen<AnswerCallApproval>();

@@ -1,4 +1,4 @@
-import type { ApprovalRow } from "../runs/approval.js";
+import type { ApprovalRule } from "../runs/approval.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
 /** The states of a call (`tool-call.machine.ts`): the first three are those of an open one. */
@@ -42,7 +42,7 @@ export interface ToolCallRow {
   readonly message: string | null;
   readonly approvalId: string | null;
   /** Whose rule asks for approval, fixed when it was asked for; null for none. */
-  readonly rule: ApprovalRow["rule"] | null;
+  readonly rule: ApprovalRule | null;
   /** `team`, or the id of the person whose account it uses. */
   readonly actsAs: string;
   /** The method of its request when it began; null before. */

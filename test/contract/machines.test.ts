@@ -13,6 +13,7 @@ import { connectionMachines } from "./machines/connections.js";
 import { deliveryMachines } from "./machines/deliveries.js";
 import { hookMachines } from "./machines/hooks.js";
 import { searchMachines } from "./machines/searches.js";
+import { toolCallMachines } from "./machines/tool-calls.js";
 import { workMachines } from "./machines/work.js";
 import { workspaceMachines } from "./machines/workspaces.js";
 
@@ -22,6 +23,7 @@ const tables: Readonly<Record<string, MachineTable>> = {
   ...connectionMachines,
   ...actionMachines,
   ...workMachines,
+  ...toolCallMachines,
   ...searchMachines,
   ...hookMachines,
   ...deliveryMachines,

@@ -1,0 +1,47 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import type { ApprovalRow } from "../runs/approval.js";
+import { approvals } from "../runs/approval.table.js";
+import { runRef } from "../runs/run.messages.js";
+import { keepForRequests } from "../runs/run.retention.js";
+import { timeText } from "../time-text.js";
+import { getCall } from "./call-row.js";
+import { endWait } from "./call-use.js";
+import { tellAsks, tellWaiting } from "./tell-runner.js";
+import type { Approved, ApprovedInVain, Dismissed, Edited, ToolCallContext } from "./tool-call-events.js";
+
+type Answer = Delivered<Approved | ApprovedInVain | Edited | Dismissed>;
+
+/** Records a person's answer, and answers them. */
+export function recordAnswer(event: Answer, change: Pick<ApprovalRow, "state" | "edited" | "note">): void {
+  const { turn, by, approval, runId } = event;
+  const answered = { ...approval, ...change, answeredAt: timeText(turn.now), answeredBy: by };
+  approvals.put(turn, turn.self.partition, approval, answered);
+  recordRequest(turn, event, approval.id);
+  if (event.idempotency !== undefined) keepForRequests(turn, runId);
+  turn.reply({ approval: answered, replayed: false });
+}
+
+/** Closes the approval of the call if it is open: nobody waits for an answer any more. */
+export function closeApproval(turn: Turn, { runId }: ToolCallContext, note: string): void {
+  const { partition } = turn.self;
+  const { approvalId } = getCall(turn, { runId });
+  const approval = approvalId === null ? undefined : approvals.get(turn, partition, runId, approvalId);
+  if (approval?.state !== "open") return;
+  approvals.put(turn, partition, approval, { ...approval, state: "closed", note, answeredAt: timeText(turn.now) });
+}
+
+/** The call waits for nobody any more: its time stops, and its run says what it still waits for. */
+export function leaveWaiting(turn: Turn, context: ToolCallContext): void {
+  const { partition } = turn.self;
+  const { runId } = context;
+  turn.cancelWake("unanswered");
+  endWait(turn, runId);
+  if (!context.runEnded && getCall(turn, context).rule !== "person")
+    turn.send(runRef(partition, runId), { type: "call.waits" });
+}
+
+/** Tells the runner that the call goes on. */
+export function tellGoesOn(turn: Turn, context: ToolCallContext): void {
+  tellWaiting(turn, { ...context, callId: turn.self.id, asks: tellAsks(turn, context.runId) }, null);
+}

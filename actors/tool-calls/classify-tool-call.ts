@@ -1,0 +1,248 @@
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, GateAnswer, TurnReading } from "../../runtime/turn.js";
+import type { Names } from "../expressions/evaluate.js";
+import { integrationNames } from "../expressions/positions.js";
+import { toValue } from "../expressions/values.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { checkInputs } from "../integrations/tool-inputs.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import { inputsTextSchema, parseInputs } from "../runners/call-inputs.js";
+import { MAX_OPEN_TOOL_CALLS } from "../runners/run-tools.js";
+import { approvals } from "../runs/approval.table.js";
+import { refuseUnlessOpen } from "../runs/approvals.js";
+import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
+import { type FrozenTool, readFrozenTools } from "../runs/frozen-tools.js";
+import { findCallOfAsk, listOpenCalls, openCalls } from "../runs/open-call.table.js";
+import type { RunRow } from "../runs/run.js";
+import { runs } from "../runs/run.table.js";
+import { runInputs } from "../runs/run-input.table.js";
+import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
+import type { AskToolCall, CancelToolCall } from "../runs/tool-call.messages.js";
+import { toAskedDigest } from "./asked-digest.js";
+import { getCall, getRunOfCall, toName } from "./call-row.js";
+import { findCallRequest, findCallTerms } from "./call-terms.js";
+import { whyNoMoreCalls } from "./call-use.js";
+import { toLostResult } from "./request-result.js";
+import { toTaskValues } from "./task-values.js";
+import type { ToolCallRow } from "./tool-call.js";
+import type { AnswerCallApproval } from "./tool-call.messages.js";
+import { toolCalls } from "./tool-call.table.js";
+import type { CallProblem, CallRequest, ToolCallContext, ToolCallEvent, ToolCallMessage } from "./tool-call-events.js";
+
+interface ToolCallState {
+  readonly value: string;
+  readonly context: ToolCallContext;
+}
+
+const OTHER: ToolCallEvent = { type: "call.other" };
+
+/** The event of each message to a call; `owners` are the kinds that its run's owner may have. Reads only. */
+export function classifyToolCall(owners: readonly RunOwner[]) {
+  return (message: ToolCallMessage, { value, context }: ToolCallState, turn: TurnReading): ToolCallEvent => {
+    switch (message.type) {
+      case "call.ask":
+        return classifyAsk(turn, message, owners);
+      case "call.cancel":
+        return classifyCancel(turn, message);
+      case "call.answer":
+        return classifyAnswer(turn, message, owners);
+      case "gate.answered":
+        return value === "vetting" ? classifyGate(turn, context, message, owners) : OTHER;
+      case "effect.ended":
+        return value === "running" ? classifyResult(turn, context, message, owners) : OTHER;
+      // Also messages of unknown types, which no transition takes.
+      default:
+        return message;
+    }
+  };
+}
+
+function findOwner(turn: TurnReading, runId: string, owners: readonly RunOwner[]): { run: RunRow; owner: RunOwner } {
+  const run = getRunOfCall(turn, runId);
+  return { run, owner: getRunOwner(owners, run.owner.kind) };
+}
+
+function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOwner[]): ToolCallEvent {
+  const { partition, id } = turn.self;
+  const run = runs.get(turn, partition, ask.runId);
+  if (run === undefined || run.state === "ended") return { type: "ask.late", ask };
+  // Taken before: its message came twice.
+  if (toolCalls.get(turn, partition, ask.runId, id) !== undefined) return OTHER;
+  const open = findEqualCall(turn, ask);
+  if (open !== undefined) return classifyRepeat(turn, ask, open);
+  const owner = getRunOwner(owners, run.owner.kind);
+  const subject = owner.hasGate ? owner.eventSubject(turn, partition, run) : null;
+  if (subject === null) return { type: "ask.refused", ask, why: "No tools are called in this run." };
+  const refused = whyNoMoreCalls(turn, partition, ask.runId);
+  if (refused !== null) return { type: "ask.refused", ask, why: refused };
+  const frozen = findFrozen(turn, ask);
+  if (frozen === undefined) {
+    const message = `This run has no tool ${ask.server}.${ask.tool}.`;
+    return { type: "ask.failed", ask, tool: undefined, actsAs: "", code: "not-allowed", message };
+  }
+  const opener = owner.opener?.(turn, partition, run) ?? null;
+  const terms = findCallTerms(turn, partition, { teamId: run.teamId, frozen, opener });
+  if ("code" in terms) return { type: "ask.failed", ask, tool: frozen, actsAs: "", ...terms };
+  const task = toTaskValues(turn, partition, subject);
+  const checked = checkCallInputs(frozen, parseInputs(ask.inputs), task);
+  if ("errors" in checked) {
+    const message = `The inputs of ${frozen.name} are wrong: ${toErrorsText(checked.errors)}.`;
+    return { type: "ask.failed", ask, tool: frozen, actsAs: terms.actsAs, code: "invalid", message };
+  }
+  return { type: "ask.taken", ask, tool: frozen, inputs: checked.inputs, ...terms, owner };
+}
+
+/** The open call of the run that asks for the same, if there is one. */
+function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undefined {
+  const { partition, id } = turn.self;
+  const others = listOpenCalls(turn, partition, ask.runId).filter(({ callId }) => callId !== id);
+  if (others.length === 0) return undefined;
+  const askedDigest = toAskedDigest(ask);
+  return others
+    .map(({ callId }) => toolCalls.get(turn, partition, ask.runId, callId))
+    .find((call) => call?.askedDigest === askedDigest);
+}
+
+function classifyRepeat(turn: TurnReading, ask: AskToolCall, call: ToolCallRow): ToolCallEvent {
+  const asks = openCalls.get(turn, turn.self.partition, ask.runId, call.id)?.asks ?? [];
+  if (asks.length < MAX_OPEN_TOOL_CALLS) return { type: "ask.repeated", ask, call };
+  return { type: "ask.refused", ask, why: `The same call was asked for ${asks.length} times and is not over.` };
+}
+
+function findFrozen(turn: TurnReading, { runId, server, tool }: Pick<AskToolCall, "runId" | "server" | "tool">) {
+  const beginning = runInputs.get(turn, turn.self.partition, runId)?.beginning ?? {};
+  const tools = readFrozenTools(turn, turn.self.partition, beginning);
+  return tools.find((one) => one.server === server && one.tool === tool);
+}
+
+type Checked = { readonly inputs: string } | { readonly errors: Extract<Refusal, { refused: "invalid" }>["errors"] };
+
+/** The inputs of a call with defaults as JSON text, or what is wrong with them. */
+function checkCallInputs({ inputs: declared }: FrozenTool, given: object, task: object | null): Checked {
+  const names: Names = task === null ? {} : { task: toValue(task, integrationNames.task ?? { kind: "dyn" }) };
+  const checked = checkInputs(declared, given, names);
+  if ("errors" in checked) return checked;
+  const inputs = JSON.stringify(checked.inputs);
+  const bounded = inputsTextSchema.safeParse(inputs);
+  return bounded.success ? { inputs } : { errors: [{ path: "", message: "are too large with their defaults" }] };
+}
+
+function toErrorsText(errors: Extract<Checked, { readonly errors: unknown }>["errors"]): string {
+  return errors.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
+}
+
+function classifyCancel(turn: TurnReading, cancel: CancelToolCall): ToolCallEvent {
+  const { partition, id } = turn.self;
+  const { runId, askId } = cancel;
+  const own = openCalls.get(turn, partition, runId, id);
+  if (own?.asks.includes(askId) !== true) {
+    const callId = findCallOfAsk(turn, partition, { runId, askId });
+    return callId === undefined ? OTHER : { ...cancel, type: "cancel.elsewhere", callId };
+  }
+  const isLast = own.asks.every((ask) => ask === askId || own.cancelled.includes(ask));
+  return { ...cancel, type: isLast ? "cancel.last" : "cancel.one" };
+}
+
+function classifyGate(
+  turn: TurnReading,
+  context: ToolCallContext,
+  { id, refused }: GateAnswer,
+  owners: readonly RunOwner[],
+): ToolCallEvent {
+  if (id !== questionId(context.vettings)) return OTHER;
+  if (refused !== null) return { type: "gate.refused", why: refused };
+  const row = getCall(turn, context);
+  const { run, owner } = findOwner(turn, context.runId, owners);
+  const found = findRequest(turn, row);
+  if ("code" in found) return { type: "gate.unusable", ...found };
+  const { rule, actsAs } = row;
+  if (rule === null || context.approved) return { type: "gate.agreed", ...found, owner };
+  const assignee = () => owner.assignee(turn, turn.self.partition, run) ?? null;
+  return { type: "gate.waits", rule, approver: rule === "person" ? actsAs : assignee(), owner };
+}
+
+/** The id of the n-th question that hooks are asked of a call. */
+export function questionId(vettings: number): string {
+  return `tool.using ${vettings}`;
+}
+
+function findRequest(turn: TurnReading, row: ToolCallRow): CallRequest | CallProblem {
+  return findCallRequest(turn, { ...row, workspaceId: turn.self.partition, name: toName(row) });
+}
+
+function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: readonly RunOwner[]): ToolCallEvent {
+  const refuse = (refusal: Refusal): ToolCallEvent => ({ type: "answer.refused", refusal });
+  const before = findRequestBefore(turn, answer);
+  if (isRefusal(before)) return refuse(before);
+  const { partition, id } = turn.self;
+  const repeated = before === null ? undefined : approvals.get(turn, partition, answer.runId, before);
+  if (repeated !== undefined) return { type: "answer.repeated", approval: repeated };
+  const approval = approvals.get(turn, partition, answer.runId, answer.approvalId);
+  const row = toolCalls.get(turn, partition, answer.runId, id);
+  if (approval?.callId !== id || row === undefined) return refuse({ refused: "not-found" });
+  const { run, owner } = findOwner(turn, answer.runId, owners);
+  const notAllowed =
+    refuseUnlessApprover(turn, { row, run, owner }, answer.by) ?? refuseUnlessOpen(approval, answer.by);
+  if (notAllowed !== null) return refuse(notAllowed);
+  if (answer.verdict === "dismissed") return { ...answer, type: "answer.dismissed", approval };
+  if (answer.edited !== null) return classifyEdit(turn, { ...answer, edited: answer.edited }, { approval, owner, run });
+  const found = findRequest(turn, row);
+  return "code" in found
+    ? { ...answer, type: "answer.in-vain", approval, ...found }
+    : { ...answer, type: "answer.approved", approval, owner, ...found };
+}
+
+/** The 403 for anyone but the person of the rule, or else the assignee as it is now. */
+function refuseUnlessApprover(
+  turn: TurnReading,
+  { row, run, owner }: { readonly row: ToolCallRow; readonly run: RunRow; readonly owner: RunOwner },
+  by: string,
+): Refusal | null {
+  if (row.rule !== "person") {
+    return refuseUnlessAssigneeOf({ assignee: owner.assignee(turn, turn.self.partition, run) ?? null }, by);
+  }
+  if (row.actsAs === by) return null;
+  const detail = "Only the person whose account the call uses may.";
+  return { refused: "forbidden", title: "Not the approver of the call", detail };
+}
+
+function classifyEdit(
+  turn: TurnReading,
+  answer: AnswerCallApproval & { readonly edited: string },
+  {
+    approval,
+    owner,
+    run,
+  }: Pick<Extract<ToolCallEvent, { type: "answer.edited" }>, "approval" | "owner"> & { readonly run: RunRow },
+): ToolCallEvent {
+  const { partition } = turn.self;
+  const row = getCall(turn, answer);
+  const frozen = findFrozen(turn, { runId: run.id, server: row.integration, tool: row.tool });
+  const subject = owner.eventSubject(turn, partition, run);
+  const task = subject === null ? null : toTaskValues(turn, partition, subject);
+  if (frozen === undefined) return { type: "answer.refused", refusal: { refused: "not-found" } };
+  const checked = checkCallInputs(frozen, parseInputs(answer.edited), task);
+  if ("inputs" in checked) return { ...answer, type: "answer.edited", approval, owner, inputs: checked.inputs };
+  const errors = checked.errors.map(({ path, message }) => ({ path: toPath(path), message }));
+  return { type: "answer.refused", refusal: { refused: "invalid", errors } };
+}
+
+/** The path of an input in the body of an edit. */
+function toPath(path: string): string {
+  return path === "" || path.startsWith("[") ? `inputs${path}` : `inputs.${path}`;
+}
+
+function classifyResult(
+  turn: TurnReading,
+  context: ToolCallContext,
+  message: EffectEnded,
+  owners: readonly RunOwner[],
+): ToolCallEvent {
+  if (!isResultOf(INTEGRATION_REQUEST, message)) return OTHER;
+  const { partition, id } = turn.self;
+  if (toolCalls.get(turn, partition, context.runId, id) === undefined) return { type: "request.of-nothing" };
+  const { owner } = findOwner(turn, context.runId, owners);
+  const result = message.result.ok ? message.result.output : toLostResult(turn.now);
+  return { type: result.success ? "request.done" : "request.failed", result, owner };
+}

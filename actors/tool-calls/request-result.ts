@@ -1,0 +1,85 @@
+import type { IntegrationRequestCode, IntegrationRequestResult } from "../integrations/requests/integration-request.js";
+import { timeText } from "../time-text.js";
+import type { ToolCallCode } from "./tool-call.js";
+
+/** What an agent is told of the request of its call, and what hooks see of it. */
+
+/** Most that an agent is told of a failed request's answer, in bytes of UTF-8. */
+const MAX_EXCERPT_BYTES = 2_048;
+/** Most that hooks see of an output, in bytes of its JSON text. */
+const MAX_HOOK_OUTPUT_BYTES = 16 * 1024;
+/** Longest sentence on a failure, in characters. */
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
+/** Codes of requests that were not sent. */
+const unsent: ReadonlySet<IntegrationRequestCode> = new Set(["not-connected", "not-allowed", "unwritable", "broken"]);
+
+/** Whether a request may have left the service. */
+export function mayHaveLeft({ code }: Pick<IntegrationRequestResult, "code">): boolean {
+  return code === null || !unsent.has(code);
+}
+
+export function toCallCode({ code }: Pick<IntegrationRequestResult, "code">): ToolCallCode {
+  return code === null ? "errored" : code === "interrupted" ? "outcome-unknown" : code;
+}
+
+/** One sentence on a failed request. */
+export function toFailureMessage(
+  name: string,
+  { code, reason }: Pick<IntegrationRequestResult, "code" | "reason">,
+): string {
+  if (code === "interrupted") return `The service ended while ${name} was called. It is not known whether it happened.`;
+  const why = `${name} failed: ${reason ?? code ?? "it went wrong"}`;
+  return `${why.slice(0, MAX_MESSAGE_CHARACTERS)}.`;
+}
+
+/** What the agent is told of a failed request: the sentence, and the beginning of what was answered, without tags. */
+export function toFailureText(message: string, { response }: Pick<IntegrationRequestResult, "response">): string {
+  const excerpt = cutBytes(withoutTags(toText(response)).trim(), MAX_EXCERPT_BYTES);
+  return excerpt === "" ? message : `${message}\n\n${excerpt}`;
+}
+
+/** What the agent is told of a successful one: its output, a text as it is. */
+export function toOutputText(output: string | null): string {
+  return output === null ? "Done." : toText(output);
+}
+
+/** The text of a JSON text: a string's characters, anything else as JSON; empty for null. */
+function toText(json: string | null): string {
+  const value: unknown = json === null ? "" : JSON.parse(json);
+  return typeof value === "string" ? value : (json ?? "");
+}
+
+/** The output as hooks see it: one that is too long is the beginning of its text. */
+export function toHookOutput(output: string | null): unknown {
+  if (output === null) return null;
+  return Buffer.byteLength(output) <= MAX_HOOK_OUTPUT_BYTES
+    ? JSON.parse(output)
+    : cutBytes(toText(output), MAX_HOOK_OUTPUT_BYTES);
+}
+
+/** Most of an answer that is looked at for its excerpt, in characters. */
+const MAX_LOOKED_AT = 16 * 1024;
+
+/** Replaces tags by spaces. The time is linear in the length. */
+function withoutTags(text: string): string {
+  return text
+    .slice(0, MAX_LOOKED_AT)
+    .replace(/<\/?[a-z!][^<>]*>/gi, " ")
+    .replace(/[^\S\n]+/g, " ");
+}
+
+/** The beginning of a text, in at most so many bytes of UTF-8 and never within a character. */
+function cutBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text);
+  if (bytes.length <= maxBytes) return text;
+  let end = maxBytes;
+  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return bytes.subarray(0, end).toString();
+}
+
+/** The result of a request whose effect ended without one. */
+export function toLostResult(nowMs: number): IntegrationRequestResult {
+  const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
+  return { at: timeText(nowMs), tookMs: 0, ...none, captures: "{}", code: "errored", reason: "it went wrong" };
+}

@@ -1,0 +1,47 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { ToolAnswered } from "../runners/run-tools.js";
+import { runnerRef } from "../runners/runner.messages.js";
+import { openCalls } from "../runs/open-call.table.js";
+
+/** Where the messages about a call go: to a runner, about the ids under which it asked. */
+interface Told {
+  readonly runId: string;
+  readonly runnerId: string;
+  readonly fence: number;
+  readonly asks: readonly string[];
+}
+
+/** The ids under which the runner asked for the call of this turn. */
+export function tellAsks(turn: Turn, runId: string): readonly string[] {
+  return openCalls.get(turn, turn.self.partition, runId, turn.self.id)?.asks ?? [];
+}
+
+/** Tells the runner whom the call waits for; null when it goes on. */
+export function tellWaiting(
+  turn: Turn,
+  { runId, runnerId, fence, asks, callId }: Told & { readonly callId: string },
+  waitsFor: string | null,
+): void {
+  const runner = runnerRef(turn.self.partition, runnerId);
+  for (const id of asks) {
+    turn.send(runner, {
+      type: "tell",
+      message: { type: "run.tool-waiting", runId, fence, id, callId, for: waitsFor },
+    });
+  }
+}
+
+/** Tells the runner the outcome of a call. */
+export function tellAnswer(
+  turn: Turn,
+  { runId, runnerId, fence, asks }: Told,
+  { outcome, text, callId }: Pick<ToolAnswered, "outcome" | "text" | "callId">,
+): void {
+  const runner = runnerRef(turn.self.partition, runnerId);
+  for (const id of asks) {
+    turn.send(runner, {
+      type: "tell",
+      message: { type: "run.tool-answered", runId, fence, id, outcome, text, callId },
+    });
+  }
+}

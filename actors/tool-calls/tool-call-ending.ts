@@ -1,0 +1,175 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { WorkFact } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
+import { findResource } from "../resources/resource.table.js";
+import type { ToolAnswered } from "../runners/run-tools.js";
+import type { ToolCall } from "../runners/tool-call.js";
+import { openCalls } from "../runs/open-call.table.js";
+import { runRef } from "../runs/run.messages.js";
+import type { RunOwner } from "../runs/run-owner.js";
+import { toStoredText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
+import { closeApproval, leaveWaiting, recordAnswer } from "./call-approval.js";
+import { changeCall, getCall, getRunOfCall, insertCall, readInputs, toName } from "./call-row.js";
+import { addUse } from "./call-use.js";
+import {
+  mayHaveLeft,
+  toCallCode,
+  toFailureMessage,
+  toFailureText,
+  toHookOutput,
+  toOutputText,
+} from "./request-result.js";
+import { tellAnswer, tellAsks } from "./tell-runner.js";
+import type { ToolCallRow } from "./tool-call.js";
+import type {
+  ApprovedInVain,
+  AskFailed,
+  AskRefused,
+  CallProblem,
+  Dismissed,
+  RequestEnded,
+  ToolCallContext,
+} from "./tool-call-events.js";
+
+/** What each end of a call does; `tool-call.machine.ts` says when. The actor leaves with it, the row stays. */
+
+/** How a call ends. */
+interface CallEnd extends Pick<ToolCallRow, "code" | "message"> {
+  readonly state: ToolAnswered["outcome"];
+  /** What the agent is told. */
+  readonly text: string;
+  /** JSON text; null for none. */
+  readonly output?: string | null;
+  /** Who refused it, so that it was not made; null for nobody. */
+  readonly refusedBy: ToolCall["refusedBy"];
+}
+
+function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
+  const { partition, id: callId } = turn.self;
+  const { runId, runEnded } = context;
+  const { state, code, message, text, output = null, refusedBy } = end;
+  const stored = output === null ? null : toStoredText(turn, partition, output);
+  const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now) });
+  if (output !== null) addUse(turn, runId, { calls: 0, bytes: Buffer.byteLength(output) });
+  if (!runEnded) tellAnswer(turn, { ...context, asks: tellAsks(turn, runId) }, { outcome: state, text, callId });
+  if (state !== "withdrawn") countCall(turn, row, { failed: state === "failed", refusedBy });
+  openCalls.remove(turn, partition, runId, callId);
+  turn.stop();
+}
+
+/** Has the run count the call among those of its tools. */
+function countCall(
+  turn: Turn,
+  { runId, integration: server, tool }: Pick<ToolCallRow, "runId" | "integration" | "tool">,
+  how: Pick<ToolCall, "failed" | "refusedBy">,
+): void {
+  turn.send(runRef(turn.self.partition, runId), { type: "call.over", call: { server, tool, ...how } });
+}
+
+/** Records a call that is not made, since its inputs or its tool are wrong. */
+export function failAsk({ turn, ask, tool, actsAs, code, message }: Delivered<AskFailed>): ToolCallContext {
+  const { runId, runnerId, fence, inputs } = ask;
+  insertCall(turn, ask, { integrationId: tool?.integrationId ?? "", state: "vetting", rule: null, actsAs, inputs });
+  const context = { runId, runnerId, fence, vettings: 0, approved: false, runEnded: false };
+  fail(turn, context, { code, message });
+  return context;
+}
+
+/** Answers a call that is not taken; nothing is recorded but who refused it. */
+export function refuseAsk({ turn, ask, why }: Delivered<AskRefused>): void {
+  const { runId, runnerId, fence, askId, server, tool } = ask;
+  tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome: "refused", text: why, callId: null });
+  countCall(turn, { runId, integration: server, tool }, { failed: false, refusedBy: "service" });
+  leaveRun(turn, runId);
+}
+
+/** Leaves without a word: the run is over. */
+export function leaveRun(turn: Turn, runId: string): void {
+  openCalls.remove(turn, turn.self.partition, runId, turn.self.id);
+  turn.stop();
+}
+
+/** The call is not made: nothing was sent. */
+export function fail(turn: Turn, context: ToolCallContext, { code, message }: CallProblem): void {
+  endCall(turn, context, { state: "failed", code, message, text: message, refusedBy: null });
+}
+
+/** A person gave leave, and the call may not be made any more. */
+export function failApproved(event: Delivered<ApprovedInVain>, context: ToolCallContext): void {
+  const { turn, code, message } = event;
+  recordAnswer(event, { state: "approved", edited: null, note: null });
+  leaveWaiting(turn, context);
+  fail(turn, context, { code, message });
+}
+
+/** A hook refused the call; the agent gets its words. */
+export function refuseCall(turn: Turn, context: ToolCallContext, why: string): void {
+  endCall(turn, context, { state: "refused", code: null, message: why, text: why, refusedBy: "service" });
+}
+
+/** A person dismissed the call. */
+export function dismissCall(event: Delivered<Dismissed>, context: ToolCallContext): void {
+  const { turn, note } = event;
+  recordAnswer(event, { state: "dismissed", edited: null, note });
+  leaveWaiting(turn, context);
+  const name = toName(getCall(turn, context));
+  const message = note === null ? `The call of ${name} was dismissed.` : `The call of ${name} was dismissed: ${note}`;
+  endCall(turn, context, { state: "dismissed", code: null, message, text: message, refusedBy: "person" });
+}
+
+const UNANSWERED = "Nobody answered.";
+
+/** Nobody answered the approval in time. */
+export function dismissUnanswered(turn: Turn, context: ToolCallContext): void {
+  closeApproval(turn, context, UNANSWERED);
+  leaveWaiting(turn, context);
+  const name = toName(getCall(turn, context));
+  const text = `The call of ${name} was dismissed: nobody answered.`;
+  endCall(turn, context, { state: "dismissed", code: null, message: UNANSWERED, text, refusedBy: "service" });
+}
+
+/** The call is withdrawn before it began: nobody waits for it, or its run is over. */
+export function withdrawCall(turn: Turn, context: ToolCallContext, reason: string): void {
+  if (getCall(turn, context).state === "waiting") {
+    closeApproval(turn, context, reason);
+    leaveWaiting(turn, context);
+  }
+  endCall(turn, context, { state: "withdrawn", code: null, message: reason, text: reason, refusedBy: null });
+}
+
+/** The request succeeded. */
+export function finishCall({ turn, result, owner }: Delivered<RequestEnded>, context: ToolCallContext): void {
+  const { output = null } = result;
+  publishUsed(turn, context, owner, { output: toHookOutput(output), failed: false });
+  const text = toOutputText(output);
+  endCall(turn, context, { state: "done", code: null, message: null, text, output, refusedBy: null });
+}
+
+/** The request failed, or nobody knows what became of it. */
+export function failRequest({ turn, result, owner }: Delivered<RequestEnded>, context: ToolCallContext): void {
+  const message = toFailureMessage(toName(getCall(turn, context)), result);
+  if (mayHaveLeft(result)) publishUsed(turn, context, owner, { output: toHookOutput(result.response), failed: true });
+  const text = toFailureText(message, result);
+  endCall(turn, context, { state: "failed", code: toCallCode(result), message, text, refusedBy: null });
+}
+
+/** Publishes `tool.used`, which hooks get: of what was used alone. */
+function publishUsed(
+  turn: Turn,
+  context: ToolCallContext,
+  owner: RunOwner,
+  how: { readonly output: unknown; readonly failed: boolean },
+): void {
+  const { partition } = turn.self;
+  const { runId } = context;
+  const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
+  // A closed workspace publishes no more facts.
+  if (subject === null || findResource(turn, partition, "workspace", partition) === undefined) return;
+  const row = getCall(turn, context);
+  const event = { at: timeText(turn.now), tool: toName(row), inputs: readInputs(turn, row), ...how };
+  const on = "tool.used";
+  const of = { on, occurrence: turn.newId("occ"), run: { id: runId }, event } as const;
+  const fact: WorkFact = { name: on, work: recordWorkEvent(turn, partition, subject, of) };
+  turn.publish(fact);
+}

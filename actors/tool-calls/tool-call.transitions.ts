@@ -1,0 +1,152 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { WorkQuestion } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import type { IntegrationRequestInput } from "../integrations/requests/integration-request.js";
+import { approvals } from "../runs/approval.table.js";
+import { openCalls } from "../runs/open-call.table.js";
+import { runRef } from "../runs/run.messages.js";
+import type { RunOwner } from "../runs/run-owner.js";
+import { readStoredText, toStoredText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
+import { leaveWaiting, recordAnswer, tellGoesOn } from "./call-approval.js";
+import { changeCall, getCall, getRunOfCall, insertCall, readInputs, toName } from "./call-row.js";
+import { addUse, beginWait } from "./call-use.js";
+import { questionId } from "./classify-tool-call.js";
+import { toTaskValues } from "./task-values.js";
+import { tellAsks, tellWaiting } from "./tell-runner.js";
+import { toolCallRef } from "./tool-call.messages.js";
+import type {
+  Approved,
+  AskRepeated,
+  AskTaken,
+  CancelElsewhere,
+  CancelTaken,
+  Edited,
+  GateWaits,
+  MayBegin,
+  ToolCallContext,
+} from "./tool-call-events.js";
+
+/** What the transitions of an open call do; `tool-call.machine.ts` says when. */
+
+/** How long a request may take once it is on its way, in milliseconds. */
+const REQUEST_MS = 30_000;
+
+/** Records the call, and asks hooks whether it may be made. */
+export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: Delivered<AskTaken>): ToolCallContext {
+  const { runId, runnerId, fence } = ask;
+  insertCall(turn, ask, { integrationId: tool.integrationId, state: "vetting", rule, actsAs, inputs });
+  const context = { runId, runnerId, fence, vettings: 1, approved: false, runEnded: false };
+  askHooks(turn, context, owner);
+  return context;
+}
+
+/** Leaves the call to the open one that is the same: its outcome is the answer to both. */
+export function joinCall({ turn, ask, call }: Delivered<AskRepeated>): void {
+  const { partition, id } = turn.self;
+  const { runId, askId } = ask;
+  const open = openCalls.get(turn, partition, runId, call.id);
+  if (open === undefined) throw new Error("a call that is joined and not open");
+  openCalls.remove(turn, partition, runId, id);
+  openCalls.put(turn, partition, [runId, call.id], { ...open, asks: [...open.asks, askId] });
+  if (call.state === "waiting") tellWaiting(turn, { ...ask, callId: call.id, asks: [askId] }, toWaitingFor(call.rule));
+  turn.stop();
+}
+
+/** Asks `tool.using` about the inputs that the call is made with. */
+function askHooks(turn: Turn, context: ToolCallContext, owner: RunOwner): void {
+  const { partition } = turn.self;
+  const { runId, vettings } = context;
+  const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
+  if (subject === null) throw new Error(`the ${owner.kind} of a tool call has no task for events to show`);
+  const row = getCall(turn, context);
+  const question: WorkQuestion = {
+    name: "tool.using",
+    id: questionId(vettings),
+    work: recordWorkEvent(turn, partition, subject, {
+      on: "tool.using",
+      occurrence: turn.newId("occ"),
+      run: { id: runId },
+      event: { at: timeText(turn.now), tool: toName(row), inputs: readInputs(turn, row) },
+    }),
+  };
+  turn.askGate(question);
+}
+
+/** Whom a call waits for, for its agent. */
+function toWaitingFor(rule: GateWaits["rule"] | null | undefined): string {
+  return rule === "person" ? "the approval of the person whose account it uses" : "the assignee's approval";
+}
+
+/** Opens the approval. The task goes to the inbox, unless a person's own rule asks. */
+export function beginWaiting({ turn, rule, approver }: Delivered<GateWaits>, context: ToolCallContext): void {
+  const { partition, id } = turn.self;
+  const { runId } = context;
+  const before = getCall(turn, context);
+  const approvalId = turn.newId("apr");
+  const row = changeCall(turn, context, { state: "waiting", approvalId });
+  approvals.insert(turn, partition, {
+    ...{ id: approvalId, runId, kind: "tool-call", request: "", tool: toName(row), callId: id, rule, approver },
+    ...{ inputs: readStoredText(turn, partition, before.inputs), reason: "", state: "open", edited: null, note: null },
+    ...{ askedAt: timeText(turn.now), answeredAt: null, answeredBy: null },
+  });
+  turn.wake("unanswered", beginWait(turn, runId));
+  tellWaiting(turn, { ...context, callId: id, asks: tellAsks(turn, runId) }, toWaitingFor(rule));
+  if (rule !== "person") turn.send(runRef(partition, runId), { type: "call.waits" });
+}
+
+/** Asks hooks again, about the inputs that a person gave instead. */
+export function vetEdited(event: Delivered<Edited>, context: ToolCallContext): ToolCallContext {
+  const { turn, inputs, owner } = event;
+  recordAnswer(event, { state: "approved", edited: inputs, note: null });
+  leaveWaiting(turn, context);
+  tellGoesOn(turn, context);
+  const edited = toStoredText(turn, turn.self.partition, inputs);
+  changeCall(turn, context, { state: "vetting", edited });
+  addUse(turn, context.runId, { calls: 0, bytes: Buffer.byteLength(inputs) });
+  const next = { ...context, vettings: context.vettings + 1, approved: true };
+  askHooks(turn, next, owner);
+  return next;
+}
+
+/** A person gave leave: the request begins. */
+export function approveCall(event: Delivered<Approved>, context: ToolCallContext): ToolCallContext {
+  recordAnswer(event, { state: "approved", edited: null, note: null });
+  leaveWaiting(event.turn, context);
+  tellGoesOn(event.turn, context);
+  beginRequest(event, context);
+  return { ...context, approved: true };
+}
+
+/** Starts the request. A GET may be made again after a crash; anything else never is. */
+export function beginRequest(
+  { turn, action, method, owner }: Pick<Delivered<MayBegin | Approved>, "turn" | "action" | "method" | "owner">,
+  context: ToolCallContext,
+): void {
+  const { partition } = turn.self;
+  const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
+  const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, context.runId));
+  const task = subject === null ? null : toTaskValues(turn, partition, subject);
+  const input: IntegrationRequestInput = {
+    ...{ teamId: row.teamId, integrationId: row.integrationId, block: { kind: "action", name: action } },
+    values: JSON.stringify({ ...(task && { task }), inputs: readInputs(turn, row) }),
+    after: { kind: "tool", name: row.tool },
+    actsAs: row.actsAs === "team" ? { kind: "team" } : { kind: "person", userId: row.actsAs },
+    ...{ timeoutMs: REQUEST_MS, again: "after-a-crash", lane: "waiting" },
+  };
+  turn.start(INTEGRATION_REQUEST.request("request", input));
+}
+
+/** Passes a cancellation on to the call that answers the ask. */
+export function passCancelOn({ turn, runId, askId, callId }: Delivered<CancelElsewhere>): void {
+  turn.send(toolCallRef(turn.self.partition, callId), { type: "call.cancel", runId, askId });
+}
+
+/** Nobody waits under this id any more; somebody does under another, or the request is on its way. */
+export function cancelAsk({ turn, runId, askId }: Delivered<CancelTaken>): void {
+  const { partition, id } = turn.self;
+  const open = openCalls.get(turn, partition, runId, id);
+  if (open === undefined || open.cancelled.includes(askId)) return;
+  openCalls.put(turn, partition, [runId, id], { ...open, cancelled: [...open.cancelled, askId] });
+}

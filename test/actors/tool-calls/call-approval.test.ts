@@ -1,0 +1,174 @@
+import t from "tap";
+import { address } from "../../../runtime/address.js";
+import { ToolCallScene } from "../../support/tool-call-scene.js";
+import { workspaceId } from "../../support/work.js";
+
+t.test(
+  "a call that needs approval waits: the runner and the task are told, and it goes on when it is given",
+  async (t) => {
+    const scene = new ToolCallScene();
+    const id = scene.call("comment", { text: "Hi" });
+    scene.vet(id);
+    t.match(scene.get(id), { state: "waiting", rule: "tool" });
+    t.match(scene.approval(id), {
+      ...{ kind: "tool-call", tool: "tracker.comment", rule: "tool", approver: "usr_1", state: "open" },
+      inputs: JSON.stringify({ text: "Hi", on: "dev" }),
+    });
+    t.same(scene.told(), [{ type: "run.tool-waiting", id: "ask-1", for: "the assignee's approval" }]);
+    t.same(scene.asks(), ["A call of tracker.comment waits for approval."]);
+    scene.clear();
+    const { answer } = scene.answer(id, "usr_1");
+    t.match(answer, { approval: { state: "approved", answeredBy: "usr_1" }, replayed: false });
+    t.equal(scene.get(id).state, "running");
+    t.same(scene.told(), [{ type: "run.tool-waiting", id: "ask-1", for: null }]);
+    t.same(scene.asks(), [null]);
+    const again = scene.answer(id, "usr_1");
+    t.match(again.answer, { refused: "conflict", detail: "It was approved by you already." });
+    scene.end(id);
+    t.match(scene.answer(id, "usr_1").answer, { refused: "conflict" }, "also when the call is over");
+  },
+);
+
+t.test("the assignee as it is when answering approves, and nobody else", async (t) => {
+  const scene = new ToolCallScene();
+  scene.putTask({ assignee: null });
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  t.equal(scene.approval(id)?.approver, null);
+  t.match(scene.asks(), [/waits for approval\. The task has no assignee/]);
+  t.match(scene.answer(id, "usr_1").answer, { refused: "forbidden" });
+  scene.putTask({ assignee: "usr_2" });
+  t.match(scene.answer(id, "usr_1").answer, { refused: "forbidden" });
+  t.match(scene.answer(id, "usr_2").answer, { approval: { answeredBy: "usr_2" } });
+});
+
+t.test("edited inputs are checked, asked of hooks again, and never approved twice", async (t) => {
+  const scene = new ToolCallScene();
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  const wrong = scene.answer(id, "usr_1", { edited: '{"text":5,"odd key":1}' });
+  t.match(wrong.answer, {
+    refused: "invalid",
+    errors: [{ path: "inputs.text" }, { path: 'inputs["odd key"]', message: "is no input of the tool" }],
+  });
+  t.equal(scene.get(id).state, "waiting", "goes on waiting");
+  scene.answer(id, "usr_1", { edited: '{"text":"Better"}' });
+  t.match(scene.get(id), { state: "vetting", edited: JSON.stringify({ text: "Better", on: "dev" }) });
+  t.match(scene.questions.at(-1)?.question, { work: { event: { inputs: { text: "Better", on: "dev" } } } });
+  scene.tell(address(workspaceId, "tool-call", id), {
+    ...{ type: "gate.answered", gate: "tool.using", id: "tool.using 1", refused: null },
+  } as never);
+  t.equal(scene.get(id).state, "vetting", "an answer to the first question is none to the second");
+  scene.vet(id);
+  t.equal(scene.get(id).state, "running");
+  t.match(scene.requests[0]?.effect.input, { values: /"inputs":\{"text":"Better","on":"dev"\}/ });
+});
+
+t.test("an edit that hooks refuse is not made", async (t) => {
+  const scene = new ToolCallScene();
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  scene.answer(id, "usr_1", { edited: '{"text":"Bad"}' });
+  scene.vet(id, "no bad words");
+  t.match(scene.get(id), { state: "refused", message: "no bad words" });
+  t.same(scene.requests, []);
+});
+
+t.test("a dismissal reaches the agent with its reason, and the person is who refused", async (t) => {
+  const scene = new ToolCallScene();
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  scene.clear();
+  scene.answer(id, "usr_1", { verdict: "dismissed", note: "not this one" });
+  t.match(scene.get(id), { state: "dismissed", message: /dismissed: not this one$/ });
+  t.match(scene.told(), [{ outcome: "dismissed", text: "The call of tracker.comment was dismissed: not this one" }]);
+  t.same(scene.run().calls?.refused, [{ server: "tracker", tool: "comment", by: "person" }]);
+  t.same(scene.facts, [], "nothing was used");
+});
+
+t.test("nobody answers: a call is dismissed after a day, those of a run after three in all", async (t) => {
+  const scene = new ToolCallScene();
+  const day = 24 * 3_600_000;
+  const waits: number[] = [];
+  for (let n = 0; n < 4; n++) {
+    const id = scene.call("comment", { text: `Hi ${n}` });
+    const { wakes } = scene.vet(id);
+    const [{ dueMs, name } = { dueMs: 0, name: "" }] = wakes;
+    waits.push((dueMs - scene.now) / day);
+    scene.now = dueMs;
+    scene.tell(address(workspaceId, "tool-call", id), { type: "woken", name, dueMs } as never);
+    t.match(scene.get(id), { state: "dismissed", message: "Nobody answered." });
+    t.match(scene.approval(id), { state: "closed", note: "Nobody answered." });
+    t.match(scene.told().at(-1), { outcome: "dismissed", text: /nobody answered/ });
+  }
+  t.same(waits, [1, 1, 1, 0]);
+});
+
+t.test("calls that wait at the same time count once", async (t) => {
+  const scene = new ToolCallScene();
+  const day = 24 * 3_600_000;
+  const wait = (text: string) => {
+    const id = scene.call("comment", { text });
+    return { id, dueMs: scene.vet(id).wakes[0]?.dueMs ?? 0 };
+  };
+  const first = wait("a");
+  scene.now += day / 2;
+  const second = wait("b");
+  t.equal(second.dueMs - scene.now, day);
+  scene.answer(first.id, "usr_1");
+  scene.now += day / 2;
+  scene.answer(second.id, "usr_1");
+  scene.now += 10 * day;
+  const third = wait("c");
+  scene.now += day;
+  scene.answer(third.id, "usr_1");
+  t.equal(wait("d").dueMs - scene.now, day, "two days were waited, not two and a half, and no time between");
+});
+
+t.test("the own rule of the person whose account it uses wins, and only they approve", async (t) => {
+  const scene = new ToolCallScene();
+  scene.define({ connection: { holder: "requester" } });
+  scene.putRule("usr_1", ["comment", "find"]);
+  scene.putTask({ assignee: "usr_2" });
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  t.match(scene.get(id), { state: "waiting", rule: "person", actsAs: "usr_1" });
+  t.match(scene.approval(id), { rule: "person", approver: "usr_1" });
+  t.same(scene.asks(), [], "their inbox, not the task's");
+  t.match(scene.told(), [{ for: /the person whose account it uses/ }]);
+  t.match(scene.answer(id, "usr_2").answer, { refused: "forbidden", detail: /Only the person/ });
+  scene.answer(id, "usr_1");
+  t.match(scene.requests[0]?.effect.input, { actsAs: { kind: "person", userId: "usr_1" } });
+  const unasked = scene.call("note", { text: "Hi" });
+  scene.vet(unasked);
+  t.match(scene.get(unasked), { state: "running", rule: null, actsAs: "usr_1" }, "a tool they are not asked about");
+});
+
+t.test("a station's entry asks too, and what is made laxer meanwhile changes nothing", async (t) => {
+  const scene = new ToolCallScene([{ tool: "tracker.note", approval: true }]);
+  const id = scene.call("note", { text: "Hi" });
+  scene.vet(id);
+  t.match(scene.get(id), { state: "waiting", rule: "station" });
+  const strict = new ToolCallScene();
+  strict.define({ tools: { comment: { action: "comment", approval: false } } });
+  const laxer = strict.call("comment", { text: "Hi" });
+  strict.vet(laxer);
+  t.match(strict.get(laxer), { state: "waiting", rule: "tool" }, "as it was when the run was queued");
+  const stricter = new ToolCallScene();
+  stricter.define({ tools: { note: { action: "comment", approval: true } } });
+  const asked = stricter.call("note", { text: "Hi" });
+  stricter.vet(asked);
+  t.match(stricter.get(asked), { state: "waiting", rule: "tool" }, "or as it is when it is called");
+});
+
+t.test("an answer under a key that was taken before is answered again, also when the call is over", async (t) => {
+  const scene = new ToolCallScene();
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  const idempotency = { scope: "usr_1 approve", key: "k", digest: "d" };
+  const first = scene.answer(id, "usr_1", { idempotency });
+  t.match(first.answer, { replayed: false });
+  t.match(scene.answer(id, "usr_1", { idempotency }).answer, { replayed: true, approval: { state: "approved" } });
+  scene.end(id);
+  t.match(scene.answer(id, "usr_1", { idempotency }).answer, { replayed: true });
+});

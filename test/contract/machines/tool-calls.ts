@@ -1,0 +1,55 @@
+import type { MachineTable } from "../machine-tables.js";
+
+/** The table of the machine of tool calls. */
+export const toolCallMachines: Readonly<Record<string, MachineTable>> = {
+  "tool-call": {
+    "new": {
+      "ask.taken": "vetting",
+      "ask.failed": "failed",
+      "ask.refused": "same",
+      "ask.repeated": "same",
+      "ask.late": "same",
+      "cancel.elsewhere": "same",
+      "answer.refused": "same",
+      "answer.repeated": "same",
+    },
+    vetting: {
+      "gate.refused": "refused",
+      "gate.agreed": "running",
+      "gate.waits": "waiting",
+      "gate.unusable": "failed",
+      "cancel.one": "same",
+      "cancel.last": "withdrawn",
+      "call.run-over": "withdrawn",
+      "answer.refused": "same",
+      "answer.repeated": "same",
+    },
+    waiting: {
+      "answer.approved": "running",
+      "answer.in-vain": "failed",
+      "answer.edited": "vetting",
+      "answer.dismissed": "dismissed",
+      woken: "dismissed",
+      "cancel.one": "same",
+      "cancel.last": "withdrawn",
+      "call.run-over": "withdrawn",
+      "answer.refused": "same",
+      "answer.repeated": "same",
+    },
+    running: {
+      "request.done": "done",
+      "request.failed": "failed",
+      "request.of-nothing": "same",
+      "call.run-over": "same",
+      "cancel.one": "same",
+      "cancel.last": "same",
+      "answer.refused": "same",
+      "answer.repeated": "same",
+    },
+    done: {},
+    failed: {},
+    dismissed: {},
+    refused: {},
+    withdrawn: {},
+  },
+};
