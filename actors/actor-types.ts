@@ -39,6 +39,7 @@ import { blobSweeperActor } from "./tables/blob-sweeper.machine.js";
 import { defaultRetention, type RetentionPeriods } from "./tables/retention.js";
 import { retentionSweeperActor } from "./tables/retention-sweeper.machine.js";
 import { taskActor } from "./tasks/task.machine.js";
+import { taskAttachmentsActor } from "./tasks/task-attachments.machine.js";
 import { teamMarksActor } from "./tasks/team-marks.machine.js";
 import { toolCallActor } from "./tool-calls/tool-call.machine.js";
 import { sealingKeyActor } from "./workspaces/sealing-key.machine.js";
@@ -81,6 +82,7 @@ export function createActorTypes(
     blobSweeperActor,
     retentionSweeperActor(retainedTables, retention),
     taskActor,
+    taskAttachmentsActor,
     teamMarksActor,
     runActor(runOwners),
     toolCallActor(runOwners),

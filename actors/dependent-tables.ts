@@ -26,7 +26,7 @@ import { searches, searchInputs } from "./searches/search.table.js";
 import { searchCandidateInputs, searchCandidates } from "./searches/search-candidate.table.js";
 import { searchIterations } from "./searches/search-iteration.table.js";
 import type { DependentSource } from "./tables/dependents.js";
-import { taskCheckouts, tasks } from "./tasks/task.table.js";
+import { taskAttachments, taskCheckouts, tasks } from "./tasks/task.table.js";
 import { taskMarks, taskRaises } from "./tasks/team-marks.table.js";
 import { toolCalls } from "./tool-calls/tool-call.table.js";
 import { members } from "./workspaces/member.table.js";
@@ -50,6 +50,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     toolCalls,
     tasks,
     taskCheckouts,
+    taskAttachments,
     taskMarks,
     taskRaises,
     standingDecisions,

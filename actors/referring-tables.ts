@@ -7,7 +7,7 @@ import { runInputs } from "./runs/run-input.table.js";
 import { searchInputs } from "./searches/search.table.js";
 import { searchCandidateInputs } from "./searches/search-candidate.table.js";
 import type { ReferringTable } from "./tables/blob-recount.js";
-import { taskCheckouts, tasks } from "./tasks/task.table.js";
+import { taskAttachments, taskCheckouts, tasks } from "./tasks/task.table.js";
 import { toolCalls } from "./tool-calls/tool-call.table.js";
 
 /** All tables whose rows refer to bodies; references are recounted from them (`tables/blob-recount.ts`). */
@@ -18,6 +18,7 @@ export const referringTables: readonly ReferringTable[] = [
   toolCalls,
   tasks,
   taskCheckouts,
+  taskAttachments,
   deliveries,
   replayInputs,
   replayVerdicts,

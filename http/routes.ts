@@ -31,6 +31,7 @@ import { exportRoutes } from "./resources/export.routes.js";
 import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
 import { archiveRoutes } from "./runners/archive.routes.js";
+import { runnerAttachmentRoutes } from "./runners/attachment.routes.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import { searchAgentRoutes } from "./searches/agent.routes.js";
@@ -39,6 +40,7 @@ import { estimateRoutes } from "./searches/estimate.routes.js";
 import { searchRoutes } from "./searches/search.routes.js";
 import { searchReadRoutes } from "./searches/search-reads.routes.js";
 import { streamSocket } from "./streams/stream-socket.js";
+import { attachmentRoutes } from "./tasks/attachment.routes.js";
 import { runRoutes } from "./tasks/run.routes.js";
 import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
@@ -92,6 +94,7 @@ const catalogue: readonly RouteEntry[] = [
   },
   { tag: "Connections", make: ({ runtime, sealer }) => callbackRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => taskRoutes({ runtime, sealer }) },
+  { tag: "Tasks and runs", make: ({ runtime }) => attachmentRoutes(runtime) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
   { tag: "Replays", make: (parts) => replayReads(parts) },
@@ -109,6 +112,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime, site: { expired } }) => archiveRoutes({ runtime, expired }) },
+  { tag: "Runners", make: ({ runtime, site: { expired } }) => runnerAttachmentRoutes({ runtime, expired }) },
   {
     tag: "Hook occurrences",
     make: ({ runtime, sealer, site: { expired } }) => hookRoutes({ runtime, sealer, expired }),

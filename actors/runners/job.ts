@@ -39,6 +39,18 @@ const offeredToolSchema = z.object({
 });
 export type OfferedTool = z.infer<typeof offeredToolSchema>;
 
+/** A file that the runner fetches from the service, into `context/attachments` of the agent's folder. */
+const attachmentSchema = z.object({
+  id: z.string().regex(/^\w{1,100}$/),
+  /** Unique in the run, also where case does not count. */
+  name: z.string().min(1).max(255),
+  type: z.string(),
+  bytes: z.int().min(0),
+  /** SHA-256, hex. */
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type JobAttachment = z.infer<typeof attachmentSchema>;
+
 /** The pull request that a run reviews: its agent only says what it found, as a comment, and nothing is pushed. */
 const reviewSchema = z.object({
   url: z.string(),
@@ -66,6 +78,8 @@ export const jobSchema = z.object({
       url: z.string(),
       /** The task's notes, oldest first: of handovers, send-backs, answered questions, hooks. */
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
+      /** Absent for none. */
+      attachments: z.array(attachmentSchema).optional(),
       /** Absent for a task that reviews no pull request. */
       review: reviewSchema.optional(),
     })

@@ -75,10 +75,11 @@ function toOfferedTools(
 function toTask(
   reading: Reading,
   workspaceId: string,
-  { id, title, description, url, notes }: InputBrief,
+  { id, title, description, url, notes, attachments = [] }: InputBrief,
 ): NonNullable<Job["task"]> {
   const list = readNotes(reading, workspaceId, notes);
-  return { id, title, description: readStoredText(reading, workspaceId, description), url, notes: [...list] };
+  const files = attachments.length === 0 ? {} : { attachments: attachments.map((file) => ({ ...file })) };
+  return { id, title, description: readStoredText(reading, workspaceId, description), url, notes: [...list], ...files };
 }
 
 function toSkill(key: string, skill: ReturnType<typeof getStoredSkill>): Job["skills"][number] {

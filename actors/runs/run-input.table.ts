@@ -105,9 +105,10 @@ function bodiesOf({ config, beginning, claimed }: RunInputRow): string[] {
   const skills = config.skills.map(({ digest }) => digest);
   const diffs = beginning?.checkouts.map(({ diff }) => diff) ?? [];
   const texts = digestsOfText(claimed?.brief?.description ?? "");
+  const files = claimed?.brief?.attachments?.map(({ digest }) => digest) ?? [];
   const answer = beginning?.replay?.answer;
   const answered = answer === undefined ? [] : digestsOfAnswer(answer);
-  const named = [...skills, ...diffs, ...texts, ...answered, claimed?.brief?.notes, beginning?.tools?.digest];
+  const named = [...skills, ...diffs, ...texts, ...files, ...answered, claimed?.brief?.notes, beginning?.tools?.digest];
   return named.filter((digest) => digest !== null && digest !== undefined);
 }
 

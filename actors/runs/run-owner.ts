@@ -18,6 +18,17 @@ export interface OwnedRun {
   readonly owner: RunOwnerKey;
 }
 
+/** A file of the work, stored as a body. */
+export interface BriefAttachment {
+  readonly id: string;
+  /** A file name, unique in the run. */
+  readonly name: string;
+  readonly type: string;
+  readonly bytes: number;
+  /** SHA-256, hex. */
+  readonly digest: string;
+}
+
 /** The description of the work for a run's agent; read when a runner claims the run. */
 export interface RunBrief {
   /** The id of the task. */
@@ -26,6 +37,8 @@ export interface RunBrief {
   readonly description: StoredText;
   readonly url: string;
   readonly marks: Readonly<Record<string, string>>;
+  /** The files that are there, oldest first; absent for none. */
+  readonly attachments?: readonly BriefAttachment[];
   /** The notes so far, oldest first. */
   readonly notes: readonly { readonly at: string; readonly from: string; readonly text: string }[];
 }

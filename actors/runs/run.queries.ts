@@ -72,6 +72,18 @@ export function holdsRunFrom(
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 
+/** The digest of an attachment of a run that the runner holds; undefined for any other. */
+export function findHeldAttachment(
+  reading: Reading,
+  workspaceId: string,
+  claim: RunnerClaim,
+  attachmentId: string,
+): string | undefined {
+  if (findHeldRun(reading, workspaceId, claim) === undefined) return undefined;
+  const brief = runInputs.get(reading, workspaceId, claim.runId)?.claimed?.brief;
+  return brief?.attachments?.find(({ id }) => id === attachmentId)?.digest;
+}
+
 /** Whether the input of a stored run names the commit. */
 export function isCommitNeeded(
   reading: Reading,

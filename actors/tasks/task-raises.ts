@@ -11,6 +11,7 @@ import {
 } from "./raised-values.js";
 import { isOpen, type TaskRow } from "./task.js";
 import { appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
+import { taskAttachmentsRef } from "./task-attachments.messages.js";
 import type { RaiseNotTaken, TaskContext } from "./task-events.js";
 import { type OpenRaised, type RaiseTask, type TellRaised, teamMarksRef } from "./team-marks.messages.js";
 
@@ -56,8 +57,12 @@ export function refuseRaise(
   turn.send(teamMarksRef(turn.self.partition, teamId), { type: "raise.refused", raise, reason });
 }
 
-function takeRaise(turn: Turn, teamId: string, { key }: RaiseTask): void {
-  turn.send(teamMarksRef(turn.self.partition, teamId), { type: "raise.taken", key });
+function takeRaise(turn: Turn, teamId: string, { key, integration, attaches }: RaiseTask): void {
+  const { partition, id } = turn.self;
+  turn.send(teamMarksRef(partition, teamId), { type: "raise.taken", key });
+  if (attaches === null || attaches.files.length === 0) return;
+  const of = { key, teamId, integrationId: integration.id, attaches };
+  turn.send(taskAttachmentsRef(partition, id), { type: "files.attach", ...of });
 }
 
 function toBranch(text: string | null): Pick<TaskRow, "branch"> {

@@ -1,5 +1,6 @@
-import type { RunOwner } from "../runs/run-owner.js";
-import { listLatestNotes, tasks, toEventSubject } from "./task.table.js";
+import type { Reading } from "../../storage/store.js";
+import type { RunBrief, RunOwner } from "../runs/run-owner.js";
+import { listLatestNotes, taskAttachments, tasks, toEventSubject } from "./task.table.js";
 
 /** Tasks as owners of runs. */
 export const taskRunOwner: RunOwner = {
@@ -18,7 +19,7 @@ export const taskRunOwner: RunOwner = {
     if (task === undefined) throw new Error("a run of a task that is not there");
     const { id, title, description, url, marks } = task;
     const notes = listLatestNotes(reading, workspaceId, id).map(({ at, from, text }) => ({ at, from, text }));
-    return { id, title, description, url, marks, notes };
+    return { id, title, description, url, marks, notes, ...listStoredFiles(reading, workspaceId, id) };
   },
   opener: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.openedBy ?? null,
   eventSubject: (reading, workspaceId, { owner }) => {
@@ -26,3 +27,12 @@ export const taskRunOwner: RunOwner = {
     return task === undefined ? null : toEventSubject(reading, workspaceId, task);
   },
 };
+
+function listStoredFiles(reading: Reading, workspaceId: string, taskId: string): Pick<RunBrief, "attachments"> {
+  const attachments = taskAttachments
+    .list(reading, workspaceId, [taskId])
+    .flatMap(({ id, name, type, bytes, digest }) => {
+      return bytes === null || digest === null ? [] : [{ id, name, type, bytes, digest }];
+    });
+  return attachments.length === 0 ? {} : { attachments };
+}

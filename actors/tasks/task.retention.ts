@@ -10,7 +10,7 @@ import { isPinned, pin, removePins } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
 import { isOpen, type TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
-import { noteKeys, taskCauses, taskCheckouts, taskEntry, taskNotes, tasks } from "./task.table.js";
+import { noteKeys, taskAttachments, taskCauses, taskCheckouts, taskEntry, taskNotes, tasks } from "./task.table.js";
 
 /** The last events of a task may come this long after its end, in milliseconds. */
 const LAST_EVENTS_MS = 10 * 60 * 1_000;
@@ -40,6 +40,7 @@ export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, taskNotes),
   ownedBy(tasks.name, noteKeys),
   indexedOwnedBy(tasks.name, taskCheckouts),
+  indexedOwnedBy(tasks.name, taskAttachments),
 ];
 
 /** Keeps a task while a request about it may be repeated, or a hook's receiver may call back. */

@@ -11,6 +11,8 @@ import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { digestsOfText } from "../tables/text-blobs.js";
 import { openStates, type TaskRow } from "./task.js";
+import type { TaskAttachmentRow } from "./task-attachment.js";
+import { attachmentView } from "./task-attachment.view.js";
 import { type StreamedTask, streamedTaskView } from "./task-item.view.js";
 
 /** A note on a task. */
@@ -31,7 +33,15 @@ interface TaskChanged {
   readonly task: Pick<StreamedTask, "id"> & Partial<StreamedTask>;
 }
 
-export const taskTopic = topic<TaskChanged | { readonly type: "note"; readonly note: TaskNote }>("task");
+/** A file came, or did not. */
+interface AttachmentChanged {
+  readonly type: "attachment";
+  readonly attachment: ReturnType<typeof attachmentView>;
+}
+
+export const taskTopic = topic<TaskChanged | AttachmentChanged | { readonly type: "note"; readonly note: TaskNote }>(
+  "task",
+);
 const teamTopic = topic<TaskChanged>("team");
 
 /**
@@ -75,6 +85,12 @@ export interface TaskCheckoutRow extends Omit<CheckoutResult, "diff" | "own"> {
 export const taskCheckouts = indexedTable<TaskCheckoutRow>("task-checkout", {
   ...{ under: ["taskId"], order: ["repository"] },
   blobs: ({ digest }) => [digest ?? []].flat(),
+});
+/** `[task, id]`: the files of a task; ids rise with time. */
+export const taskAttachments = indexedTable<TaskAttachmentRow>("task-attachment", {
+  ...{ under: ["taskId"], order: ["id"] },
+  blobs: ({ digest }) => [digest ?? []].flat(),
+  changes: (row) => [toChangeEntry(taskTopic(row.taskId), { type: "attachment", attachment: attachmentView(row) })],
 });
 /** `[task]`: the hook occurrences and events that caused its last change, oldest first; no row when there are none. */
 export const taskCauses = table<readonly string[]>("task-causes");

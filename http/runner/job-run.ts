@@ -12,6 +12,7 @@ import type {
 } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
+import type { Attachments } from "./attachments/attachments.js";
 import type { Checkout } from "./checkout/checkout.js";
 import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
@@ -37,6 +38,7 @@ export interface JobOptions {
   readonly mirrors: Mirrors;
   /** Commits that the service stores. */
   readonly archives: ArchiveCache;
+  readonly attachments: Attachments;
   /** What the service says and hears of searches. */
   readonly searches: SearchClient;
   /** By name. */
@@ -225,6 +227,7 @@ export class JobRun {
     const { folder } = place;
     const { task, line, station, skills } = this.job;
     await folder.writeSkills(skills);
+    await this.#options.attachments.fetchFor(this.job, folder.attachments, this.#halt.stopping);
     const search = await this.#beginSearch(folder);
     const prompt = search === null ? station.prompt : `${search.prompt}${station.prompt}`;
     await writeFile(join(folder.context, "prompt.md"), prompt);

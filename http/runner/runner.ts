@@ -1,6 +1,7 @@
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import { createCommits } from "./archives/runner-commits.js";
+import { Attachments } from "./attachments/attachments.js";
 import { credentialsOf, Mirrors } from "./checkout/mirrors.js";
 import { clearLeftovers, takeFolder } from "./checkout/work-folder.js";
 import type { Credential } from "./connection/credential.js";
@@ -61,8 +62,10 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const harnesses = new Map([[harness.name, harness]]);
   const commits = createCommits({ ...options, mirrors, connection: () => connection });
   const searches = new SearchClient({ ...options, runnerId: () => connection.runnerId });
+  const attachments = new Attachments({ ...options, runnerId: () => connection.runnerId });
   const jobs: Jobs = new Jobs({
-    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses, archives: commits.archives, searches },
+    ...{ workFolder, passEnv: options.passEnv, clock, log, mirrors, harnesses },
+    ...{ archives: commits.archives, attachments, searches },
     hidden: () => [...options.credential.hidden(), ...credentialsOf(options.gitUrl)],
     send: (message) => connection.send(message),
     room: (signal) => connection.room(signal),

@@ -177,6 +177,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/runner/archives/{archiveId}": ownCredential,
   "PUT /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
   "GET /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
+  "GET /api/runner/attachments/{attachmentId}": ownCredential,
   "GET /code-host/callback": anyone,
   "GET /api/workspaces/{slug}/members": people,
   "PATCH /api/workspaces/{slug}/members/{userId}": row({ ...leads, teammate: 403, member: 403, token: 403 }),
@@ -239,6 +240,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/teams/{teamId}/runs/{runId}/config": noReplayRun,
   "POST /api/teams/{teamId}/tasks": teamWork,
   "GET /api/teams/{teamId}/tasks": read,
+  "GET /api/tasks/{taskId}/attachments/{attachmentId}": nothingThere,
   "GET /api/tasks/{taskId}": read,
   // The task asks nothing, so nobody on the team gets as far as being its assignee.
   "POST /api/tasks/{taskId}/answer": teamWork,

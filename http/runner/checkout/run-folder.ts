@@ -68,6 +68,11 @@ export class RunFolder {
     return join(this.tools, "mcp.json");
   }
 
+  /** The files of the run's task. */
+  get attachments(): string {
+    return join(this.context, "attachments");
+  }
+
   /** What the agent of a search is shown. */
   get search(): string {
     return join(this.context, "search");

@@ -41,6 +41,7 @@ export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOpti
     SIGNALBOX_CONTEXT_FILE: join(folder.context, "context.json"),
     SIGNALBOX_SKILLS: folder.skills,
     SIGNALBOX_MCP_CONFIG: folder.toolsConfig,
+    ...(job.task?.attachments === undefined ? {} : { SIGNALBOX_ATTACHMENTS: folder.attachments }),
     ...(job.search === undefined ? {} : { SIGNALBOX_SEARCH: folder.search }),
     SIGNALBOX_CHECKOUTS: JSON.stringify(Object.fromEntries(folders)),
   };

@@ -288,3 +288,19 @@ t.test("a person who is not on the team is assigned nothing", async (t) => {
   team.deliver();
   t.equal(team.tasks()[0]?.assignee, null);
 });
+
+t.test("what bindings act on is published: an ask, the approval that a run waits for, the end", async (t) => {
+  const team = createTeam();
+  team.raise(raising("a"));
+  team.deliver();
+  const { id: taskId = "", runId } = team.tasks()[0] ?? {};
+  const facts = (message: object) => team.command(taskId, message as Message).facts;
+  const waits = facts({ type: "run.asking", runId, asks: "May it?" });
+  const task = { id: taskId, line: "dev", station: "work", marks: { issue: issue.value } };
+  const of = { workspaceId, teamId, lineId, task };
+  t.match(waits, [{ name: "task.asked", happening: { ...of, ask: { body: "May it?", isApproval: true } } }]);
+  t.same(facts({ type: "run.asking", runId, asks: "May it?" }), [], "once");
+  const over = facts({ type: "run.over", runId, outcome: "failed" });
+  t.match(over, [{ name: "task.asked", happening: { ask: { body: "The run is gone.", isApproval: false } } }]);
+  t.match(facts({ type: "task.close", by: "usr_1" }), [{ name: "task.closed", happening: { ...of, ask: null } }]);
+});

@@ -147,6 +147,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "forget.kept": "same",
     },
   },
+  "task-attachments": { fetching: { "files.attach": "same", "effect.ended": "same" } },
   "team-marks": {
     keeping: {
       "task.raise": "same",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import t from "tap";
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 import { ArchiveCache } from "../../../http/runner/archives/archive-cache.js";
+import { Attachments } from "../../../http/runner/attachments/attachments.js";
 import { Mirrors } from "../../../http/runner/checkout/mirrors.js";
 import { poolToken } from "../../../http/runner/connection/credential.js";
 import type { Harness } from "../../../http/runner/harness/harness.js";
@@ -58,6 +59,7 @@ t.test("an agent of another harness proposes with the program that it finds, and
   const run = new JobRun(jobOf({ search: { kind: "propose" }, checkouts: [], harness: { name: "silent", args } }), {
     ...{ workFolder, mirrors, passEnv: [], clock, log, harnesses: new Map([[silent.name, silent]]) },
     archives: new ArchiveCache({ workFolder, client: { get: () => Promise.reject(new Error("nothing is archived")) } }),
+    attachments: new Attachments({ ask: async () => null }),
     searches: new SearchClient({ url: service.url, credential, runnerId: () => "runner_1", clock }),
     hidden: () => [],
     send: (message) => sent.push(message),

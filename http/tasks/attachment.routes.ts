@@ -1,0 +1,46 @@
+import { type FoundAttachment, findAttachment } from "../../actors/tasks/task-attachment.queries.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+
+/** Files of tasks. */
+export function attachmentRoutes({ reading }: Runtime): readonly Route[] {
+  const attachment: Subject<FoundAttachment> = {
+    find: ({ caller, params }) => findAttachment(reading, caller, params.taskId ?? "", params.attachmentId ?? ""),
+  };
+  return [
+    subjectRoute(attachment, {
+      method: "GET",
+      path: "/api/tasks/{taskId}/attachments/{attachmentId}",
+      operation: "getTaskAttachment",
+      summary: "Read a file that an event attached to a task",
+      description:
+        "For who may read how the team's work turned out. The file as it came, to be saved and not shown: its type is " +
+        "in the task. One that is still to be fetched, or could not be, answers 404.",
+      access: "any",
+      answers: {
+        200: {
+          body: null,
+          text: "application/octet-stream",
+          headers: {
+            "content-disposition": "`attachment`, with the file's name",
+            "x-content-type-options": "`nosniff`",
+          },
+        },
+      },
+      handle: (_request, { name, content }) => ({
+        status: 200,
+        text: { type: "application/octet-stream", content },
+        headers: {
+          "content-disposition": `attachment; filename*=UTF-8''${toExtended(name)}`,
+          "x-content-type-options": "nosniff",
+        },
+      }),
+    }),
+  ];
+}
+
+/** A name as RFC 8187 writes it. */
+function toExtended(name: string): string {
+  return encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+}
