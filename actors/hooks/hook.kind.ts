@@ -5,6 +5,7 @@ import { toToolReference } from "../integrations/tools.js";
 import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
+import { callErrors } from "./call-inputs.js";
 import { SIGNING_SECRET, storePreviousSecret } from "./delivery/secret-rotation.machine.js";
 import { type HookFields, type HookStep, hookSchema, plainName } from "./hook.js";
 import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
@@ -49,6 +50,7 @@ export function hookKind(deployment: {
       ...checkEvent(fields),
       ...checkSteps(fields, deployment.allowList),
       ...expressionErrors(fields),
+      ...callErrors(fields, scope),
       ...checkSigning(fields, scope, deployment.signsTokens),
     ],
   };

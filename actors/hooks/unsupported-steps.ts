@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { workEvents } from "../events/catalogue.js";
-import { findOfferedTool } from "../integrations/tools.js";
+import { findOfferedTool, type OfferedTool } from "../integrations/tools.js";
 import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
@@ -22,15 +22,16 @@ export function whyUnsupported(
 ): UnsupportedStep | null {
   if (call === null) return null;
   const teamKey = getTeamKey(reading, workspaceId, teamId);
-  return { code: "not-allowed", reason: whyNotCalled(findOfferedTool(reading, { workspaceId, teamKey }, call), call) };
+  const reason = whyNotCalled(findOfferedTool(reading, { workspaceId, teamKey }, call), call);
+  return reason === null ? null : { code: "not-allowed", reason };
 }
 
-function whyNotCalled(tool: ReturnType<typeof findOfferedTool>, name: string): string {
+function whyNotCalled(tool: OfferedTool | undefined, name: string): string | null {
   if (tool === undefined) return `no integration of the team offers ${name}`;
   if (tool.approval) return `the tool ${name} needs approval, which a hook has from nobody`;
-  if (tool.holder === "requester")
-    return `the tool ${name} acts as the person who started a task, and a hook as nobody`;
-  return `the tool ${name} is not called: integrations do not act yet`;
+  return tool.holder === "requester"
+    ? `the tool ${name} acts as the person who started a task, and a hook as nobody`
+    : null;
 }
 
 /** The parts of a hook that are accepted and have no effect. */

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Reference } from "../resources/kind.js";
-import { findResourceAt } from "../resources/resource.table.js";
+import { findResourceAt, type ResourceRow } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 
 /** A field that names a tool, `<integration>.<tool>`, which an integration of the team must offer. */
@@ -16,21 +16,27 @@ export interface OfferedTool {
   readonly holder: "team" | "requester";
 }
 
+/** A tool with its definition. */
+export interface FoundTool extends OfferedTool {
+  readonly integration: ResourceRow<IntegrationFields>;
+  /** Its name in the integration. */
+  readonly name: string;
+  readonly tool: IntegrationFields["tools"][string];
+}
+
 /** The tool as an integration of the team offers it, or undefined. */
 export function findOfferedTool(
   reading: Reading,
   { workspaceId, teamKey }: { readonly workspaceId: string; readonly teamKey: string },
-  tool: string,
-): OfferedTool | undefined {
-  const { integration, name } = parseToolName(tool);
-  const fields = findResourceAt<IntegrationFields>(
-    reading,
-    workspaceId,
-    "integration",
-    `${teamKey}/${integration}`,
-  )?.fields;
-  const found = fields !== undefined && Object.hasOwn(fields.tools, name) ? fields.tools[name] : undefined;
-  return found && { approval: found.approval, holder: fields?.connection?.holder ?? "team" };
+  called: string,
+): FoundTool | undefined {
+  const { integration: key, name } = parseToolName(called);
+  const integration = findResourceAt<IntegrationFields>(reading, workspaceId, "integration", `${teamKey}/${key}`);
+  const tools = integration?.fields.tools ?? {};
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
+  if (integration === undefined || tool === undefined) return undefined;
+  const { approval } = tool;
+  return { integration, name, tool, approval, holder: integration.fields.connection?.holder ?? "team" };
 }
 
 /** The two parts of a tool's name. */

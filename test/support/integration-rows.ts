@@ -22,7 +22,8 @@ export const INTEGRATION = "int_1";
 
 export const sealer = createSealer(new Uint8Array(32), seededBytes(3));
 
-function put(rows: Writing, kind: string, id: string, of: Partial<ResourceRow>): void {
+/** A resource as it is stored. */
+export function put(rows: Writing, kind: string, id: string, of: Partial<ResourceRow>): void {
   const common = { version: 1, workspaceId: WORKSPACE, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
   const row: ResourceRow = { id, kind, ...common, createdAt: "", updatedAt: "", ...of };
   resources.put(rows, WORKSPACE, [kind, id], row);
@@ -82,11 +83,9 @@ export type HostAnswer =
   | Error
   | { readonly status?: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
-/** The effect over these rows, with a host that answers what it is told to; nothing leaves the process. */
-export function requesting(rows: Writing, answer: (request: AnyRequest) => HostAnswer = () => ({})) {
+/** A host in memory, that answers what it is told to; `sent` are the requests that it got. */
+export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
   const sent: AnyRequest[] = [];
-  const logged: string[] = [];
-  const clock = new ManualClock();
   const send = async (request: AnyRequest): Promise<BytesAnswer> => {
     sent.push(request);
     const given = answer(request);
@@ -96,6 +95,14 @@ export function requesting(rows: Writing, answer: (request: AnyRequest) => HostA
     const bytes = all.subarray(0, request.maxBodyBytes);
     return { status, headers, bytes, isWhole: all.length < request.maxBodyBytes };
   };
+  return { sent, send };
+}
+
+/** The effect over these rows, with a host that answers what it is told to; nothing leaves the process. */
+export function requesting(rows: Writing, answer: (request: AnyRequest) => HostAnswer = () => ({})) {
+  const { sent, send } = hostThat(answer);
+  const logged: string[] = [];
+  const clock = new ManualClock();
   const baseUrl = () => "https://signalbox.example";
   const log = { error: (message: string) => void logged.push(message) };
   const effect = integrationRequestEffect({ reading: () => rows, outbound: { send }, sealer, clock, log, baseUrl });

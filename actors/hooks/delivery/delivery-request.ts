@@ -9,6 +9,7 @@ import type { HookFields } from "../hook.js";
 import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
 import { toEventValues, toHookValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
+import { type PreparedCall, prepareCall } from "./call-step.js";
 import { createCallbackToken } from "./callback-token.js";
 import type { HookFailureCode } from "./failure-codes.js";
 import type { HookTokenSigner } from "./hook-token.js";
@@ -41,6 +42,7 @@ export interface RequestOptions {
 
 /** A request ready to send. */
 export interface PreparedRequest {
+  readonly kind: "request";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -56,12 +58,12 @@ export interface UnpreparedRequest {
   readonly reason: string;
 }
 
-/** The request of one step, rendered and signed, from the hook's current definition. */
+/** The request of one step, rendered and signed, or the call of its tool, from the hook's current definition. */
 export function prepareRequest(
   options: RequestOptions,
   delivery: Delivery,
   nowMs: number,
-): PreparedRequest | UnpreparedRequest {
+): PreparedRequest | PreparedCall | UnpreparedRequest {
   const reading = options.reading();
   const { workspaceId, teamId, hookOccurrenceId } = delivery;
   const work = delivery.event ?? hookOccurrences.get(reading, workspaceId, teamId, hookOccurrenceId)?.work;
@@ -75,6 +77,11 @@ export function prepareRequest(
   }
   const unsupported = whyUnsupported(reading, hook, step);
   if (unsupported !== null) return { step: step.name, ...unsupported };
+  const id = `msg_${hookOccurrenceId.slice(hookOccurrenceId.indexOf("_") + 1)}_${step.name}`;
+  if (step.call !== null) {
+    const names = () => expressionNames(reading, delivery, hook, work);
+    return prepareCall(options, { hook, step: { ...step, call: step.call }, work, names, messageId: id, nowMs });
+  }
   if (step.request === null) {
     return { step: step.name, code: "broken", reason: "the hook no longer reads as it was written" };
   }
@@ -84,7 +91,6 @@ export function prepareRequest(
   const body = JSON.stringify(
     step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run, test } : rendered.body,
   );
-  const id = `msg_${hookOccurrenceId.slice(hookOccurrenceId.indexOf("_") + 1)}_${step.name}`;
   const proof = createProof(options, hook, { id, body, occurrence, nowMs });
   if (proof === null) return { step: step.name, code: "not-allowed", reason: "it could not be signed" };
   const cause = work.causes.at(-1);
@@ -99,7 +105,7 @@ export function prepareRequest(
   headers["service-callback-token"] = createCallbackToken(options.sealer, { workspaceId, hookOccurrenceId, nowMs });
   if (test === true) headers["service-test"] = "true";
   if (cause !== undefined) headers["service-cause"] = cause;
-  return { url: rendered.url, headers, body, step: step.name, from: step.request.from };
+  return { kind: "request", url: rendered.url, headers, body, step: step.name, from: step.request.from };
 }
 
 /** What the expressions of a step see: the event, and the outputs of the earlier steps. */

@@ -10,6 +10,7 @@ import type { Outbound } from "../../outbound/request.js";
 import { requestedWaitMs } from "../../outbound/retry-after.js";
 import { timeText } from "../../time-text.js";
 import type { AttemptRow } from "../hook-occurrence.table.js";
+import { makeCall, type PreparedCall } from "./call-step.js";
 import {
   cachingSealer,
   type Delivery,
@@ -45,7 +46,7 @@ export interface DeliveryInput {
 export type DeliveryResult = Omit<AttemptRow, "n">;
 
 export interface DeliveryOptions extends RequestOptions {
-  readonly outbound: Pick<Outbound, "post">;
+  readonly outbound: Pick<Outbound, "post" | "send">;
   /** Carries requests from the workspace's network. */
   readonly network: Pick<NetworkRequests, "post">;
   readonly clock: Clock;
@@ -70,12 +71,17 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
+  // A call on a before event is made once, whatever it did.
+  if (mayHaveBegun && prepared.kind === "call" && deadlineMs !== undefined) {
+    const failed = { ...notSent(prepared.step, nowMs), code: "tool-failed", reason: INTERRUPTED } as const;
+    return { place: null, begin: async () => failed };
+  }
   // What a killed process had begun is an attempt of its own; the firing makes another.
   if (mayHaveBegun) {
     const interrupted = { ...notSent(prepared.step, nowMs), code: "interrupted", reason: INTERRUPTED } as const;
     return { place: null, begin: async () => interrupted };
   }
-  const { url, body, from } = prepared;
+  const { url, body, from } = prepared.kind === "call" ? toSentRequest(prepared) : prepared;
   const place = { target: `${from} ${url.host}`, bytes: body.length + REQUEST_OVERHEAD_BYTES };
   return {
     place:
@@ -88,8 +94,16 @@ function prepareDelivery(
               output: { ...notSent(prepared.step, deadlineMs), code: "timeout", reason: NO_PLACE },
             },
           },
-    begin: (signal) => deliver(options, { workspaceId, timeoutMs, prepared }, signal),
+    begin: (signal) =>
+      prepared.kind === "call"
+        ? makeCall(options, { prepared, timeoutMs }, signal)
+        : deliver(options, { workspaceId, timeoutMs, prepared }, signal),
   };
+}
+
+/** The request of a call, as far as its place depends on it. */
+function toSentRequest({ request: { request } }: PreparedCall) {
+  return { url: request.url, body: request.body ?? "", from: "service" } as const;
 }
 
 /** The attempt of a request that was not sent. */

@@ -219,7 +219,7 @@ export class HookWorld {
   }
 
   /** The receivers' end: a request is there some time after it was sent, and its answer some time after that. */
-  #outbound(): Pick<Outbound, "post"> {
+  #outbound(): Pick<Outbound, "post" | "send"> {
     const { world } = this;
     const post: Outbound["post"] = ({ headers, body }) =>
       new Promise((resolve) => {
@@ -232,7 +232,7 @@ export class HookWorld {
           world.later(this.#chance.between(0, 20), () => resolve({ ...answer, retryAfter: null }));
         });
       });
-    return { post };
+    return { post, send: () => Promise.reject(new Error("no step calls a tool")) };
   }
 
   async #configure(hooks: readonly Readonly<Record<string, unknown>>[]): Promise<void> {

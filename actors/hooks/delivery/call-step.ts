@@ -1,0 +1,110 @@
+/** The step of a hook that calls a tool: the same request as an agent's call makes, under the rules of the hook. */
+import type { Clock } from "../../../runtime/clock.js";
+import type { RunSignal } from "../../../runtime/run-signal.js";
+import type { Reading } from "../../../storage/store.js";
+import type { WorkEvent } from "../../events/catalogue.js";
+import { DYN } from "../../expressions/cel-types.js";
+import type { Names } from "../../expressions/evaluate.js";
+import { integrationNames } from "../../expressions/positions.js";
+import { evaluateJson } from "../../expressions/templates.js";
+import { toValue } from "../../expressions/values.js";
+import type {
+  IntegrationRequestCode,
+  IntegrationRequestInput,
+} from "../../integrations/requests/integration-request.js";
+import {
+  type PreparedRequest as PreparedIntegrationRequest,
+  prepareRequest,
+} from "../../integrations/requests/prepare-request.js";
+import { sendRequest } from "../../integrations/requests/send-request.js";
+import { checkInputs } from "../../integrations/tool-inputs.js";
+import { findOfferedTool } from "../../integrations/tools.js";
+import type { Outbound } from "../../outbound/request.js";
+import type { ResourceRow } from "../../resources/resource.table.js";
+import { getTeamKey } from "../../resources/resource-indexes.table.js";
+import type { Sealer } from "../../sealer.js";
+import type { HookFields, HookStep } from "../hook.js";
+import type { AttemptRow } from "../hook-occurrence.table.js";
+import type { UnpreparedRequest } from "./delivery-request.js";
+import type { HookFailureCode } from "./failure-codes.js";
+
+/** A call that is ready to be made. */
+export interface PreparedCall {
+  readonly kind: "call";
+  readonly step: string;
+  readonly input: Omit<IntegrationRequestInput, "timeoutMs">;
+  readonly request: PreparedIntegrationRequest;
+}
+
+export interface CallStep {
+  readonly hook: ResourceRow<HookFields>;
+  readonly step: HookStep & { readonly call: string };
+  readonly work: WorkEvent;
+  /** What the step's expressions see. */
+  readonly names: () => Names;
+  /** The same for every attempt of the step. */
+  readonly messageId: string;
+  readonly nowMs: number;
+}
+
+/** Longest output that a step keeps, in bytes. */
+const MAX_OUTPUT_BYTES = 16 * 1024;
+
+/** The tool's request with the inputs of the step, or why there is none. Whether a hook may call it was asked before. */
+export function prepareCall(
+  options: { readonly reading: () => Reading; readonly sealer: Sealer; readonly baseUrl: () => string },
+  { hook, step, work, names, messageId, nowMs }: CallStep,
+): PreparedCall | UnpreparedRequest {
+  const reading = options.reading();
+  const { workspaceId, teamId } = hook;
+  const failed = (code: HookFailureCode, reason: string) => ({ step: step.name, code, reason });
+  const found = findOfferedTool(reading, { workspaceId, teamKey: getTeamKey(reading, workspaceId, teamId) }, step.call);
+  if (found === undefined) return failed("not-allowed", `no integration of the team offers ${step.call}`);
+  const given = evaluateJson(step.with ?? {}, names());
+  if ("error" in given) return failed("unwritable", `with: ${given.error}`);
+  const { line, station, stationKey, marks } = work.task;
+  const task = { line, station, stationKey, marks };
+  const checked = checkInputs(found.tool.inputs, given.value, { task: toValue(task, integrationNames.task ?? DYN) });
+  if ("errors" in checked) {
+    const [first] = checked.errors;
+    return failed("tool-failed", `the input ${first?.path} ${first?.message}`);
+  }
+  const input: PreparedCall["input"] = {
+    teamId: teamId ?? "",
+    integrationId: found.integration.id,
+    block: { kind: "action", name: found.tool.action },
+    values: JSON.stringify({ task, inputs: checked.inputs }),
+    after: { kind: "tool", name: found.name },
+    actsAs: { kind: "team" },
+    again: "never",
+    lane: "background",
+    messageId,
+  };
+  const request = prepareRequest(options, { workspaceId, input: { ...input, timeoutMs: 0 }, nowMs });
+  if ("code" in request) return failed(toHookCode(request.code), request.reason);
+  return { kind: "call", step: step.name, input, request };
+}
+
+/** Makes the call; its time begins now. */
+export async function makeCall(
+  options: { readonly outbound: Pick<Outbound, "send">; readonly clock: Clock },
+  { prepared, timeoutMs }: { readonly prepared: PreparedCall; readonly timeoutMs: number },
+  signal: RunSignal,
+): Promise<Omit<AttemptRow, "n">> {
+  const { step, request, input } = prepared;
+  const result = await sendRequest(options, { prepared: request, input: { ...input, timeoutMs } }, signal);
+  const { at, tookMs, status, success, output, response, code, reason, retryAfterMs } = result;
+  const told = (success ? output : response) ?? "";
+  const body = Buffer.from(told)
+    .subarray(0, MAX_OUTPUT_BYTES)
+    .toString()
+    .replace(/\uFFFD$/, "");
+  const requestHeaders = { "service-message-id": input.messageId ?? "" };
+  const failure = code === null ? null : toHookCode(code);
+  return { step, at, tookMs, requestHeaders, status, body, code: failure, reason, retryAfterMs };
+}
+
+/** The failure of a step that a failure of its tool means (configuration API, Hook step failure codes). */
+function toHookCode(code: IntegrationRequestCode): HookFailureCode {
+  return code === "timeout" || code === "not-allowed" ? code : "tool-failed";
+}

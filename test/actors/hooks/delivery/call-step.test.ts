@@ -1,0 +1,179 @@
+import t from "tap";
+import type { WorkEvent } from "../../../../actors/events/catalogue.js";
+import { callErrors } from "../../../../actors/hooks/call-inputs.js";
+import {
+  type DeliveryInput,
+  type DeliveryResult,
+  deliveryEffect,
+} from "../../../../actors/hooks/delivery/delivery.effects.js";
+import { type HookFields, hookSchema } from "../../../../actors/hooks/hook.js";
+import { hookWarnings } from "../../../../actors/hooks/unsupported-steps.js";
+import { address } from "../../../../runtime/address.js";
+import { RunAbort } from "../../../../runtime/run-signal.js";
+import { expr } from "../../../support/integration.js";
+import {
+  type HostAnswer,
+  hostThat,
+  integrationRows,
+  linkAccount,
+  put,
+  sealer,
+  TEAM,
+  WORKSPACE,
+  writeIntegration,
+} from "../../../support/integration-rows.js";
+import { ManualClock } from "../../../support/manual-clock.js";
+
+const url = "https://api.example.com/items";
+const input = (more: object = {}) => ({ type: "string", ...more });
+const definition = (more: object = {}) => ({
+  actions: {
+    act: { request: { url, body: { text: expr("inputs.text"), count: expr("inputs.count"), on: expr("task.line") } } },
+  },
+  tools: {
+    act: {
+      action: "act",
+      inputs: { text: input({ required: true }), count: input({ type: "number", default: 3 }) },
+      output: expr("response.made"),
+      ...more,
+    },
+  },
+});
+const hook = (more: object = {}): HookFields =>
+  hookSchema.parse({
+    key: "tell",
+    on: "task.opened",
+    steps: [{ name: "one", call: "tracker.act", with: { text: `${expr("task.title")}!` } }],
+    ...more,
+  });
+const work = {
+  ...{
+    on: "task.opened",
+    occurrence: "occ_1",
+    workspaceId: WORKSPACE,
+    teamId: TEAM,
+    lineId: "line_1",
+    stationId: "sta_1",
+  },
+  task: {
+    id: "task_1",
+    title: "Mend",
+    url: "",
+    line: "dev",
+    station: "Work",
+    stationKey: "work",
+    marks: {},
+    repositories: [],
+    pullRequest: null,
+  },
+  ...{ run: null, event: { at: "2026-01-01T00:00:00.000Z" }, causes: [] },
+} as WorkEvent;
+
+function calling(
+  fields: HookFields,
+  { rows = integrationRows(definition()), answer = (): HostAnswer => ({ body: { made: 7 } }) } = {},
+) {
+  put(rows, "hook", "hook_1", { fields: { ...fields }, teamId: TEAM, address: "core/tell" });
+  const { sent, send } = hostThat(answer);
+  const unused = () => Promise.reject(new Error("no step makes a request of its own"));
+  const effect = deliveryEffect({
+    ...{ reading: () => rows, outbound: { send, post: unused }, network: { post: unused }, clock: new ManualClock() },
+    ...{ sealer, tokens: null, rotates: false, baseUrl: () => "https://signalbox.example", newId: () => "id" },
+  });
+  const run = async (more: Partial<DeliveryInput> = {}, mayHaveBegun = false): Promise<DeliveryResult> => {
+    const context = { id: "1", owner: address(WORKSPACE, "hook-occurrence", "occ_1-hook_1"), memo: work, mayHaveBegun };
+    const given: DeliveryInput = { teamId: TEAM, hookId: "hook_1", step: 0, timeoutMs: 10_000, ...more };
+    return (await effect.prepare(given, context).begin(new RunAbort())) as DeliveryResult;
+  };
+  return { run, sent, rows };
+}
+
+t.test("a step calls a tool with its inputs, and its output is the tool's", async (t) => {
+  const { run, sent } = calling(hook());
+  t.match(await run(), { step: "one", status: 200, body: "7", code: null, reason: null });
+  t.same(JSON.parse(sent[0]?.body ?? ""), { text: "Mend!", count: 3, on: "dev" });
+  t.equal(sent[0]?.headers["service-message-id"], "msg_1-hook_1_one");
+  await run();
+  t.equal(sent[1]?.headers["service-message-id"], "msg_1-hook_1_one", "the same for every attempt");
+});
+
+t.test("failures of the tool are tool-failed; what may never be called is not-allowed", async (t) => {
+  const codeOf = async (answer: HostAnswer) => (await calling(hook(), { answer: () => answer }).run()).code;
+  t.equal(await codeOf({ status: 404 }), "tool-failed");
+  t.equal(await codeOf({ status: 503 }), "tool-failed");
+  t.equal(await codeOf(Object.assign(new Error("gone"), { code: "ECONNREFUSED" })), "tool-failed");
+  t.equal(await codeOf(new DOMException("late", "TimeoutError")), "timeout");
+
+  const oauth2 = { authorizeUrl: url, tokenUrl: url, clientId: "c" };
+  const never: readonly [object, string][] = [
+    [definition({ approval: true }), "not-allowed"],
+    [{ ...definition(), connection: { holder: "requester", oauth2 } }, "not-allowed"],
+    [{ actions: definition().actions }, "not-allowed"],
+    [{ ...definition(), hosts: ["other.example.com"] }, "not-allowed"],
+    [{ ...definition(), connection: { oauth2 } }, "tool-failed"],
+  ];
+  for (const [fields, code] of never) {
+    const { run, sent } = calling(hook(), { rows: integrationRows({ ...fields }) });
+    t.equal((await run()).code, code, JSON.stringify(fields));
+    t.equal(sent.length, 0);
+  }
+  const rows = integrationRows({ ...definition(), connection: { oauth2 } });
+  linkAccount(rows, "team", { access: "team-token", tokenUrl: url });
+  const { run, sent } = calling(hook(), { rows });
+  t.equal((await run()).code, null, "a hook acts with the team's connection");
+  t.equal(sent[0]?.headers.authorization, "Bearer team-token");
+});
+
+t.test("inputs that do not fit when the event is there are tool-failed, and nothing is sent", async (t) => {
+  const withInputs = (given: object) => hook({ steps: [{ name: "one", call: "tracker.act", with: given }] });
+  const wrong: readonly [object, string, RegExp][] = [
+    [{ text: "a", count: expr("task.title") }, "tool-failed", /input count must be a number/],
+    [{ text: expr("task.nothing") }, "unwritable", /^with: /],
+    [{ text: "a", other: "b" }, "tool-failed", /input other is no input/],
+  ];
+  for (const [given, code, reason] of wrong) {
+    const { run, sent } = calling(withInputs(given));
+    t.match(await run(), { code, reason });
+    t.equal(sent.length, 0);
+  }
+});
+
+t.test("a call that a kill cut short: again on an after event, made once on a before event", async (t) => {
+  const { run, sent } = calling(hook());
+  t.match(await run({}, true), { code: "interrupted" });
+  t.match(await run({ deadlineMs: Number.MAX_SAFE_INTEGER }, true), { code: "tool-failed", reason: /killed/ });
+  t.equal(sent.length, 0);
+});
+
+t.test("an output is kept to its first 16 KiB", async (t) => {
+  const { run } = calling(hook(), { answer: () => ({ body: { made: "é".repeat(20_000) } }) });
+  const { body, code } = await run();
+  t.equal(code, null);
+  t.ok(Buffer.byteLength(body) <= 16 * 1024);
+});
+
+t.test("literal inputs are checked when the hook is written; expressions are not known yet", async (t) => {
+  const rows = integrationRows(definition());
+  const errorsOf = (given: object | null) =>
+    callErrors(hook({ steps: [{ name: "one", call: "tracker.act", with: given }] }), {
+      reading: rows,
+      workspaceId: WORKSPACE,
+      teamKey: "core",
+    });
+  t.same(errorsOf({ text: "a" }), []);
+  t.same(errorsOf({ text: expr("task.title"), count: expr("event.at") }), []);
+  t.match(errorsOf(null), [{ path: "steps[0].with.text", message: "must be given" }]);
+  t.match(errorsOf({ text: 7 }), [{ path: "steps[0].with.text", message: "must be text" }]);
+  t.match(errorsOf({ text: "a", count: "b" }), [{ path: "steps[0].with.count" }]);
+  t.match(errorsOf({ text: "a", "no such": "b" }), [
+    { path: 'steps[0].with["no such"]', message: "is no input of the tool" },
+  ]);
+});
+
+t.test("warnings tell of tools that hooks may not call, and of no others", async (t) => {
+  const rows = integrationRows(definition());
+  const row = { workspaceId: WORKSPACE, teamId: TEAM };
+  t.same(hookWarnings(hook(), rows, row), []);
+  writeIntegration(rows, definition({ approval: true }));
+  t.match(hookWarnings(hook(), rows, row), [{ path: "steps[0].call", message: /not-allowed: .* needs approval/ }]);
+});
