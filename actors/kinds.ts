@@ -26,6 +26,8 @@ export interface Deployment {
   readonly rotationHours?: number;
   /** Whether a model is set up that judges what replays do; by default none. */
   readonly judges?: boolean;
+  /** The service's address, without a slash at its end; empty by default. */
+  readonly baseUrl?: () => string;
 }
 
 /**

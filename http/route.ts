@@ -26,6 +26,8 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly caller: CallerOf<Access>;
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
+  /** All request headers by their lower-case names. */
+  headers(): Readonly<Record<string, string>>;
   /** The header `Service-Client` in the form for change records, or null. */
   readonly client: string | null;
   readonly requestId: string;

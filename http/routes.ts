@@ -13,6 +13,8 @@ import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import { resendRoutes } from "./hooks/resend.routes.js";
+import { deliveryRoutes } from "./integration-work/delivery.routes.js";
+import { takeDeliveryRoutes } from "./integration-work/take-delivery.routes.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
 import { deadLetterRoutes } from "./operations/dead-letter.routes.js";
@@ -93,6 +95,8 @@ const catalogue: readonly RouteEntry[] = [
     make: ({ runtime, sealer, hosts, site: { baseUrl } }) => connectionRoutes({ runtime, sealer, baseUrl, ...hosts }),
   },
   { tag: "Connections", make: ({ runtime, sealer }) => callbackRoutes({ runtime, sealer }) },
+  { tag: "Deliveries", make: ({ runtime, sealer }) => takeDeliveryRoutes({ runtime, sealer }) },
+  { tag: "Deliveries", make: ({ runtime, sealer }) => deliveryRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => taskRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime }) => attachmentRoutes(runtime) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },

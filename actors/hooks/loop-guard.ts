@@ -18,7 +18,7 @@ import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
 import { retain } from "../tables/retention.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
-import { findHookOccurrence, findHookOccurrenceById } from "./hook-occurrence.table.js";
+import { findHookOccurrence, findHookOccurrenceById, type HookOccurrence } from "./hook-occurrence.table.js";
 
 /** How many causes a chain may hold before the next hook occurrence is stopped. */
 export const MAX_CAUSES = 8;
@@ -100,10 +100,27 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
  * requests; one that matches no hook occurrence of the workspace has no chain.
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
+  return toChain(findCause(reading, workspaceId, cause));
+}
+
+/** The same; a hook occurrence of another team has no chain. */
+export function chainWithin(
+  reading: Reading,
+  { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
+  cause: string,
+): readonly string[] {
+  const found = findCause(reading, workspaceId, cause);
+  return found?.work.teamId === teamId ? toChain(found) : [];
+}
+
+function toChain(found: HookOccurrence | undefined): readonly string[] {
+  return found === undefined ? [] : [...found.work.causes, found.work.occurrence, found.id];
+}
+
+function findCause(reading: Reading, workspaceId: string, cause: string): HookOccurrence | undefined {
   const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
   const hookOccurrenceId = id === undefined ? cause : `occ_${id}`;
-  const work = findHookOccurrenceById(reading, workspaceId, hookOccurrenceId)?.work;
-  return work === undefined ? [] : [...work.causes, work.occurrence, hookOccurrenceId];
+  return findHookOccurrenceById(reading, workspaceId, hookOccurrenceId);
 }
 
 function isOfHook(turn: TurnReading, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {

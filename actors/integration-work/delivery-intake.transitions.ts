@@ -2,12 +2,13 @@ import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import { leaveRows } from "../tables/owned-rows.js";
 import { timeText } from "../time-text.js";
 import type { TakeCrowded, TakeNew, TakeRepeated } from "./classify-intake.js";
-import { type DeliveryRow, isOver } from "./delivery.js";
+import { isOver } from "./delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
-import { type IntakeContext, KEPT_MS, MAX_ENDED, MAX_STORED_BYTES } from "./delivery-intake.js";
+import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 import { deliveryKeys, recordKey, removeOldKeys } from "./delivery-key.table.js";
+import { count, remove, removeOldest, SWEEP_MS } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
 import { redeliverNext } from "./redeliver.js";
 import { enqueue, vacate } from "./working-places.js";
@@ -17,12 +18,8 @@ const CROWDED_SECONDS = 30;
 /** Refused deliveries that are kept, and the characters of the headers of each. */
 const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
-/** How often old deliveries are looked for, in milliseconds, and how many go in one turn. */
-const SWEEP_MS = 24 * 60 * 60 * 1_000;
+/** Deliveries, and keys, that go in one turn. */
 const SWEPT_AT_ONCE = 50;
-/** Rows that one turn looks through for those that may go. */
-const SCAN_LIMIT = 32;
-const SCANNED_BODIES = 200;
 
 export function takeNew({ turn, delivery }: Delivered<TakeNew>, context: IntakeContext): IntakeContext {
   const row = insertDelivery(turn, delivery);
@@ -44,24 +41,6 @@ export function refuseCrowded({ turn }: Delivered<TakeCrowded>): void {
 
 export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
   return count(turn, context, { id, bytes });
-}
-
-/** Counts a delivery that is recorded, and has it worked. */
-export function count(
-  turn: Turn,
-  context: IntakeContext,
-  { id, bytes }: { readonly id: string; readonly bytes: number },
-): IntakeContext {
-  const { sweepAtMs } = context;
-  if (sweepAtMs === null) turn.wake("sweep", turn.now + SWEEP_MS);
-  const counted = {
-    ...context,
-    backlog: context.backlog + 1,
-    backlogBytes: context.backlogBytes + bytes,
-    bytes: context.bytes + bytes,
-    sweepAtMs: sweepAtMs ?? turn.now + SWEEP_MS,
-  };
-  return enqueue(turn, dropBodies(turn, counted), id);
 }
 
 export function countRefused({ turn, headers, bytes }: Delivered<RefuseDelivery>): void {
@@ -120,39 +99,6 @@ function sweep(turn: Turn, context: IntakeContext): IntakeContext {
   if (isEmpty) return { ...swept, sweepAtMs: null };
   turn.wake("sweep", turn.now + SWEEP_MS);
   return { ...swept, sweepAtMs: turn.now + SWEEP_MS };
-}
-
-/** Removes the oldest deliveries that are over, where too many are stored. */
-function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
-  if (context.ended <= MAX_ENDED) return context;
-  const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: SCAN_LIMIT });
-  const oldest = rows.filter(({ state }) => isOver(state)).slice(0, context.ended - MAX_ENDED);
-  return oldest.reduce((left, row) => remove(turn, left, row), context);
-}
-
-/** Drops the oldest bodies of deliveries that are over, where all take too much. */
-function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
-  const { partition, id } = turn.self;
-  let { bytes, bodiesAfter } = context;
-  if (bytes <= MAX_STORED_BYTES) return context;
-  const after = bodiesAfter === null ? {} : { after: [id, bodiesAfter] };
-  let isGone = true;
-  for (const row of deliveries.list(turn, partition, [id], { limit: SCANNED_BODIES, ...after })) {
-    const isDropped = isOver(row.state) && (row.body === null || bytes > MAX_STORED_BYTES);
-    if (isDropped && row.body !== null) {
-      bytes -= row.body.bytes;
-      deliveries.put(turn, partition, row, { ...row, body: null });
-    }
-    isGone &&= isDropped;
-    if (isGone) bodiesAfter = row.id;
-  }
-  return { ...context, bytes, bodiesAfter };
-}
-
-function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
-  deliveries.remove(turn, turn.self.partition, row);
-  leaveRows(turn, deliveries.name, row.id);
-  return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };
 }
 
 /** Removes some of what is stored of an integration that is gone; stops at its end. */

@@ -7,7 +7,7 @@ import { type DeliveryRow, isOver } from "./delivery.js";
 import type { RedeliverOne, RedeliverPeriod, RedeliveryPeriod } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { type IntakeContext, isCrowded } from "./delivery-intake.js";
-import { count } from "./delivery-intake.transitions.js";
+import { count } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
 
 /** Deliveries of a period that are redelivered in a second, and rows that are looked at for them. */

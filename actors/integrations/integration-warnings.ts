@@ -19,6 +19,7 @@ export function integrationWarnings(
   return [
     ...getWarnings(row),
     ...unservedBlocks(fields),
+    ...verifyWarnings(fields),
     ...actingWarnings(fields),
     ...captureWarnings(fields),
     ...authorizeWarnings(fields, allowList),
@@ -43,12 +44,17 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-function unservedBlocks({ webhook, poll }: IntegrationFields): Warning[] {
+function unservedBlocks({ poll }: IntegrationFields): Warning[] {
   const blocks: readonly [path: string, isThere: boolean, message: string][] = [
-    ["webhook", webhook !== null, "deliveries are not taken yet"],
     ["poll", poll !== null, "nothing is polled yet"],
   ];
   return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
+}
+
+/** Without a way to verify them, deliveries are stored by nobody. */
+function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
+  if (webhook === null || webhook.verify !== null) return [];
+  return [warning("webhook", "every delivery is refused: nothing says how it is verified")];
 }
 
 /** A schedule acts as nobody, so not as a person. */

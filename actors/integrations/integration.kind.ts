@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type { AllowList } from "../outbound/allow-list.js";
 import type { Kind } from "../resources/kind.js";
 import { type IntegrationFields, integrationSchema } from "./definition.js";
@@ -6,7 +7,13 @@ import { checkIntegration, secretReferences } from "./integration-rules.js";
 import { integrationWarnings } from "./integration-warnings.js";
 
 /** What connects a team to another system: deliveries and polls that raise events, actions, tools, a connection. */
-export function integrationKind({ allowList }: { readonly allowList: AllowList }): Kind<IntegrationFields> {
+export function integrationKind({
+  allowList,
+  baseUrl = () => "",
+}: {
+  readonly allowList: AllowList;
+  readonly baseUrl?: () => string;
+}): Kind<IntegrationFields> {
   return {
     name: "integration",
     plural: "integrations",
@@ -26,6 +33,8 @@ export function integrationKind({ allowList }: { readonly allowList: AllowList }
     },
     validateDefinition: checkIntegration,
     validate: checkIntegration,
+    computed: ({ id }) => ({ deliveriesUrl: `${baseUrl()}/api/integrations/${id}/deliveries` }),
+    added: { deliveriesUrl: z.string().describe("Where its webhook takes deliveries.") },
     warnings: (fields, reading, row) => integrationWarnings(fields, allowList, { reading, row }),
   };
 }

@@ -192,7 +192,9 @@ export interface Kind<Fields = Record<string, unknown>> {
     fields: Fields,
     scope: WriteScope<Fields>,
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
-  /** The schemas of the fields that `complete` returns in `added`; answers are checked against them. */
+  /** Read-only fields that are computed at each reading, from what never changes of a resource. */
+  computed?(row: ResourceRow<Fields>): Readonly<Record<string, unknown>>;
+  /** The schemas of the fields of `complete` and `computed`; answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;
   /** The resource of the kind that the service made for itself under this id. */
   findMade?(reading: Reading, id: string): MadeResource | undefined;

@@ -75,9 +75,11 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   const tokens = hookSigningKey === null ? null : createHookTokenSigner(hookSigningKey);
   const { allowList, model } = outbounds;
   const of = { allowList, signsTokens: tokens !== null, judges: model !== null };
-  const kinds = createKinds({ ...of, rotationHours: hookRotationHours });
+  const kinds = createKinds({ ...of, rotationHours: hookRotationHours, baseUrl: () => parts.site.baseUrl });
   const site = toSite(config, config.port);
-  return { options, clock, randomBytes, store, sealer, kinds, tokens, outbounds, site, isReady: false };
+  const opened = { options, clock, randomBytes, store, sealer, kinds, tokens, outbounds };
+  const parts: ServiceParts = { ...opened, site, isReady: false };
+  return parts;
 }
 
 /** The sealer with the key of the settings or the data folder. Throws {@link WrongSetting} if the store has another. */

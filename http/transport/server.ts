@@ -293,6 +293,7 @@ async function handleRequest(
     body: body.data,
     caller,
     header: (name) => incoming.header(name),
+    headers: () => incoming.headers(),
     client: clientName(incoming.header("service-client")),
     requestId,
     pause: () => options.turns.next(party),

@@ -13,6 +13,8 @@ export interface TransportRequest {
   readonly query: string;
   /** A header by its lower-case name; repeated ones are joined by ", ". */
   header(name: string): string | undefined;
+  /** All headers, in the same form. */
+  headers(): Readonly<Record<string, string>>;
   readonly remoteAddress: string;
   /**
    * The whole body, copied once as it arrives. Rejects with {@link BodyTooLarge} as soon as it is known to exceed

@@ -89,6 +89,7 @@ class IncomingRequest implements UwsRequest {
   readonly path: string;
   readonly query: string;
   readonly header: (name: string) => string | undefined;
+  readonly headers: () => Readonly<Record<string, string>>;
   readonly #response: HttpResponse;
   readonly #client: Client;
   /** In bytes; null when the body is chunked. */
@@ -100,6 +101,7 @@ class IncomingRequest implements UwsRequest {
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
     this.header = (name) => headers.get(name);
+    this.headers = () => Object.fromEntries(headers);
     this.#response = response;
     this.#client = client;
     this.#declared = headers.has("transfer-encoding") ? null : Number(headers.get("content-length") ?? 0);

@@ -202,6 +202,16 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/integrations/{integrationId}/connections/me": teamWork,
   "DELETE /api/integrations/{integrationId}/connections/me": teamWork,
   "PUT /api/integrations/{integrationId}/connections/me/tools": teamWork,
+  // Whoever may send to it is told by its signature alone; this one has no webhook.
+  "POST /api/integrations/{integrationId}/deliveries": () => 404,
+  "GET /api/integrations/{integrationId}/deliveries": outcomes,
+  "GET /api/integrations/{integrationId}/deliveries/{deliveryId}": outcomes,
+  "POST /api/integrations/{integrationId}/deliveries/{deliveryId}/redeliver": (caller) =>
+    caller === "member" ? 404 : configure(caller),
+  "POST /api/integrations/{integrationId}/deliveries/redeliver": (caller) =>
+    caller === "member" ? 404 : configure(caller),
+  "POST /api/integrations/{integrationId}/deliveries/try": (caller) =>
+    caller === "member" ? 404 : needs("plan")(caller),
   "GET /api/oauth/callback": anyone,
   "POST /api/oauth/callback": signedIn,
   "GET /api/teams/{teamId}/replay-sets": outcomes,

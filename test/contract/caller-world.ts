@@ -1,7 +1,11 @@
 import type { Test } from "tap";
 import type { Scope } from "../../actors/caller.js";
+import type { NewDelivery } from "../../actors/integration-work/delivery.js";
+import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
+import { deliveries } from "../../actors/integration-work/delivery.table.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import { isRefusal } from "../../actors/refusal.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Route } from "../../http/route.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
@@ -181,6 +185,7 @@ async function fillWorkspace(
   }
   ids.lineId = ids.lines ?? "";
   ids.integrationId = ids.integrations ?? "";
+  ids.deliveryId = await takeDelivery(service, { workspaceId, teamId, integrationId: ids.integrationId });
   ids.stationKey = "work";
   const candidates = `/api/resources/lines/${ids.lineId}/stations/work/replay-candidates`;
   const candidate = await owner.create(candidates, exampleBodyOf("replay-candidate")?.(1));
@@ -212,6 +217,23 @@ async function connectInstallation(codeHost: CodeHostPeer, owner: Client): Promi
   const connected = await connect(codeHost, owner, { installationId: id });
   if (connected.status !== 200) throw new Error(`connecting answered ${connected.status} ${connected.text}`);
   return String(id);
+}
+
+/** A delivery of an integration, which has no webhook: it fails. Returns its id once it is over. */
+async function takeDelivery(
+  { runtime }: TestService,
+  { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
+): Promise<string> {
+  const delivery: NewDelivery = {
+    ...{ integrationId, teamId, source: "webhook", block: "webhook", key: null, headers: {}, cursor: null },
+    ...{ causes: [], redeliveryOf: null, body: Buffer.from("{}") },
+  };
+  const intake = deliveryIntakeRef(workspaceId, integrationId);
+  const taken = await runtime.ask(intake, { type: "delivery.take", delivery });
+  if (isRefusal(taken)) throw new Error(taken.refused);
+  const find = () => deliveries.get(runtime.reading, workspaceId, integrationId, taken.id)?.state === "failed";
+  await until("the delivery is over", find);
+  return taken.id;
 }
 
 function pathOf(route: Route, ids: Ids): string {

@@ -45,9 +45,6 @@ function record(turn: Delivered<RaiseTask>["turn"], message: RaiseTask): void {
   turn.send(answerTo, answer);
 }
 
-/** A field of a definition that is an expression. */
-export const cel = (expression: string): string => `\${{ ${expression} }}`;
-
 /** What a lookup answers, or null for a host that is down. */
 export type Lookup = (input: IntegrationRequestInput) => Partial<IntegrationRequestResult>;
 

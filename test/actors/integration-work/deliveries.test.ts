@@ -1,18 +1,19 @@
 import t from "tap";
-import { cel, deliveryWorld } from "../../support/delivery-world.js";
+import { deliveryWorld } from "../../support/delivery-world.js";
+import { expr } from "../../support/integration.js";
 
 const opening = {
   webhook: {
-    mine: cel("body.sender == 'signalbox'"),
-    route: { by: cel("body.project"), to: { web: { line: "dev", channel: "C1" } } },
+    mine: expr("body.sender == 'signalbox'"),
+    route: { by: expr("body.project"), to: { web: { line: "dev", channel: "C1" } } },
     events: [
       {
-        forEach: cel("body.issues"),
-        when: cel("item.state == 'open'"),
+        forEach: expr("body.issues"),
+        when: expr("item.state == 'open'"),
         raise: {
-          say: cel("item.title"),
-          opens: { title: cel("item.title") },
-          marks: { issue: { value: cel("item.id") } },
+          say: expr("item.title"),
+          opens: { title: expr("item.title") },
+          marks: { issue: { value: expr("item.id") } },
         },
       },
     ],

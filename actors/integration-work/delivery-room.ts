@@ -1,0 +1,70 @@
+import type { Turn } from "../../runtime/turn.js";
+import { leaveRows } from "../tables/owned-rows.js";
+import { type DeliveryRow, isOver } from "./delivery.js";
+import { deliveries } from "./delivery.table.js";
+import { type IntakeContext, MAX_ENDED, MAX_STORED_BYTES } from "./delivery-intake.js";
+import { enqueue } from "./working-places.js";
+
+/** How often old deliveries are looked for, in milliseconds. */
+export const SWEEP_MS = 24 * 60 * 60 * 1_000;
+/** Rows that are read at once for those that may go, and how often in one turn for bodies. */
+const SCAN_LIMIT = 32;
+const MAX_SCANS = 32;
+
+/** Counts a delivery that is recorded, and has it worked. */
+export function count(
+  turn: Turn,
+  context: IntakeContext,
+  { id, bytes }: { readonly id: string; readonly bytes: number },
+): IntakeContext {
+  const { sweepAtMs } = context;
+  if (sweepAtMs === null) turn.wake("sweep", turn.now + SWEEP_MS);
+  const counted = {
+    ...context,
+    backlog: context.backlog + 1,
+    backlogBytes: context.backlogBytes + bytes,
+    bytes: context.bytes + bytes,
+    sweepAtMs: sweepAtMs ?? turn.now + SWEEP_MS,
+  };
+  return enqueue(turn, dropBodies(turn, counted), id);
+}
+
+/** Removes the oldest deliveries that are over, where too many are stored. */
+export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
+  if (context.ended <= MAX_ENDED) return context;
+  const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: SCAN_LIMIT });
+  const oldest = rows.filter(({ state }) => isOver(state)).slice(0, context.ended - MAX_ENDED);
+  return oldest.reduce((left, row) => remove(turn, left, row), context);
+}
+
+/** Drops the oldest bodies of deliveries that are over, where all take too much. */
+function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
+  const { partition, id } = turn.self;
+  let { bytes, bodiesAfter } = context;
+  let from = bodiesAfter;
+  let isGone = true;
+  for (let scanned = 0; bytes > MAX_STORED_BYTES && scanned < MAX_SCANS; scanned++) {
+    const after = from === null ? {} : { after: [id, from] };
+    const rows = deliveries.list(turn, partition, [id], { limit: SCAN_LIMIT, ...after });
+    for (const row of rows) {
+      const mayGo = isOver(row.state) && (row.body === null || bytes > MAX_STORED_BYTES);
+      if (mayGo && row.body !== null) {
+        bytes -= row.body.bytes;
+        deliveries.put(turn, partition, row, { ...row, body: null });
+      }
+      // A delivery that is not over keeps its body, and is looked at again.
+      isGone &&= mayGo;
+      if (isGone) bodiesAfter = row.id;
+      from = row.id;
+    }
+    if (rows.length < SCAN_LIMIT) break;
+  }
+  return { ...context, bytes, bodiesAfter };
+}
+
+/** Removes a delivery that is over. */
+export function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
+  deliveries.remove(turn, turn.self.partition, row);
+  leaveRows(turn, deliveries.name, row.id);
+  return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };
+}

@@ -1,0 +1,76 @@
+import type { Reading } from "../../storage/store.js";
+import { evaluateText } from "../expressions/templates.js";
+import { type Json, toText } from "../expressions/values.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { findResource, findResourceAt, type ResourceRow } from "../resources/resource.table.js";
+import { locate } from "../resources/resource-location.table.js";
+import { type Sealer, sha256Hex } from "../sealer.js";
+import type { SecretFields } from "../workspaces/secret.kind.js";
+import { type ReceivedDelivery, toKeptHeaders } from "./received-delivery.js";
+import { isVerified } from "./verify-delivery.js";
+
+type Webhook = NonNullable<IntegrationFields["webhook"]>;
+
+/** An integration that takes deliveries. */
+export interface DeliveryReceiver {
+  readonly integration: ResourceRow<IntegrationFields>;
+  readonly webhook: Webhook;
+}
+
+/** The integration with this id; undefined where there is none, or it takes no deliveries. */
+export function findReceiver(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
+  const location = locate(reading, integrationId);
+  if (location?.kind !== "integration") return undefined;
+  const { workspaceId } = location;
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
+  const webhook = integration?.fields.webhook ?? null;
+  return integration === undefined || webhook === null || !isOpen ? undefined : { integration, webhook };
+}
+
+/** Whether the delivery is its sender's, by the definition and the secret as they are now. */
+export function isFromSender(
+  reading: Reading,
+  { integration, webhook }: DeliveryReceiver,
+  received: ReceivedDelivery,
+  { sealer, nowMs }: { readonly sealer: Pick<Sealer, "open">; readonly nowMs: number },
+): boolean {
+  const { verify } = webhook;
+  const name = verify?.hmac?.secret ?? null;
+  const row =
+    name === null ? undefined : findResourceAt<SecretFields>(reading, integration.workspaceId, "secret", name);
+  const sealed = row?.hidden.value;
+  return isVerified(received, { verify, secret: sealed === undefined ? null : sealer.open(sealed), nowMs });
+}
+
+/** What a delivery is answered with at once, and nothing more comes of it: null where `respond` does not hold. */
+export function respondTo({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery): Response | null {
+  if (respond === null) return null;
+  const when = evaluateText(respond.when, received.namesFor(respond.when));
+  if ("error" in when || when.value !== true) return null;
+  const outcome = evaluateText(respond.body, received.namesFor(respond.body));
+  return { body: "error" in outcome ? null : outcome.value };
+}
+
+/** An answer; null for one without a body. */
+export interface Response {
+  readonly body: Json;
+}
+
+/** Longest key that is stored as it is, in characters; of a longer one its SHA-256 is the key. */
+const MAX_KEY = 255;
+
+/** What identifies a delivery that is sent again; null where nothing does. */
+export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
+  if (delivery === null) return null;
+  const outcome = evaluateText(delivery, received.namesFor(delivery));
+  const key = "error" in outcome ? "" : toText(outcome.value);
+  if (key === "") return null;
+  return key.length <= MAX_KEY && !key.includes("\0") ? key : `sha256:${sha256Hex(key)}`;
+}
+
+/** The headers of a delivery that are stored. */
+export function toStoredHeaders({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
+  const signed = verify?.hmac?.header ?? verify?.asymmetric?.header ?? null;
+  return toKeptHeaders(received.headers, signed);
+}

@@ -1,0 +1,135 @@
+/**
+ * What a delivery would raise, and why not: evaluated as it would be, with nothing stored and nothing sent. Lookups are
+ * not made: their captures are null.
+ */
+import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import type { Sealer } from "../sealer.js";
+import type { RaisedOpening } from "../tasks/team-marks.messages.js";
+import type { DeliveryEntry } from "./delivery.js";
+import { evaluateDelivery } from "./evaluate-delivery.js";
+import { type EntryPlace, type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluated-delivery.js";
+import { toEventPlaces } from "./event-places.js";
+import type { ReceivedDelivery } from "./received-delivery.js";
+import { type DeliveryReceiver, isFromSender, respondTo, toDeliveryKey } from "./take-delivery.js";
+
+const raiseSchema = z.strictObject({
+  say: z.string(),
+  opens: z
+    .strictObject({
+      lineId: z.string(),
+      station: z.string().nullable().describe("Null for the line's first."),
+      title: z.string(),
+      description: z.string(),
+      assigneeEmail: z.string().nullable(),
+    })
+    .nullable(),
+  branch: z.string().nullable(),
+  marks: z.array(z.strictObject({ kind: z.string(), value: z.string() })),
+  channel: z.string().nullable(),
+  files: z.array(z.string()).describe("The names of what would be attached."),
+});
+
+/** What a delivery would do. */
+export const tryResultSchema = z
+  .strictObject({
+    isVerified: z.boolean().describe("Whether it would be taken: where not, it is answered 401."),
+    response: z.strictObject({ body: z.unknown() }).nullable().describe("What `respond` answers; nothing comes of it."),
+    key: z.string().nullable(),
+    state: z.enum(["done", "ignored", "unrouted", "failed"]),
+    reason: z.string().nullable(),
+    entries: z.array(
+      z.strictObject({
+        event: z.int(),
+        item: z.int().nullable(),
+        raise: raiseSchema.nullable().describe("Null where nothing is raised."),
+        reason: z.string().nullable().describe("Why nothing is raised, or what is left out."),
+      }),
+    ),
+    isCut: z.boolean().describe("Whether there are more entries than are shown."),
+  })
+  .meta({ title: "delivery-try" });
+
+type TryResult = z.output<typeof tryResultSchema>;
+type TryEntry = TryResult["entries"][number];
+
+/** Entries that are shown; those of real deliveries are told in several steps. */
+const MAX_SHOWN = 50;
+/** Entries that are shown as skipped. */
+const MAX_SKIPPED_SHOWN = 50;
+
+interface TryScene {
+  readonly reading: Reading;
+  readonly sealer: Pick<Sealer, "open">;
+  readonly nowMs: number;
+}
+
+/** Yields wherever other work may run. */
+export function* tryDelivery(
+  receiver: DeliveryReceiver,
+  received: ReceivedDelivery,
+  { reading, sealer, nowMs }: TryScene,
+): Generator<void, TryResult> {
+  const { fields } = receiver.integration;
+  const skipped: TryEntry[] = [];
+  const known = {
+    isVerified: isFromSender(reading, receiver, received, { sealer, nowMs }),
+    response: respondTo(receiver, received),
+    key: toDeliveryKey(receiver, received),
+  };
+  const evaluated = yield* evaluateDelivery({
+    ...{ fields, block: "webhook", received, places: toEventPlaces(reading, receiver.integration) },
+    ...{ from: FIRST_PLACE, captures: null, units: MAX_DELIVERY_UNITS, entriesLeft: MAX_SHOWN, leavesOutLookups: true },
+    skipped: (place, reason) => {
+      if (skipped.length < MAX_SKIPPED_SHOWN) skipped.push({ ...toShownPlace(receiver, place), raise: null, reason });
+    },
+  });
+  if (evaluated.kind === "over") {
+    return { ...known, state: evaluated.state, reason: evaluated.reason, entries: [], isCut: false };
+  }
+  const raised = evaluated.entries.map((entry) => toTryEntry(receiver, entry));
+  const entries = [...raised, ...skipped].sort(
+    (left, right) => left.event - right.event || placeIn(left) - placeIn(right),
+  );
+  return {
+    ...known,
+    ...toState(raised),
+    entries,
+    isCut: evaluated.next !== null || evaluated.skipped > skipped.length,
+  };
+}
+
+const placeIn = ({ item }: Pick<DeliveryEntry, "item">) => item ?? Number.POSITIVE_INFINITY;
+
+function toShownPlace({ webhook }: DeliveryReceiver, { event, item }: EntryPlace) {
+  return { event, item: webhook.events[event]?.forEach == null ? null : item };
+}
+
+function toState(entries: readonly TryEntry[]): Pick<TryResult, "state" | "reason"> {
+  if (entries.length === 0) return { state: "ignored", reason: "no event holds" };
+  if (entries.some(({ raise }) => raise !== null)) return { state: "done", reason: null };
+  return { state: "failed", reason: "its entries failed" };
+}
+
+function toShownOpening({ lineId, station, title, description, assigneeEmail }: RaisedOpening) {
+  return { lineId, station, title, description, assigneeEmail };
+}
+
+function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry): TryEntry {
+  const { event, item } = entry;
+  if (!("raise" in entry)) return { event, item, raise: null, reason: entry.reason };
+  const { say, opens, branch, marks, channel, attaches, unrouted, note } = entry.raise;
+  const notes = [
+    ...(webhook.events[event]?.lookup == null ? [] : ["its lookup is not made here: what it captures is null"]),
+    ...(unrouted === null ? [] : [`opens nothing: ${unrouted}`]),
+    ...(note === null ? [] : [note]),
+  ];
+  return {
+    ...{ event, item, reason: notes.length === 0 ? null : notes.join("; ") },
+    raise: {
+      ...{ say, branch, channel, marks: marks.map((mark) => ({ ...mark })) },
+      opens: opens === null ? null : toShownOpening(opens),
+      files: attaches?.files.map(({ name }) => name) ?? [],
+    },
+  };
+}

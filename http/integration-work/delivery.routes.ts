@@ -1,0 +1,232 @@
+import { z } from "zod";
+import { deliveryStates } from "../../actors/integration-work/delivery.js";
+import { deliveryIntakeRef, type RedeliveryPeriod } from "../../actors/integration-work/delivery.messages.js";
+import {
+  countRedeliverable,
+  findDelivery,
+  findIntegrationFor,
+  findIntegrationOfOutcomes,
+  findRefusedDeliveries,
+  listDeliveries,
+  type RedeliveryCount,
+} from "../../actors/integration-work/delivery.queries.js";
+import {
+  deliveryItemSchema,
+  deliveryItemView,
+  deliverySchema,
+  deliveryView,
+  refusedDeliveriesSchema,
+} from "../../actors/integration-work/delivery.view.js";
+import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
+import { findReceiver } from "../../actors/integration-work/take-delivery.js";
+import { tryDelivery, tryResultSchema } from "../../actors/integration-work/try-delivery.js";
+import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
+import { invalid } from "../../actors/refusal.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces, readPage } from "../page-reading.js";
+import { cursor, pageSize } from "../paging.js";
+import { granted } from "../refused.js";
+import type { Route, RouteRequest } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+
+export interface DeliveryRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+const at = "/api/integrations/{integrationId}/deliveries";
+
+const time = z.iso.datetime({ offset: true, message: "must be an RFC 3339 time" });
+const endedStates = deliveryStates.filter((state) => !["accepted", "working", "waiting"].includes(state));
+const usualStates = ["failed", "unrouted"] as const;
+
+const listing = z.strictObject({
+  state: z.enum(deliveryStates, `must be one of ${deliveryStates.join(", ")}`).optional(),
+  before: cursor.optional(),
+  limit: pageSize(),
+});
+
+const periodBody = z.strictObject({
+  from: time.describe("When the first of them came."),
+  to: time.describe("What came from then on is not meant."),
+  states: z
+    .array(z.enum(endedStates, `must be one of ${endedStates.join(", ")}`))
+    .min(1, "must name at least one state")
+    .default([...usualStates])
+    .describe("How they ended; `failed` and `unrouted` by default."),
+});
+
+const redelivering = z
+  .strictObject({
+    count: z.int().describe("How many are worked again, 20 a second."),
+    isMore: z.boolean().describe("Whether there are more than could be counted; all of them are worked again."),
+  })
+  .meta({ title: "redelivering" });
+
+const tryBody = z.strictObject({
+  headers: z.record(z.string().max(255, "must be at most 255 characters"), z.string()).default({}),
+  body: z.unknown().describe("The body: a text as it is, anything else as JSON."),
+});
+
+/** What came to an integration, and what came of it. */
+export function deliveryRoutes(options: DeliveryRoutesOptions): readonly Route[] {
+  return [...readRoutes(options), ...redeliveryRoutes(options), tryRoute(options)];
+}
+
+function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
+  const { reading } = runtime;
+  const seen: Subject<VisibleIntegration> = {
+    find: ({ caller, params }) => findIntegrationOfOutcomes(reading, caller, params.integrationId ?? ""),
+  };
+  return [
+    subjectRoute(seen, {
+      method: "GET",
+      path: at,
+      operation: "listDeliveries",
+      summary: "What came to an integration, newest first",
+      description:
+        "Deliveries of its webhook, answers to its polls, and redeliveries, for 30 days; of those that are over the " +
+        "last 10,000. `refused` are deliveries that were not verified: all are counted, the last 20 are shown.",
+      access: "any",
+      query: listing,
+      answers: {
+        200: z.strictObject({
+          items: z.array(deliveryItemSchema),
+          next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+          refused: refusedDeliveriesSchema,
+        }),
+      },
+      handle: async (request, integration) => {
+        const { query } = request;
+        const rows = await readPage(runtime, request, listDeliveries(integration, query));
+        const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
+        const items = await inPieces(rows, request, deliveryItemView);
+        const { count, latest } = findRefusedDeliveries(reading, integration);
+        return { status: 200, body: { items, next, refused: { count, latest: [...latest] } } };
+      },
+    }),
+    subjectRoute(seen, {
+      method: "GET",
+      path: `${at}/{deliveryId}`,
+      operation: "getDelivery",
+      summary: "One delivery: what came, and what came of each of its entries",
+      access: "any",
+      answers: { 200: deliverySchema },
+      handle: ({ params }, integration) => {
+        const row = granted(findDelivery(reading, integration, params.deliveryId ?? ""));
+        return { status: 200, body: deliveryView(reading, integration.workspaceId, row) };
+      },
+    }),
+  ];
+}
+
+function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly Route[] {
+  const { reading } = runtime;
+  const configured: Subject<VisibleIntegration> = {
+    find: ({ caller, params }) => findIntegrationFor(reading, caller, params.integrationId ?? "", "configure"),
+    problems: ["forbidden"],
+  };
+  return [
+    subjectRoute(configured, {
+      method: "POST",
+      path: `${at}/{deliveryId}/redeliver`,
+      operation: "redeliver",
+      summary: "Work a delivery again, by the definition as it is now",
+      description:
+        "One that is over and whose body is still stored. It is a delivery of its own; its key is not asked for.",
+      access: "any",
+      body: z.strictObject({}),
+      headers: { "idempotency-key": "optional" },
+      answers: { 202: { body: deliverySchema, headers: replayedHeader } },
+      problems: ["conflict", "body-gone"],
+      handle: async (request, integration) => {
+        const { workspaceId, id: integrationId } = integration;
+        const id = request.params.deliveryId ?? "";
+        const idempotency = idempotencyOf(sealer, request, `POST ${at}/redeliver ${integrationId} ${id}`);
+        const intake = deliveryIntakeRef(workspaceId, integrationId);
+        const answer = granted(await runtime.ask(intake, { type: "delivery.redeliver", id, idempotency }));
+        const row = granted(findDelivery(reading, integration, answer.id));
+        const body = deliveryView(reading, workspaceId, row);
+        return { status: 202, headers: replayHeaders(answer.replayed), body };
+      },
+    }),
+    subjectRoute(configured, {
+      method: "POST",
+      path: `${at}/redeliver`,
+      operation: "redeliverPeriod",
+      summary: "Work the deliveries of a period again",
+      description:
+        "Of each that ended in one of these states, has its body, and was not worked again since with success. Oldest " +
+        "first, 20 a second, across restarts of the service; a period that is asked for twice is worked once.",
+      access: "any",
+      body: periodBody,
+      example: { from: "2026-11-21T09:00:00Z", to: "2026-11-21T10:00:00Z" },
+      answers: { 202: redelivering },
+      problems: ["conflict"],
+      handle: async ({ body, pause }, integration) => {
+        const { from, to, states } = body;
+        const [fromMs, toMs] = [Date.parse(from), Date.parse(to)];
+        if (fromMs >= toMs) return invalid("to", "must be after from");
+        const period: RedeliveryPeriod = { fromMs, toMs, states, after: null };
+        const counted = await countInSlices(runtime, pause, integration, period);
+        const intake = deliveryIntakeRef(integration.workspaceId, integration.id);
+        if (counted.count > 0) granted(await runtime.ask(intake, { type: "deliveries.redeliver", period }));
+        return { status: 202, body: counted };
+      },
+    }),
+  ];
+}
+
+/** Lets other requests run between two slices. */
+async function countInSlices(
+  { reading }: Runtime,
+  pause: RouteRequest["pause"],
+  integration: VisibleIntegration,
+  period: RedeliveryPeriod,
+): Promise<RedeliveryCount> {
+  let counted: RedeliveryCount = { count: 0, isMore: false };
+  for (const count of countRedeliverable(reading, integration, period)) {
+    counted = count;
+    await pause();
+  }
+  return counted;
+}
+
+function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
+  const { reading, clock } = runtime;
+  const planned: Subject<VisibleIntegration> = {
+    find: ({ caller, params }) => findIntegrationFor(reading, caller, params.integrationId ?? "", "plan"),
+    problems: ["forbidden"],
+  };
+  return subjectRoute(planned, {
+    method: "POST",
+    path: `${at}/try`,
+    operation: "tryDelivery",
+    summary: "What a delivery would raise, and why not",
+    description:
+      "Evaluated as a delivery to the webhook would be, verified or not; nothing is stored, and nothing is sent. " +
+      "Lookups are not made: what they capture is null, which each entry with one says. Shown are the first 50 entries " +
+      "that raise something or fail, and the first 50 that no `when` lets through.",
+    access: "any",
+    body: tryBody,
+    example: { headers: { "x-event": "issue" }, body: { issue: { id: 7, title: "The tests fail" } } },
+    answers: { 200: tryResultSchema },
+    problems: ["conflict"],
+    handle: async ({ body: given, pause }, integration) => {
+      const receiver = findReceiver(reading, integration.id);
+      if (receiver === undefined) return { refused: "conflict", detail: "The integration has no webhook." };
+      const { headers, body = "" } = given;
+      const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+      const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+      const received = new ReceivedDelivery(bytes, Object.fromEntries(named));
+      const slices = tryDelivery(receiver, received, { reading, sealer, nowMs: clock.now() });
+      for (;;) {
+        const slice = slices.next();
+        if (slice.done === true) return { status: 200, body: slice.value };
+        await pause();
+      }
+    },
+  });
+}

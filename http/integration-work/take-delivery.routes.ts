@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { chainWithin } from "../../actors/hooks/loop-guard.js";
+import { MAX_BODY_BYTES, type NewDelivery } from "../../actors/integration-work/delivery.js";
+import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
+import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
+import {
+  type DeliveryReceiver,
+  findReceiver,
+  isFromSender,
+  respondTo,
+  toDeliveryKey,
+  toStoredHeaders,
+} from "../../actors/integration-work/take-delivery.js";
+import type { Refusal } from "../../actors/refusal.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
+import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+
+export interface TakeDeliveryOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+/** Whatever is wrong with a delivery, its sender is told the same. */
+const NOT_VERIFIED: Refusal = { refused: "unauthenticated", detail: "The delivery is not verified." };
+
+/** The webhooks of integrations. */
+export function takeDeliveryRoutes(options: TakeDeliveryOptions): readonly Route[] {
+  return [
+    route({
+      method: "POST",
+      path: "/api/integrations/{integrationId}/deliveries",
+      operation: "takeDelivery",
+      summary: "Take a delivery of an integration's webhook",
+      description:
+        "Verified as the integration's `webhook.verify` says, whatever credentials come with it; without one every " +
+        "delivery is refused. 202 once it is stored: what it raises is worked after that. One whose `webhook.delivery` " +
+        "was seen within 7 days is answered the same and counted, unless that one failed. 200 with what `respond` " +
+        "says, and nothing is stored. Bodies of any type; forms and JSON are read.",
+      access: "public",
+      body: z.instanceof(Uint8Array),
+      rawBodyBytes: MAX_BODY_BYTES,
+      takes: z.unknown(),
+      example: { action: "opened", issue: { id: 7, title: "The tests fail" } },
+      headers: { "service-cause": "optional" },
+      answers: { 200: z.unknown(), 202: null },
+      problems: ["not-found", "unauthenticated"],
+      handle: (request) => take(options, request),
+    }),
+  ];
+}
+
+async function take(
+  { runtime, sealer }: TakeDeliveryOptions,
+  { params, body, headers, header }: RouteRequest<"public", Uint8Array>,
+): Promise<Answer | Refusal> {
+  const { reading, clock } = runtime;
+  const receiver = findReceiver(reading, params.integrationId ?? "");
+  if (receiver === undefined) return { refused: "not-found" };
+  const received = new ReceivedDelivery(body, headers());
+  const intake = deliveryIntakeRef(receiver.integration.workspaceId, receiver.integration.id);
+  if (!isFromSender(reading, receiver, received, { sealer, nowMs: clock.now() })) {
+    const refused = { headers: toStoredHeaders(receiver, received), bytes: body.length };
+    await runtime.ask(intake, { type: "delivery.refuse", ...refused });
+    return NOT_VERIFIED;
+  }
+  const response = respondTo(receiver, received);
+  if (response !== null) return toAnswer(response.body);
+  const delivery = toNewDelivery(runtime, receiver, received, header("service-cause"));
+  granted(await runtime.ask(intake, { type: "delivery.take", delivery }));
+  return { status: 202 };
+}
+
+/** A text is sent as it is, nothing as an empty body, anything else as JSON. */
+function toAnswer(body: unknown): Answer {
+  if (typeof body === "string") return { status: 200, text: { type: "text/plain; charset=utf-8", content: body } };
+  return body === null ? { status: 200 } : { status: 200, body };
+}
+
+function toNewDelivery(
+  { reading }: Runtime,
+  receiver: DeliveryReceiver,
+  received: ReceivedDelivery,
+  cause: string | undefined,
+): NewDelivery {
+  const { id: integrationId, workspaceId, teamId } = receiver.integration;
+  const team = { workspaceId, teamId: teamId ?? "" };
+  return {
+    ...{ integrationId, teamId: team.teamId, source: "webhook", block: "webhook" },
+    key: toDeliveryKey(receiver, received),
+    headers: toStoredHeaders(receiver, received),
+    ...{ cursor: null, redeliveryOf: null, body: received.bytes },
+    causes: cause === undefined ? [] : chainWithin(reading, team, cause),
+  };
+}

@@ -1,0 +1,185 @@
+import { createHmac } from "node:crypto";
+import t, { type Test } from "tap";
+import { expr } from "../../support/integration.js";
+import { ManualClock } from "../../support/manual-clock.js";
+import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
+import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
+import { until } from "../../support/until.js";
+
+const SECRET = "a key that its sender has, too";
+
+const webhook = {
+  verify: { hmac: { secret: "tracker-key", header: "X-Signature", prefix: "sha256=" } },
+  respond: { when: expr("has(body.challenge)"), body: expr("body.challenge") },
+  mine: expr("body.sender == 'signalbox'"),
+  delivery: expr('headers["x-delivery"]'),
+  events: [
+    {
+      forEach: expr("body.issues"),
+      when: expr("item.open"),
+      raise: {
+        say: expr("item.title"),
+        opens: { line: "dev", title: expr("item.title") },
+        marks: { issue: { value: expr("string(item.id)") } },
+      },
+    },
+  ],
+};
+
+interface Scene {
+  readonly service: TestService;
+  readonly owner: Client;
+  readonly workspaceId: string;
+  readonly teamId: string;
+  readonly integrationId: string;
+  readonly at: string;
+  send(body: unknown, headers?: Record<string, string>): Promise<Reply>;
+  /** The newest delivery, once it is over. */
+  settled(): Promise<Record<string, unknown>>;
+}
+
+function sign(body: string | Uint8Array, key = SECRET): string {
+  return `sha256=${createHmac("sha256", key).update(body).digest("hex")}`;
+}
+
+async function scene(t: Test, more: Record<string, unknown> = {}): Promise<Scene> {
+  const service = await startTestService(t, { clock: new ManualClock() });
+  const owner = await service.signIn("ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(owner);
+  await owner.create(`/api/resources/teams/${teamId}/lines`, {
+    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+  });
+  await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, {
+    ...{ name: "tracker-key", value: SECRET, valueVersion: 1 },
+  });
+  const made = await owner.create(`/api/resources/teams/${teamId}/integrations`, {
+    ...{ integration: "tracker", name: "Tracker", webhook: { ...webhook, ...more } },
+  });
+  const at = `/api/integrations/${made.id}/deliveries`;
+  t.equal(made.deliveriesUrl, `${service.baseUrl}${at}`);
+  return {
+    ...{ service, owner, workspaceId, teamId, integrationId: made.id, at },
+    send: (body, headers = {}) => {
+      const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
+      return service.anonymous.request("POST", at, text, { "x-signature": sign(text), ...headers });
+    },
+    settled: () =>
+      until("the newest delivery is over", async () => {
+        const [item] = itemsOf(await owner.request("GET", at));
+        if (item === undefined || typeof item.endedAt !== "string") return null;
+        return (await owner.request("GET", `${at}/${String(item.id)}`)).body;
+      }) as Promise<Record<string, unknown>>,
+  };
+}
+
+t.test("a delivery is taken once, worked, read and worked again", async (t) => {
+  const { owner, teamId, at, send, settled, service } = await scene(t);
+  const issues = [
+    { id: 1, title: "The tests fail", open: true },
+    { id: 2, title: "Closed", open: false },
+  ];
+  const taken = await send({ issues }, { "x-delivery": "d1", authorization: "Bearer x", "x-kind": "issue" });
+  t.equal(taken.status, 202);
+  t.equal(taken.text, "");
+  const worked = await settled();
+  t.match(worked, { state: "done", source: "webhook", key: "d1", skipped: 1, repeated: 0, isCut: false });
+  t.match(worked.entries, [{ event: 0, item: 0, outcome: "opened", reason: null }]);
+  t.equal(worked.body, JSON.stringify({ issues }));
+  const headers = worked.headers as Record<string, string>;
+  t.equal(headers["x-kind"], "issue");
+  t.notOk("authorization" in headers || "x-signature" in headers, "credentials and signatures are left out");
+  const tasks = itemsOf(await owner.request("GET", `/api/teams/${teamId}/tasks`));
+  t.same(
+    tasks.map(({ title }) => title),
+    ["The tests fail"],
+  );
+
+  t.equal((await send({ issues }, { "x-delivery": "d1" })).status, 202, "the same key");
+  t.match(await settled(), { id: worked.id, repeated: 1 });
+
+  const path = `${at}/${String(worked.id)}/redeliver`;
+  const again = await owner.request("POST", path, {}, { "idempotency-key": "once" });
+  t.equal(again.status, 202);
+  t.match(again.body, { source: "redelivery", redeliveryOf: worked.id });
+  const repeated = await owner.request("POST", path, {}, { "idempotency-key": "once" });
+  t.equal(repeated.headers["idempotent-replayed"], "true");
+  t.equal(repeated.body?.id, again.body?.id);
+  const reworked = await settled();
+  t.match(reworked, { id: again.body?.id, state: "done" });
+  t.match(reworked.entries, [{ outcome: "said" }], "nothing is opened twice");
+  t.match((await owner.request("GET", `${at}/${String(worked.id)}`)).body, { redeliveredAs: again.body?.id });
+
+  const failed = await owner.request("GET", `${at}?state=failed`);
+  t.same(failed.body?.items, []);
+  const period = { from: "2020-01-01T00:00:00Z", to: "2099-01-01T00:00:00Z" };
+  const counted = await owner.request("POST", `${at}/redeliver`, { ...period, states: ["done"] });
+  t.same([counted.status, counted.body], [202, { count: 0, isMore: false }], "it was worked again with success");
+  t.equal((await owner.request("POST", `${at}/redeliver`, { from: period.to, to: period.from })).status, 422);
+  t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
+});
+
+t.test("a delivery is asked in order: size, integration, signature, respond", async (t) => {
+  const { owner, at, send, service, settled } = await scene(t);
+  const big = Buffer.alloc(5 * 1024 * 1024 + 1, 32);
+  t.equal((await send(big)).status, 413);
+  t.equal((await service.anonymous.request("POST", "/api/integrations/int_none/deliveries", big)).status, 413);
+  t.equal((await service.anonymous.request("POST", "/api/integrations/int_none/deliveries", "{}")).status, 404);
+  const wrong = [
+    { "x-signature": sign("{}", "another key") },
+    { "x-signature": "" },
+    { "x-signature": "sha256=zz" },
+    { "x-signature": sign("{}").slice(0, -2) },
+  ];
+  const refused = new Set<string>();
+  for (const headers of wrong) {
+    const reply = await send("{}", headers);
+    t.equal(reply.status, 401);
+    refused.add(reply.text);
+  }
+  t.equal(refused.size, 1, "one text");
+  const answered = await send({ challenge: "abc" });
+  t.same([answered.status, answered.text, answered.headers["content-type"]], [200, "abc", "text/plain; charset=utf-8"]);
+  const list = await owner.request("GET", at);
+  t.same(list.body?.items, [], "nothing is stored");
+  t.match(list.body?.refused, { count: 4, latest: [{ bytes: 2 }, {}, {}, {}] });
+  t.equal((await send(`[${"[".repeat(5_000)}`)).status, 202, "what is no JSON is taken");
+  t.match(await settled(), { state: "ignored", reason: "no event holds" });
+});
+
+t.test("a secret that is replaced verifies nothing any more", async (t) => {
+  const { owner, workspaceId, send, service, at } = await scene(t);
+  t.equal((await send({})).status, 202);
+  const [secret] = itemsOf(await owner.request("GET", `/api/resources/workspaces/${workspaceId}/secrets`));
+  const replaced = { name: "tracker-key", value: "the next key", valueVersion: 2 };
+  const put = await owner.request("PUT", `/api/resources/secrets/${String(secret?.id)}`, replaced, {
+    "if-match": '"1"',
+  });
+  t.equal(put.status, 200);
+  t.equal((await send("{}")).status, 401);
+  const both = `${sign("{}")}, ${sign("{}", "the next key")}`;
+  t.equal((await service.anonymous.request("POST", at, "{}", { "x-signature": both })).status, 202, "a sender of both");
+});
+
+t.test("what a delivery would raise is told, and why not", async (t) => {
+  const { owner, at, teamId } = await scene(t);
+  const issues = [
+    { id: 1, title: "Mine", open: true },
+    { id: 2, title: "Shut", open: false },
+  ];
+  const tried = await owner.request("POST", `${at}/try`, { headers: { "X-Delivery": "d9" }, body: { issues } });
+  t.equal(tried.status, 200);
+  t.match(tried.body, { isVerified: false, response: null, key: "d9", state: "done", isCut: false });
+  t.match(tried.body?.entries, [
+    { event: 0, item: 0, raise: { say: "Mine", marks: [{ kind: "issue", value: "1" }] }, reason: null },
+    { event: 0, item: 1, raise: null, reason: "`when` does not hold" },
+  ]);
+  const body = JSON.stringify({ issues });
+  const signed = await owner.request("POST", `${at}/try`, { headers: { "x-signature": sign(body) }, body });
+  t.equal(signed.body?.isVerified, true);
+  t.match((await owner.request("POST", `${at}/try`, { body: { sender: "signalbox" } })).body, {
+    state: "ignored",
+    reason: "mine",
+  });
+  t.same((await owner.request("GET", at)).body?.items, []);
+  t.same((await owner.request("GET", `/api/teams/${teamId}/tasks`)).body?.items, []);
+});
