@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { Alone } from "./support/alone.js";
 import { readArguments } from "./support/command-line.js";
+import { useMemoryFolder } from "./support/memory-folder.js";
 import { type FileResult, isPassed, runTestFiles } from "./support/test-file.js";
 
 const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 120] [--together N] [--seed N]
@@ -40,7 +41,9 @@ const interrupted = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => interrupted.abort());
 
 const files = inOrder(positionals.length > 0 ? positionals : testFiles());
+const removeMemoryFolder = useMemoryFolder();
 const results = await runAll(files);
+removeMemoryFolder();
 report(results);
 const failed = results.reduce((sum, result) => sum + failuresOf(result), 0) + files.length - results.length;
 console.log(`${results.reduce((sum, { tap }) => sum + tap.passed, 0)} passed, ${failed} failed`);
