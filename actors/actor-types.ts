@@ -22,6 +22,7 @@ import { deliveryActor } from "./integration-work/delivery.machine.js";
 import { deliveryIntakeActor } from "./integration-work/delivery-intake.machine.js";
 import { scheduleActor } from "./integration-work/schedule.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
+import { pullRequestActor } from "./pull-requests/pull-request.machine.js";
 import { judgesNothing, type ReplayJudging } from "./replays/judging/model-terms.js";
 import { replayActor } from "./replays/replay.machine.js";
 import { replaySetsActor } from "./replays/replay-sets.machine.js";
@@ -86,6 +87,7 @@ export function createActorTypes(
     teamMarksActor,
     runActor(runOwners),
     toolCallActor(runOwners),
+    pullRequestActor(runOwners),
     decisionSetActor,
     archiveActor(archives),
     replaySetsActor(judging),

@@ -8,6 +8,7 @@ import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { deliveries } from "./integration-work/delivery.table.js";
 import { connections } from "./integrations/connection.table.js";
+import { pullRequests } from "./pull-requests/pull-request.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
 import { replayRechecks } from "./replays/judging/replay-recheck.table.js";
 import { replayVerdicts } from "./replays/judging/replay-verdict.table.js";
@@ -18,6 +19,7 @@ import { replayEntries, replaySets } from "./replays/replay-set.table.js";
 import { attempts } from "./resources/idempotency.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceDependents } from "./resources/resource-indexes.table.js";
+import { pullRequestFacts } from "./run-facts/pull-request-fact.table.js";
 import { runFacts } from "./run-facts/run-fact.table.js";
 import { approvals } from "./runs/approval.table.js";
 import { runCheckouts, runSteps, runs } from "./runs/run.table.js";
@@ -46,6 +48,8 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     runSteps,
     runInputs,
     runFacts,
+    pullRequests,
+    pullRequestFacts,
     approvals,
     toolCalls,
     tasks,

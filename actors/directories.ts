@@ -1,6 +1,7 @@
 import type { DirectoryCatalogue } from "../runtime/rebuild-directories.js";
 import { inviteSource } from "./access/invite.table.js";
 import { credentialSource, mintedHashes } from "./access/minted-credential.table.js";
+import { pullRequestSource } from "./pull-requests/pull-request.table.js";
 import { madeCandidateSource } from "./replays/made-candidate.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceHashes } from "./resources/resource-hash.table.js";
@@ -25,6 +26,7 @@ export function createDirectoryCatalogue(kinds: readonly Kind[]): DirectoryCatal
       connectedRunnerSource,
       taskSource,
       runSource,
+      pullRequestSource,
       madeCandidateSource,
     ],
   };

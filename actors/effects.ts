@@ -14,6 +14,9 @@ import type { CodeHost } from "./outbound/code-host.js";
 import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
 import { modelEffect } from "./outbound/model.effects.js";
 import type { Model } from "./outbound/model.js";
+import { commentEffect } from "./pull-requests/comment.effects.js";
+import { filesEffect, lookEffect } from "./pull-requests/look.effects.js";
+import { openEffect } from "./pull-requests/open.effects.js";
 import type { Sealer } from "./sealer.js";
 import { retentionEffect } from "./tables/retention.effects.js";
 
@@ -46,6 +49,10 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     mailEffect({ sealer, log, ...parts.mail }),
     installationCheckEffect(codeHost),
     confirmationEffect({ codeHost, sealer }),
+    openEffect({ codeHost, baseUrl }),
+    lookEffect(codeHost),
+    filesEffect(codeHost),
+    commentEffect(codeHost),
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),

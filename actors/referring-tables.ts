@@ -1,4 +1,5 @@
 import { deliveries } from "./integration-work/delivery.table.js";
+import { pullRequests } from "./pull-requests/pull-request.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
 import { replayVerdicts } from "./replays/judging/replay-verdict.table.js";
 import { replayInputs } from "./replays/replay-input.table.js";
@@ -19,6 +20,7 @@ export const referringTables: readonly ReferringTable[] = [
   tasks,
   taskCheckouts,
   taskAttachments,
+  pullRequests,
   deliveries,
   replayInputs,
   replayVerdicts,

@@ -7,8 +7,10 @@ import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.
 import { changesFiredRetention } from "./hooks/loop-guard.js";
 import { actionRunRetention } from "./integration-work/action-run.table.js";
 import { deliveries, deliveryEntries } from "./integration-work/delivery.table.js";
+import { pullRequestRetention } from "./pull-requests/pull-request.table.js";
 import { replayRetention } from "./replays/replay.retention.js";
 import { changeRetention } from "./resources/change-record.table.js";
+import { pullRequestFactRetention } from "./run-facts/pull-request-fact.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
 import { runOwned, runRetention } from "./runs/run.retention.js";
@@ -34,7 +36,9 @@ export const retainedTables: RetentionCatalogue = {
     searchRetention,
     replayCheckRetention,
     configPullRequestRetention,
+    pullRequestRetention,
     factRetention,
+    pullRequestFactRetention,
     stayRetention,
     hookOccurrenceRetention,
     actionRunRetention,

@@ -1,6 +1,7 @@
 import type { Gate, Subscriber } from "../runtime/actor-type.js";
 import { workspaceClosingSubscriber } from "./code-host/workspace-closing.js";
 import { pullRequestsLeavingSubscriber } from "./config-pull-requests/pull-requests-leaving.js";
+import { pullRequestOverSubscriber } from "./decisions/pull-request-over.js";
 import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machine.js";
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
 import { bindingSubscriber } from "./integration-work/bindings.js";
@@ -21,6 +22,7 @@ export const subscribers: readonly Subscriber[] = [
   memberLeavingSubscriber,
   workspaceClosingSubscriber,
   afterEventSubscriber,
+  pullRequestOverSubscriber,
   secretRotationSubscriber,
   connectionSubscriber,
   intakeSubscriber,

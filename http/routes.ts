@@ -34,6 +34,7 @@ import { resourceRoutes } from "./resources/resource.routes.js";
 import type { Route } from "./route.js";
 import { archiveRoutes } from "./runners/archive.routes.js";
 import { runnerAttachmentRoutes } from "./runners/attachment.routes.js";
+import { toPushTokens } from "./runners/push-token.js";
 import { runnerRoutes } from "./runners/runner.routes.js";
 import { runnerSocket } from "./runners/runner-socket.js";
 import { searchAgentRoutes } from "./searches/agent.routes.js";
@@ -131,8 +132,8 @@ const catalogue: readonly RouteEntry[] = [
 /** All WebSocket endpoints. An area adds a line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
   ({ runtime, kinds, judging, site: { callerOf } }) => streamSocket({ runtime, kinds, judging, callerOf }),
-  ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs } }) =>
-    runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: null }),
+  ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs }, codeHost: { codeHost } }) =>
+    runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: toPushTokens(codeHost) }),
 ];
 
 /** All endpoints: the router, the documentation and the tests read this table. */

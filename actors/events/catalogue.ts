@@ -47,7 +47,7 @@ export const workEvents = {
     paths: true,
     inRun: true,
     fields: { ...CHANGED, branch: STRING, title: STRING },
-    served: false,
+    served: true,
   },
   "pull-request.merged": {
     timing: "after",
@@ -55,7 +55,7 @@ export const workEvents = {
     paths: true,
     inRun: false,
     fields: { ...CHANGED, url: STRING, mergeCommit: STRING },
-    served: false,
+    served: true,
   },
   "task.opened": { timing: "after", tools: false, paths: false, inRun: false, fields: {}, served: true },
   "task.moved": {

@@ -14,6 +14,10 @@ export interface EventTaskValues {
   /** Key of its current station. */
   readonly station: string;
   readonly marks: Readonly<Record<string, string>>;
+  /** The branch that its work begins at and is merged into; null or absent for each repository's default. */
+  readonly branch?: string | null;
+  /** Null or absent while there is none. */
+  readonly pullRequest?: { readonly url: string } | null;
 }
 
 /** What an event is about. */
@@ -34,7 +38,7 @@ export function toEventTask(task: EventTaskValues, line: LineFields | undefined)
     stationKey: task.station,
     marks: task.marks,
     repositories: line?.repositories.map((repository) => repository.name) ?? [],
-    pullRequest: null,
+    pullRequest: task.pullRequest?.url ?? null,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { TurnReading } from "../../runtime/turn.js";
+import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
@@ -16,6 +17,7 @@ import {
   refuseUnlessStation,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent, TaskMessage, TaskRefused } from "./task-events.js";
+import { hasOpenPullRequest, toOpenedEvent, withPullRequests } from "./task-pull-requests.js";
 import type { OpenRaised, TellRaised } from "./team-marks.messages.js";
 
 interface TaskState {
@@ -35,6 +37,8 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
       return message.runId === runId ? toAskingEvent(message) : { type: "asking.other" };
     case "run.over":
       return message.runId === runId ? toOverEvent(message, context, turn) : { type: "over.other" };
+    case "pull-request.changed":
+      return value === "opening" ? toOpenedEvent(message, context, turn) : message;
     case "task.forget":
       return { type: `forget.${checkForget(turn)}` };
     case "raise.open":
@@ -44,8 +48,14 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
       return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
     default:
       // Before it is opened a task has no row and takes no other messages but notes.
-      return value === "new" || message.type === "note" ? message : toWorkEvent(message, runId, turn);
+      if (value === "new" || message.type === "note") return message;
+      return isResumeOfEnded(message, value, turn) ? { type: "resume.of-ended" } : toWorkEvent(message, runId, turn);
   }
+}
+
+/** Whether the message has a task go on that is done: it may only while its pull request is open. */
+function isResumeOfEnded({ type }: TaskMessage, value: string, turn: TurnReading): boolean {
+  return value === "done" && (type === "task.move" || type === "task.retry") && !hasOpenPullRequest(turn);
 }
 
 /** The event of a message whose key was used before; null for all others. */
@@ -63,7 +73,7 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): TaskEvent | nul
 
 type WorkMessage = Exclude<
   TaskMessage,
-  OpenTask | OpenRaised | TellRaised | NoteTask | ForgetTask | RunBegan | RunAsking | RunOver
+  OpenTask | OpenRaised | TellRaised | NoteTask | ForgetTask | RunBegan | RunAsking | RunOver | TaskPullRequestChanged
 >;
 
 function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading): TaskEvent {
@@ -112,6 +122,6 @@ function toAskingEvent({ asks }: RunAsking): TaskEvent {
 
 function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading): TaskEvent {
   const run = runs.get(turn, turn.self.partition, message.runId);
-  const decided = nextStation(turn, run, message, context);
+  const decided = withPullRequests(turn, run, nextStation(turn, run, message, context));
   return { ...message, type: `over.${decided.next}`, run, decided };
 }

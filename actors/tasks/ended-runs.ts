@@ -50,6 +50,11 @@ export function acceptStanding(turn: Turn, ended: readonly EndedRun[]): readonly
   return settle(turn, ended, { outcome: "accepted", isMeant: () => true });
 }
 
+/** The pull request of the task was closed without a merge: nothing more becomes of the changes that stand. */
+export function leaveStanding(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
+  return settle(turn, ended, { outcome: "other", isMeant: () => true });
+}
+
 /** The task goes back to the station `to`: the changes that stand from there on are sent back. */
 export function sendBackStanding(
   turn: Turn,

@@ -1,6 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
 import { runConfig, toFingerprint } from "../lines/fingerprint.js";
-import type { LineFields } from "../lines/line.js";
+import { type LineFields, pullRequestTerms } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import { getRunSetup, storeSkills } from "../lines/run-setup.js";
 import type { Station } from "../lines/station.js";
@@ -33,7 +34,11 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
     ...{
       config,
       fingerprint: toFingerprint(config),
-      beginning: { ...beginningOf(turn, task, line, station), ...(tools && { tools }) },
+      beginning: {
+        ...beginningOf(turn, task, line, station),
+        ...(tools && { tools }),
+        ...(mayPush(turn, line) && { push: true }),
+      },
     },
     needs: toRunNeeds(turn, station),
   };
@@ -52,6 +57,12 @@ function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Stati
       return { repository, base: before?.base ?? null, diff: before?.digest ?? null };
     }),
   };
+}
+
+/** Whether the line's pull requests are opened, and an installation of the code host reaches one of its repositories. */
+function mayPush(turn: Turn, line: LineFields): boolean {
+  if (pullRequestTerms(line).open === "never") return false;
+  return line.repositories.some(({ name }) => findReachingConnection(turn, turn.self.partition, name) !== undefined);
 }
 
 /** What a run at the station needs of a runner. A pool that is gone is named by its key, which no pool has as its id. */

@@ -1,4 +1,5 @@
 import type { Answered, Message } from "../../runtime/turn.js";
+import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import type { Refusal } from "../refusal.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
@@ -16,6 +17,8 @@ export interface TaskContext {
   readonly abandoned: number;
   /** Its ended runs of which something may still become (`ended-runs.ts`), in the order of their ends. */
   readonly ended: readonly EndedRun[];
+  /** Pull requests that are being opened, before it is done. */
+  readonly opening: readonly string[];
 }
 
 /** A run that is over, as long as something may still become of it. */
@@ -31,11 +34,13 @@ export interface EndedRun {
 
 /** Where a task goes after its run is over. */
 export interface NextStation {
-  readonly next: "queued" | "inbox" | "done";
+  readonly next: "queued" | "inbox" | "done" | "opening";
   /** The station it moves to, when the run handed over. */
   readonly to?: string;
   /** The question or notice for the assignee. */
   readonly asks?: string;
+  /** The pull requests that are being opened, where the task waits for them. */
+  readonly opening?: readonly string[];
 }
 
 /** The messages that a task gets. */
@@ -53,6 +58,7 @@ export type TaskMessage =
   | messages.WithdrawTask
   | messages.ForgetTask
   | messages.MarkTask
+  | TaskPullRequestChanged
   | OpenRaised
   | TellRaised
   | RunBegan
@@ -97,9 +103,16 @@ interface ApprovalNotWanted extends Message {
 
 /** The task's run is over; the type says where the task goes. */
 export interface RunIsOver extends Omit<RunOver, "type"> {
-  readonly type: "over.queued" | "over.inbox" | "over.done";
+  readonly type: "over.queued" | "over.inbox" | "over.done" | "over.opening";
   readonly run: RunRow | undefined;
   readonly decided: NextStation;
+}
+
+/** The last pull request that the task waited for is open, or one could not be opened. */
+export interface OpeningOver extends Message {
+  readonly type: "opened.done" | "opened.inbox";
+  /** What to ask the assignee; null for nothing. */
+  readonly asks: string | null;
 }
 
 /** The task is removed (`due`), its time begins only now (`begun`), or something keeps it. */
@@ -109,7 +122,7 @@ interface ForgetChecked extends Message {
 
 /** A message of a run that is not, or no longer, the task's; a stop without a run. */
 interface ConcernsNoRun extends Message {
-  readonly type: "began.other" | "asking.other" | "over.other" | "stop.of-nothing";
+  readonly type: "began.other" | "asking.other" | "over.other" | "stop.of-nothing" | "resume.of-ended";
 }
 
 /** A message classified by its effect, with what was read to classify it. */
@@ -122,4 +135,5 @@ export type TaskEvent =
   | ApprovalWanted
   | ApprovalNotWanted
   | RunIsOver
+  | OpeningOver
   | ConcernsNoRun;

@@ -26,7 +26,16 @@ export const taskItemSchema = z
     marks: z.record(z.string(), z.string()),
     /** The branch at which its runs start; null for the default branch. */
     branch: z.string().nullable(),
-    pullRequest: z.null(),
+    /** One that is open, else the last; null while there is none. */
+    pullRequest: z
+      .strictObject({
+        id: z.string(),
+        repository: z.string(),
+        number: z.int(),
+        url: z.string(),
+        state: z.enum(["open", "merged", "closed"]),
+      })
+      .nullable(),
     runId: z.string().nullable(),
     /** The question or notice for its assignee. */
     asks: z.string().nullable(),

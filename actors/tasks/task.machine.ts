@@ -22,7 +22,15 @@
  * | any open       | over.queued (run.over), abandoned      | queued  | another attempt, five in a row at most        |
  * | any open       | over.done (run.over), finished where   | done    |                                               |
  * |                | none follows                           |         |                                               |
+ * | any open       | over.opening (run.over), finished with | opening | shown as `running`                            |
+ * |                | pull requests that are being opened    |         |                                               |
  * | any open       | over.inbox (run.over), otherwise       | inbox   | waits for its assignee; `asks` says why       |
+ * | opening        | opened.done (pull-request.changed),    | done    |                                               |
+ * |                | all are open                           |         |                                               |
+ * | opening        | opened.inbox (the same), one failed    | inbox   | `asks` says why                               |
+ * | any but new    | pull-request.changed                   | same    | `pullRequest`; a merge accepts what stands    |
+ * | done           | task.move, task.retry, while its pull  | queued  | as from the inbox                             |
+ * |                | request is open                        |         |                                               |
  * | any open       | task.stop by the assignee              | same    | the run is told to end                        |
  * | any open       | stop.refused (task.stop)               | same    | refused; not taken where no run is            |
  * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |
@@ -67,6 +75,7 @@ import {
   addPersonsNote,
   advance,
   close,
+  endOpening,
   markRunning,
   markTask,
   openTask,
@@ -75,12 +84,13 @@ import {
   resume,
   setAsks,
   stop,
+  takePullRequest,
   unassign,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent } from "./task-events.js";
 import { openRaised, refuseRaise, tellRaised } from "./task-raises.js";
 
-const begun: TaskContext = { runId: null, abandoned: 0, ended: [] };
+const begun: TaskContext = { runId: null, abandoned: 0, ended: [], opening: [] };
 
 /** Transitions of every open state. */
 const open = {
@@ -89,6 +99,8 @@ const open = {
   "over.queued": { target: "queued", actions: "advance" },
   "over.done": { target: "done", actions: "advance" },
   "over.inbox": { target: "inbox", actions: "advance" },
+  "over.opening": { target: "opening", actions: "advance" },
+  "pull-request.changed": { actions: "takePullRequest" },
   "task.stop": { actions: ["recordCommand", "stop"] },
   "stop.refused": { actions: "refuse" },
   "task.move": { target: "queued", actions: ["recordCommand", "move"] },
@@ -108,6 +120,7 @@ const open = {
 
 /** Transitions of a task that is over. */
 const over = {
+  "pull-request.changed": { actions: "takePullRequest" },
   "forget.due": { actions: "forget" },
   "forget.begun": { actions: "beginRetention" },
   "forget.kept": { actions: "ignore" },
@@ -155,8 +168,16 @@ const machine = setup({
       setAsks(event.turn, event.asks);
     },
     setAsksNothing: ({ event }) => setAsks(event.turn, null),
+    takePullRequest: assign(({ context, event }) => {
+      assertEvent(event, "pull-request.changed");
+      return takePullRequest(event, context);
+    }),
+    endOpening: assign(({ context, event }) => {
+      assertEvent(event, ["opened.done", "opened.inbox"]);
+      return endOpening(event, context);
+    }),
     advance: assign(({ context, event }) => {
-      assertEvent(event, ["over.queued", "over.done", "over.inbox"]);
+      assertEvent(event, ["over.queued", "over.done", "over.inbox", "over.opening"]);
       return advance(event, context);
     }),
     recordCommand: ({ event }) => {
@@ -171,6 +192,10 @@ const machine = setup({
     move: assign(({ context, event }) => {
       assertEvent(event, "task.move");
       return resume(event.turn, context, null, { to: event.to, by: event.by });
+    }),
+    retry: assign(({ context, event }) => {
+      assertEvent(event, "task.retry");
+      return resume(event.turn, context, null);
     }),
     close: assign(({ context, event }) => {
       assertEvent(event, ["task.close", "task.withdraw"]);
@@ -219,6 +244,13 @@ const machine = setup({
       },
     },
     running: { on: open },
+    opening: {
+      on: {
+        ...open,
+        "opened.done": { target: "done", actions: "endOpening" },
+        "opened.inbox": { target: "inbox", actions: "endOpening" },
+      },
+    },
     inbox: {
       on: {
         ...open,
@@ -234,19 +266,26 @@ const machine = setup({
         "answer.refused": { actions: "refuse" },
         "task.retry": {
           target: "queued",
-          actions: ["recordCommand", assign(({ context, event }) => resume(event.turn, context, null))],
+          actions: ["recordCommand", "retry"],
         },
         "retry.refused": { actions: "refuse" },
       },
     },
-    done: { on: over },
+    done: {
+      on: {
+        ...over,
+        "task.move": { target: "queued", actions: ["recordCommand", "move"] },
+        "move.refused": { actions: "refuse" },
+        "task.retry": { target: "queued", actions: ["recordCommand", "retry"] },
+      },
+    },
     closed: { on: over },
   },
 });
 
 /** See the table above. */
 export const taskActor = defineActor(taskRef, {
-  ...{ machine, classify: classifyTask, version: 2 },
-  // Before version 2 a task remembered no ended runs.
+  ...{ machine, classify: classifyTask, version: 3 },
+  // Before version 2 a task remembered no ended runs, before version 3 it waited for no pull requests.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
 });

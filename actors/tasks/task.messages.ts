@@ -1,5 +1,6 @@
 import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
+import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { Opener } from "../run-facts/opener.js";
@@ -118,6 +119,7 @@ export interface ForgetTask extends Message {
 /** A task of a workspace. */
 export const taskRef = reference<
   | OwnerMessage
+  | TaskPullRequestChanged
   | OpenTask
   | AnswerTask
   | StopTask

@@ -5,6 +5,7 @@ import { type Keyed, recordRequest } from "../resources/repeated-request.js";
 import type { RunRow } from "../runs/run.js";
 import { type ForgetRun, runRef } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
+import { taskBranches } from "../runs/task-branch.table.js";
 import { indexedOwnedBy, leaveRows, type OwnedRows, ownedBy } from "../tables/owned-rows.js";
 import { isPinned, pin, removePins } from "../tables/pins.js";
 import { retain } from "../tables/retention.js";
@@ -41,6 +42,7 @@ export const taskOwned: readonly OwnedRows[] = [
   ownedBy(tasks.name, noteKeys),
   indexedOwnedBy(tasks.name, taskCheckouts),
   indexedOwnedBy(tasks.name, taskAttachments),
+  ownedBy(tasks.name, taskBranches),
 ];
 
 /** Keeps a task while a request about it may be repeated, or a hook's receiver may call back. */

@@ -4,6 +4,7 @@ import { recordWorkEvent, toEventTask } from "../events/event-task.js";
 import type { TaskHappened, TaskHappening } from "../events/task-happening.js";
 import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
+import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { recordStay } from "../run-facts/stay.table.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
@@ -38,7 +39,8 @@ import {
   taskTopic,
   toEventSubject,
 } from "./task.table.js";
-import type { EndedRun, RunIsOver, TaskContext } from "./task-events.js";
+import type { EndedRun, OpeningOver, RunIsOver, TaskContext } from "./task-events.js";
+import { hasOpenPullRequest, settlePullRequests, showPullRequest } from "./task-pull-requests.js";
 import { teamMarksRef } from "./team-marks.messages.js";
 
 /** What the transitions of a task do; `task.machine.ts` says when. */
@@ -121,7 +123,7 @@ export function beginTask(turn: Turn, { station: wanted, description, causes, ..
   turn.direct(taskEntry(workspaceId, row.id));
   recordCauses(turn, { causes });
   publish(turn, row, "task.opened", {});
-  return { runId: startRun(turn, row, row), abandoned: 0, ended: [] };
+  return { runId: startRun(turn, row, row), abandoned: 0, ended: [], opening: [] };
 }
 
 export function markRunning(turn: Turn): void {
@@ -141,13 +143,35 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
   const ended = endRun(event, row, context.ended);
   if (decided.next === "queued") {
     const moved = decided.to === undefined ? row : moveTo(turn, row, decided.to);
-    return { runId: startRun(turn, row, moved), abandoned, ended };
+    return { runId: startRun(turn, row, moved), abandoned, ended, opening: [] };
   }
-  const asks = decided.asks ?? null;
-  const next = putTask(turn, row, { ...row, state: decided.next, asks, failure: run?.failure ?? null });
+  const { asks = null, opening = [] } = decided;
+  const state = decided.next === "opening" ? "running" : decided.next;
+  const next = putTask(turn, row, { ...row, state, asks, failure: run?.failure ?? null });
   if (next.state === "done") publishHappening(turn, next, "task.finished");
   else if (asks !== null) publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
-  return { runId: null, abandoned, ended };
+  return { runId: null, abandoned, ended, opening };
+}
+
+/** Shows the pull request as it is now; its end settles what became of runs. */
+export function takePullRequest(
+  { turn, ...message }: Delivered<TaskPullRequestChanged>,
+  context: TaskContext,
+): TaskContext {
+  const row = taskRow(turn);
+  putTask(turn, row, showPullRequest(turn, row));
+  return { ...context, ended: settlePullRequests(turn, context, message) };
+}
+
+/** The pull requests that the task waited for are open, or one could not be opened. */
+export function endOpening({ turn, asks, type }: Delivered<OpeningOver>, context: TaskContext): TaskContext {
+  const row = taskRow(turn);
+  const state = type === "opened.done" ? "done" : "inbox";
+  const next = putTask(turn, row, { ...showPullRequest(turn, row), state, asks });
+  if (asks === null) publishHappening(turn, next, "task.finished");
+  else publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
+  const isSettled = state === "done" && !hasOpenPullRequest(turn);
+  return { ...context, opening: [], ended: isSettled ? acceptStanding(turn, context.ended) : context.ended };
 }
 
 /** Records what became of the run and of those before it; returns what the task remembers of them. */
@@ -157,8 +181,10 @@ function endRun(event: Delivered<RunIsOver>, row: TaskRow, before: readonly Ende
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const isBack = to !== undefined && isEarlier(line, to, row.station);
   const ended = isBack ? sendBackStanding(turn, before, { line, to }) : before;
-  const end = toRunEnd(event, run, { station: row.station, next, isBack });
-  if (next !== "done") return addRunEnd(turn, ended, end);
+  // What is in an open pull request is neither accepted nor sent back yet.
+  const isOpen = next === "done" && hasOpenPullRequest(turn);
+  const end = toRunEnd(event, run, { station: row.station, next: isOpen ? "opening" : next, isBack });
+  if (next !== "done" || isOpen) return addRunEnd(turn, ended, end);
   addRunEnd(turn, acceptStanding(turn, ended), end);
   return [];
 }
@@ -194,7 +220,7 @@ export function resume(
   const moved = move === undefined || move.to === row.station ? row : moveTo(turn, row, move.to);
   const runId = startRun(turn, row, moved);
   answer(turn, taskRow(turn));
-  return { runId, abandoned: 0, ended };
+  return { runId, abandoned: 0, ended, opening: [] };
 }
 
 /** Stops the run under way. */
@@ -227,7 +253,7 @@ export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskC
   const closed = putTask(turn, row, { ...row, state: "closed", asks: null });
   if (event.type === "task.close") publishHappening(turn, closed, "task.closed");
   answer(turn, closed);
-  return { ...context, runId: null, ended: [] };
+  return { ...context, runId: null, ended: [], opening: [] };
 }
 
 export function reassign({ turn, assignee }: Delivered<AssignTask>): void {

@@ -7,6 +7,15 @@ export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
 /** The states of an open task. */
 export const openStates = ["queued", "running", "inbox"] as const satisfies readonly TaskState[];
 
+/** A pull request of a task, as the task shows it. */
+export interface TaskPullRequest {
+  readonly id: string;
+  readonly repository: string;
+  readonly number: number;
+  readonly url: string;
+  readonly state: "open" | "merged" | "closed";
+}
+
 /** A stored task. */
 export interface TaskRow {
   readonly id: string;
@@ -28,7 +37,8 @@ export interface TaskRow {
   readonly branch?: string;
   /** The channel of the route that led to it, by the integration's id; absent for none. */
   readonly channels?: Readonly<Record<string, string>>;
-  readonly pullRequest: null;
+  /** The pull request of its changes: one that is open, else the last; null while there is none. */
+  readonly pullRequest: TaskPullRequest | null;
   /** The run under way, or the last one. */
   readonly runId: string | null;
   /** Why it is in the inbox: the question or notice for its assignee. */

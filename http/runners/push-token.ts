@@ -1,3 +1,4 @@
+import type { CodeHost } from "../../actors/outbound/code-host.js";
 import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
 import type { MadePush, WaitingPush } from "../../actors/runners/push.js";
 
@@ -11,6 +12,15 @@ interface PushToken {
 export type MakePushToken = (
   wanted: Pick<WaitingPush, "host" | "installationId" | "repository" | "workflows">,
 ) => Promise<PushToken>;
+
+/** Tokens of the code host that is set up; null where none is. */
+export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
+  if (codeHost === null) return null;
+  return async ({ host, ...push }) => {
+    if (host !== codeHost.name) throw new CodeHostRefused(`${host} is not set up as the code host here any more.`);
+    return codeHost.pushToken(push);
+  };
+}
 
 const NO_HOST = "No code host is set up for this service.";
 

@@ -1,0 +1,14 @@
+import type { Subscriber } from "../../runtime/actor-type.js";
+import type { PullRequestOver } from "../pull-requests/standing.js";
+import { decisionSetRef } from "./decision-set.messages.js";
+
+/** What was decided in a task stands once its pull request is merged, and is discarded when that is closed without. */
+export const pullRequestOverSubscriber: Subscriber<PullRequestOver> = {
+  name: "decisions stand or are discarded with their pull request",
+  facts: ["pull-request.over"],
+  handle: ({ taskId, state, repository, url, atMs }, turn) => {
+    const to = decisionSetRef(turn.self.partition, taskId);
+    if (state === "merged") turn.send(to, { type: "decisions.merged", repository, url, atMs });
+    else turn.send(to, { type: "decisions.closed" });
+  },
+};

@@ -1,0 +1,33 @@
+import type { CodeHost } from "../outbound/code-host.js";
+import { CodeHostRefused } from "../outbound/code-host-requests.js";
+
+/** Why the code host did not do what it was asked. */
+export type CodeHostProblem =
+  /** It takes no more until then, in milliseconds since 1970. */
+  | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
+  /** It did not answer, or with a fault of its own: nobody knows what it did. */
+  | { readonly problem: "again"; readonly why: string }
+  /** It will not. */
+  | { readonly problem: "refused"; readonly why: string };
+
+/** Asks the code host; a refusal of it is an answer. */
+export async function askHost<Answer>(
+  codeHost: CodeHost | null,
+  host: string,
+  ask: (codeHost: CodeHost) => Promise<Answer>,
+): Promise<Answer | CodeHostProblem> {
+  if (codeHost?.name !== host)
+    return { problem: "refused", why: `${host} is not set up as the code host here any more.` };
+  try {
+    return await ask(codeHost);
+  } catch (error) {
+    if (!(error instanceof CodeHostRefused)) throw error;
+    return toProblem(error);
+  }
+}
+
+function toProblem({ message: why, status, retryAtMs }: CodeHostRefused): CodeHostProblem {
+  if (retryAtMs !== null) return { problem: "limited", untilMs: retryAtMs, why };
+  const isRefused = status !== null && status >= 400 && status < 500 && status !== 408 && status !== 401;
+  return isRefused ? { problem: "refused", why } : { problem: "again", why };
+}

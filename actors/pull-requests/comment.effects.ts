@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import { codeHostWriteLane } from "../outbound/lanes.js";
+import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import type { PullRequestThere } from "./look.effects.js";
+
+/** A comment as it is to be. */
+export interface CommentInput extends PullRequestThere {
+  readonly taskId: string;
+  readonly purpose: string;
+  /** Its number at the code host; null while it is not known. */
+  readonly id: number | null;
+  readonly text: string;
+}
+
+export type CommentResult = { readonly problem: null; readonly id: number; readonly digest: string } | CodeHostProblem;
+
+/** Brings a comment up to date. */
+export const COMMENT_EFFECT = effect<CommentInput, CommentResult>("pull-request-comment");
+
+/** Longest comment that GitHub takes, in characters. */
+const MAX_CHARACTERS = 65_536;
+
+/** The digest of a comment's text. */
+export function toCommentDigest(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/** What a comment is found by, which people do not see. */
+export function toMark({ taskId, purpose }: Pick<CommentInput, "taskId" | "purpose">): string {
+  return `<!-- signalbox:${taskId}:${purpose} -->`;
+}
+
+/**
+ * Changes the comment; one that is not known, or that is gone, is found by its mark or made anew. It may run again
+ * after a crash.
+ */
+export function commentEffect(codeHost: CodeHost | null): Effect {
+  return COMMENT_EFFECT.implement(
+    codeHostWriteLane,
+    (input) => askHost(codeHost, input.host, (host) => writeComment(host, input)),
+    ({ host, installationId }) => `${host} ${installationId}`,
+  );
+}
+
+async function writeComment({ pullRequests }: CodeHost, input: CommentInput): Promise<CommentResult> {
+  const { number, id, text } = input;
+  const mark = toMark(input);
+  const body = `${mark}\n${text.slice(0, MAX_CHARACTERS - mark.length - 1)}`;
+  const digest = toCommentDigest(text);
+  const changed = id === null ? null : await pullRequests.changeComment(input, id, body);
+  if (changed !== null) return { problem: null, id: changed.id, digest };
+  const found = await pullRequests.findComment(input, number, mark);
+  const known = found === null ? null : await pullRequests.changeComment(input, found.id, body);
+  const { id: madeId } = known ?? (await pullRequests.addComment(input, number, body));
+  return { problem: null, id: madeId, digest };
+}

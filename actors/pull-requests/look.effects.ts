@@ -1,0 +1,65 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import type { RepositoryThere } from "../outbound/code-host-repository.js";
+import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
+import { codeHostLane } from "../outbound/lanes.js";
+import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+
+/** A pull request at the code host. */
+export interface PullRequestThere extends RepositoryThere {
+  readonly host: string;
+  readonly number: number;
+}
+
+export interface LookInput extends PullRequestThere {
+  /** The tag of what was last seen; null to be told in any case. */
+  readonly etag: string | null;
+}
+
+export type LookResult =
+  | {
+      readonly problem: null;
+      readonly seen: "changed";
+      readonly picture: HostedPullRequest;
+      readonly reviews: readonly HostedReview[];
+      readonly etag: string | null;
+    }
+  | { readonly problem: null; readonly seen: "same" | "gone" }
+  | CodeHostProblem;
+
+/** Reads a pull request and its reviews. */
+export const LOOK_AT_PULL_REQUEST = effect<LookInput, LookResult>("pull-request-look");
+
+export type FilesResult = { readonly problem: null; readonly files: readonly string[] } | CodeHostProblem;
+
+/** Reads the paths that a pull request changes. */
+export const READ_FILES = effect<PullRequestThere, FilesResult>("pull-request-files");
+
+/** Reads a pull request; `codeHost` is null when none is set up (any longer). */
+export function lookEffect(codeHost: CodeHost | null): Effect {
+  return LOOK_AT_PULL_REQUEST.implement(
+    codeHostLane,
+    (input) => askHost(codeHost, input.host, (host) => look(host, input)),
+    ({ host, installationId }) => `${host} ${installationId}`,
+  );
+}
+
+async function look({ pullRequests }: CodeHost, { number, etag, ...there }: LookInput): Promise<LookResult> {
+  const read = await pullRequests.read(there, number, etag);
+  if (read.read !== "changed") return { problem: null, seen: read.read };
+  const reviews = await pullRequests.reviews(there, number);
+  return { problem: null, seen: "changed", picture: read.pullRequest, reviews, etag: read.etag };
+}
+
+/** Reads the changed paths of a pull request. */
+export function filesEffect(codeHost: CodeHost | null): Effect {
+  return READ_FILES.implement(
+    codeHostLane,
+    (input) =>
+      askHost(codeHost, input.host, async ({ pullRequests }): Promise<FilesResult> => {
+        return { problem: null, files: await pullRequests.files(input, input.number) };
+      }),
+    ({ host, installationId }) => `${host} ${installationId}`,
+  );
+}

@@ -1,0 +1,74 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import type { RepositoryThere } from "../outbound/code-host-repository.js";
+import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
+import { codeHostWriteLane } from "../outbound/lanes.js";
+import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+
+/** What is to be opened. */
+export interface OpenInput extends RepositoryThere {
+  readonly host: string;
+  readonly taskId: string;
+  readonly branch: string;
+  /** Null for the default branch. */
+  readonly base: string | null;
+  readonly title: string;
+  readonly body: string;
+  readonly draft: boolean;
+  /** One that was closed or merged counts as this one only if it was opened since, in milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
+export type OpenResult = { readonly problem: null; readonly pullRequest: HostedPullRequest } | CodeHostProblem;
+
+/** Opens a pull request, or finds the one that is there. */
+export const OPEN_PULL_REQUEST = effect<OpenInput, OpenResult>("pull-request-open");
+
+/** How far the code host's clock may be behind ours, in milliseconds. */
+const SKEW_MS = 60_000;
+
+/**
+ * Opens a pull request of a branch. Asks for one of the branch first: an earlier attempt may have opened it, whatever
+ * its answer was; so it may run again after a crash.
+ */
+export function openEffect({
+  codeHost,
+  baseUrl,
+}: {
+  readonly codeHost: CodeHost | null;
+  readonly baseUrl: () => string;
+}): Effect {
+  return OPEN_PULL_REQUEST.implement(
+    codeHostWriteLane,
+    (input) => askHost(codeHost, input.host, (host) => open(host, input, baseUrl())),
+    ({ host, installationId }) => `${host} ${installationId}`,
+  );
+}
+
+async function open(codeHost: CodeHost, input: OpenInput, baseUrl: string): Promise<OpenResult> {
+  const { pullRequests } = codeHost;
+  const { branch, base, title, draft } = input;
+  const known = await find(codeHost, input);
+  if (known !== undefined) return { problem: null, pullRequest: known };
+  const opened = await pullRequests.open(input, { title, body: toBody(input, baseUrl), branch, base, draft });
+  const pullRequest = opened ?? (await find(codeHost, input));
+  return pullRequest === undefined
+    ? { problem: "again", why: `${codeHost.name} says that there is one already, and shows none.` }
+    : { problem: null, pullRequest };
+}
+
+async function find(
+  { pullRequests }: CodeHost,
+  { branch, sinceMs, ...there }: OpenInput,
+): Promise<HostedPullRequest | undefined> {
+  const found = await pullRequests.listFrom(there, branch);
+  const isOurs = ({ state, createdAtMs }: HostedPullRequest) => state === "open" || createdAtMs >= sinceMs - SKEW_MS;
+  return found.find(({ state }) => state === "open") ?? found.find(isOurs);
+}
+
+/** The text of the pull request: what the agent wrote, and where its task is. */
+function toBody({ body, taskId }: OpenInput, baseUrl: string): string {
+  const link = `Task: ${baseUrl}/api/tasks/${taskId}`;
+  return body === "" ? link : `${body}\n\n${link}`;
+}

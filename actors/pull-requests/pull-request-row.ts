@@ -1,0 +1,51 @@
+import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { findTaskBranch, type TaskBranch, taskBranches } from "../runs/task-branch.table.js";
+import type { PullRequestRow } from "./pull-request.js";
+import type { PullRequestNote, TaskPullRequestChanged } from "./pull-request.messages.js";
+import { pullRequests } from "./pull-request.table.js";
+import type { PullRequestContext } from "./pull-request-events.js";
+import { recordPullRequestFact } from "./pull-request-fact.js";
+
+/** The row of a pull request, from its first vetting on. */
+export function getPullRequest(turn: TurnReading): PullRequestRow {
+  const row = pullRequests.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined) throw new Error("a pull request without its row");
+  return row;
+}
+
+/** Stores changes of the row, and tells the task when it is in another state or at another address. */
+export function changePullRequest(
+  turn: Turn,
+  { taskAddress }: Pick<PullRequestContext, "taskAddress">,
+  changed: Partial<PullRequestRow>,
+): PullRequestRow {
+  const before = getPullRequest(turn);
+  const row = { ...before, ...changed };
+  pullRequests.put(turn, turn.self.partition, before, row);
+  recordPullRequestFact(turn, before, row);
+  const isNews = row.state !== before.state || row.url !== before.url;
+  if (isNews && taskAddress !== null) {
+    const message: TaskPullRequestChanged = { type: "pull-request.changed", pullRequestId: row.id };
+    turn.send(taskAddress, message);
+  }
+  return row;
+}
+
+/** Adds a line to the task. */
+export function noteOnTask(turn: Turn, { taskAddress }: Pick<PullRequestContext, "taskAddress">, text: string): void {
+  if (taskAddress === null) return;
+  const note: PullRequestNote = { type: "note", from: "service", text, key: turn.newId("note") };
+  turn.send(taskAddress, note);
+}
+
+/** Changes the branch of the task, which the pull request writes alone. */
+export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Partial<TaskBranch>): void {
+  const { partition } = turn.self;
+  const { taskId, repository, branch, base, id } = row;
+  if (taskId === null) return;
+  const known = findTaskBranch(turn, partition, { taskId, repository });
+  const before = known ?? { pullRequestId: id, branch, base, head: null, isDirty: false, serial: 1 };
+  // A later pull request of the task may have taken over.
+  if (before.pullRequestId !== null && before.pullRequestId !== id) return;
+  taskBranches.put(turn, partition, [taskId, repository], { ...before, ...changed });
+}

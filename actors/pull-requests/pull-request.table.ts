@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type { DirectoryEntry } from "../../runtime/directory.js";
+import { rowSource } from "../../runtime/directory-source.js";
+import { toChangeEntry, topic } from "../../runtime/topic.js";
+import type { Entry, Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import { locationEntry } from "../resources/resource-location.table.js";
+import { changedMembers } from "../tables/changed-members.js";
+import { indexedTable } from "../tables/indexed-table.js";
+import { retain } from "../tables/retention.js";
+import { derivedRows } from "../tables/table-declaration.js";
+import { digestsOfText, getText } from "../tables/text-blobs.js";
+import type { PullRequestRow } from "./pull-request.js";
+import { pullRequestRef } from "./pull-request.messages.js";
+import { type PullRequestView, pullRequestView } from "./pull-request.view.js";
+
+/** What the streams of a team and of a task publish: the members that changed, and the id; all of a new one. */
+interface PullRequestChanged {
+  readonly type: "pull-request";
+  readonly pullRequest: Pick<PullRequestView, "id"> & Partial<PullRequestView>;
+}
+
+const teamTopic = topic<PullRequestChanged>("team");
+const taskTopic = topic<PullRequestChanged>("task");
+
+/** `[repository in lower case, number, pull request]`; the code host tells of them so. */
+const pullRequestNumbers = table<true>("pull-request-number");
+/** `[repository in lower case, branch, pull request]`, of those of tasks */
+const pullRequestBranches = table<true>("pull-request-branch");
+
+/** `[pull request]`; ids rise with time. */
+export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
+  order: ["id"],
+  indexes: {
+    "team-pull-request": ["teamId", "state"],
+    "team-pull-request-by-role": ["teamId", "role", "state"],
+    "task-pull-request": { by: ["taskId"], has: ["taskId"] },
+  },
+  derived: [
+    derivedRows(pullRequestNumbers, ({ id, repository, number }) =>
+      number === null ? [] : [[[repository.toLowerCase(), number, id], true]],
+    ),
+    derivedRows(pullRequestBranches, ({ id, repository, branch, role }) =>
+      role === "own" ? [[[repository.toLowerCase(), branch, id], true]] : [],
+    ),
+  ],
+  blobs: ({ changed, vetted, asking, body, comments }) => [
+    ...[changed, vetted, asking].filter((digest) => digest !== null),
+    ...[body, ...Object.values(comments).map(({ text }) => text)].flatMap(digestsOfText),
+  ],
+  changes: (row, _reading, { first }) => {
+    const changed = changedMembers(first === null ? null : pullRequestView(first), pullRequestView(row));
+    if (Object.keys(changed).length === 0) return [];
+    const data: PullRequestChanged = { type: "pull-request", pullRequest: { ...changed, id: row.id } };
+    const ofTask = row.taskId === null ? [] : [toChangeEntry(taskTopic(row.taskId), data)];
+    return [toChangeEntry(teamTopic(row.teamId), data), ...ofTask];
+  },
+});
+
+/** The directory entry by which a pull request is found by its id. */
+export function pullRequestEntry(workspaceId: string, pullRequestId: string): DirectoryEntry {
+  return locationEntry(pullRequestId, { workspaceId, kind: "pull-request" });
+}
+
+export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition }) => [pullRequestEntry(partition, id)]);
+
+/** Those that are over; an open one is kept, however old. */
+export const pullRequestRetention = retain(pullRequests, {
+  period: "work",
+  cost: 4,
+  begunAtMs: ({ createdAt }) => Date.parse(createdAt),
+  endedAtMs: ({ state, createdAt, mergedAt, closedAt }) => {
+    if (state === "failed") return Date.parse(createdAt);
+    return state === "merged" || state === "closed" ? Date.parse(mergedAt ?? closedAt ?? createdAt) : null;
+  },
+  remove: (turn, { id }) => {
+    turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.forget" });
+    return true;
+  },
+});
+
+/** The pull requests of a task, oldest first. */
+export function listTaskPullRequests(reading: Reading, workspaceId: string, taskId: string): PullRequestRow[] {
+  return pullRequests.all(reading, workspaceId, { taskId }).reverse();
+}
+
+const pathsSchema = z.array(z.string());
+
+/** A list of paths by its digest; empty for null. */
+export function readPaths(reading: Reading, workspaceId: string, digest: string | null): readonly string[] {
+  return digest === null ? [] : pathsSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
+}
+
+/** Those with this number: one of a task, or of people one for each team. */
+export function listByNumber(
+  reading: Reading,
+  workspaceId: string,
+  { repository, number }: { readonly repository: string; readonly number: number },
+): PullRequestRow[] {
+  const found = pullRequestNumbers.entries(reading, workspaceId, [repository.toLowerCase(), number]);
+  return rowsOf(reading, workspaceId, found);
+}
+
+/** Those of tasks from this branch, oldest first. */
+export function listByBranch(
+  reading: Reading,
+  workspaceId: string,
+  { repository, branch }: { readonly repository: string; readonly branch: string },
+): PullRequestRow[] {
+  const found = pullRequestBranches.entries(reading, workspaceId, [repository.toLowerCase(), branch]);
+  return rowsOf(reading, workspaceId, found);
+}
+
+function rowsOf(reading: Reading, workspaceId: string, entries: readonly Entry[]): PullRequestRow[] {
+  return entries.flatMap(({ key }) => pullRequests.get(reading, workspaceId, String(key.at(-1))) ?? []);
+}

@@ -1,0 +1,120 @@
+import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import type { StoredText } from "../tables/text-blobs.js";
+
+/**
+ * The states of a pull request. The first three are before it is at the code host, `failed` is one that did not get
+ * there; pull requests of people have the other three.
+ */
+export const pullRequestStates = ["vetting", "pushing", "opening", "open", "closed", "merged", "failed"] as const;
+export type PullRequestState = (typeof pullRequestStates)[number];
+
+/** `own`: opened by the service for a task. `review`: of a person, and a task reviews it. `people`: every other. */
+export const pullRequestRoles = ["own", "review", "people"] as const;
+export type PullRequestRole = (typeof pullRequestRoles)[number];
+
+/** A comment that the service keeps up to date. */
+export interface KeptComment {
+  /** Its number at the code host; null while it is not known. */
+  readonly id: number | null;
+  /** Digest of the text that it has there; null while that is not known. */
+  readonly there: string | null;
+  /** What it should be; empty for a comment that is withdrawn. */
+  readonly text: StoredText;
+}
+
+/** A pull request in a repository of a team. */
+export interface PullRequestRow {
+  readonly id: string;
+  readonly teamId: string;
+  readonly role: PullRequestRole;
+  /** Null for those of people. */
+  readonly taskId: string | null;
+  readonly lineId: string | null;
+  readonly host: string;
+  readonly installationId: number;
+  /** `owner/name` */
+  readonly repository: string;
+  /** Null while it is not at the code host. */
+  readonly number: number | null;
+  readonly url: string | null;
+  readonly title: string;
+  /** The login of who opened it there, and whether that is a person. */
+  readonly author: { readonly login: string; readonly isPerson: boolean } | null;
+  readonly branch: string;
+  /** The branch to merge into; null for the default branch, until it is there. */
+  readonly base: string | null;
+  readonly head: string | null;
+  readonly draft: boolean;
+  readonly state: PullRequestState;
+  /** Times are texts, RFC 3339. When the service first knew of it. */
+  readonly createdAt: string;
+  readonly openedAt: string | null;
+  readonly firstReviewAt: string | null;
+  /** The commits that people reviewed, each once: as many as there were rounds. */
+  readonly reviewedCommits: readonly string[];
+  readonly mergedAt: string | null;
+  readonly mergeCommit: string | null;
+  readonly closedAt: string | null;
+  /** Address of the merged pull request that reverts it. */
+  readonly revertedBy: string | null;
+  /** The code host's time of what is known of it. */
+  readonly hostUpdatedAt: string | null;
+  /** Whether it conflicts with its base. */
+  readonly isDirty: boolean;
+  /** Digest of the paths that it changes, a JSON list; null while they are not known. */
+  readonly changed: string | null;
+  /** Digest of the paths that hooks were asked about, a JSON list. */
+  readonly vetted: string | null;
+  /** The same of those that they are asked about now; null for none. */
+  readonly asking: string | null;
+  readonly body: StoredText;
+  /** Why it is not at the code host, or is not as it should be there, for people. */
+  readonly problem: string | null;
+  /** Until when the code host takes no more. */
+  readonly waitsUntil: string | null;
+  readonly comments: Readonly<Record<string, KeptComment>>;
+}
+
+/** Most commits with reviews that are told apart; later ones count no more. */
+export const MAX_ROUNDS = 100;
+
+/** Longest title of a pull request, in characters, as GitHub takes it. */
+export const MAX_TITLE_CHARACTERS = 256;
+/** Most paths of a change that hooks are asked about; a larger one is not pushed, since a part would pass unseen. */
+export const MAX_VETTED_PATHS = 3_000;
+/** Most bytes of them. */
+export const MAX_VETTED_BYTES = 512 * 1024;
+
+const MAX_SLUG = 50;
+
+/**
+ * The branch of a task: `signalbox/<last 8 of its id>-<slug of its title>`; a later one ends with its number. Only
+ * lower-case letters, digits and dashes of the title are in it.
+ */
+export function toBranch({ id, title }: { readonly id: string; readonly title: string }, serial: number): string {
+  const slug = title
+    .normalize("NFKD")
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .slice(0, MAX_SLUG)
+    .replace(/^-+|-+$/g, "");
+  const parts = [id.slice(-8).toLowerCase(), slug, serial > 1 ? String(serial) : ""];
+  return `signalbox/${parts.filter((part) => part !== "").join("-")}`;
+}
+
+/** A title of one line, without control characters; empty becomes "Untitled". */
+export function toTitle(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
+  const cut = [...line].slice(0, MAX_TITLE_CHARACTERS).join("").slice(0, MAX_TITLE_CHARACTERS);
+  return cut === "" ? "Untitled" : cut;
+}
+
+/** Whether a push of these paths needs leave to change the code host's workflows. */
+export function changesWorkflows(paths: readonly string[]): boolean {
+  return paths.some((path) => path.startsWith(".github/workflows/"));
+}
+
+/** Whether a review counts: of a person, and not of who opened the pull request. */
+export function isPeoplesReview({ by }: HostedReview, author: PullRequestRow["author"]): boolean {
+  return by.isPerson && by.login !== author?.login;
+}

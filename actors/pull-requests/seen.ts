@@ -1,0 +1,83 @@
+import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
+import { isPeoplesReview, MAX_ROUNDS, type PullRequestRow } from "./pull-request.js";
+
+/** What the code host told of a pull request. */
+export interface Seen {
+  readonly picture: HostedPullRequest | null;
+  readonly reviews: readonly HostedReview[];
+}
+
+/**
+ * The row after what the code host told, in whatever order and however often it tells it: merged is final; else the
+ * newest time counts. What is of the same time and differs cannot be put in order: `isUnclear`, the code host has to be
+ * asked. Reviews are only ever added.
+ */
+export function applySeen(
+  before: PullRequestRow,
+  { picture, reviews }: Seen,
+): { readonly row: PullRequestRow; readonly isUnclear: boolean } {
+  const pictured = picture === null ? { row: before, isUnclear: true } : applyPicture(before, picture);
+  return { ...pictured, row: addReviews(pictured.row, reviews) };
+}
+
+/** The row as the code host shows it; what it says now, not what was told earlier. */
+export function applyAnswer(
+  before: PullRequestRow,
+  seen: Seen & { readonly picture: HostedPullRequest },
+): PullRequestRow {
+  return addReviews(pictured(before, seen.picture), seen.reviews);
+}
+
+function applyPicture(before: PullRequestRow, picture: HostedPullRequest) {
+  const knownMs = before.hostUpdatedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(before.hostUpdatedAt);
+  const isNews = picture.state === "merged" && before.state !== "merged";
+  const after = pictured(before, picture);
+  if (picture.updatedAtMs > knownMs) return { row: after, isUnclear: false };
+  if (picture.updatedAtMs < knownMs) return { row: isNews ? merged(before, after) : before, isUnclear: false };
+  return isNews ? { row: after, isUnclear: false } : { row: before, isUnclear: tellsOther(before, after) };
+}
+
+/** What a picture of an earlier time says of a merge. */
+function merged(before: PullRequestRow, { state, mergedAt, mergeCommit, closedAt }: PullRequestRow): PullRequestRow {
+  return { ...before, state, mergedAt, mergeCommit, closedAt };
+}
+
+/** The row with everything that the picture says. What is merged stays so, and has what was first told of it. */
+function pictured(before: PullRequestRow, picture: HostedPullRequest): PullRequestRow {
+  const isMerged = before.state === "merged";
+  const knownMs = before.hostUpdatedAt === null ? 0 : Date.parse(before.hostUpdatedAt);
+  return {
+    ...before,
+    ...{ number: picture.number, url: picture.url, title: picture.title, author: picture.author },
+    ...{ base: picture.base, head: picture.head, draft: picture.draft },
+    state: isMerged ? "merged" : picture.state,
+    openedAt: toText(picture.createdAtMs),
+    mergedAt: isMerged ? before.mergedAt : toText(picture.mergedAtMs),
+    mergeCommit: isMerged ? (before.mergeCommit ?? picture.mergeCommit) : picture.mergeCommit,
+    closedAt: isMerged ? before.closedAt : toText(picture.closedAtMs),
+    hostUpdatedAt: toText(Math.max(knownMs, picture.updatedAtMs)),
+    isDirty: picture.isDirty ?? before.isDirty,
+  };
+}
+
+/** Whether two pictures of the same time differ in what they say. Whether it conflicts is found out later, and is not. */
+function tellsOther(before: PullRequestRow, after: PullRequestRow): boolean {
+  const members = ["state", "title", "base", "head", "draft", "closedAt"] as const;
+  return members.some((member) => before[member] !== after[member]);
+}
+
+function addReviews(before: PullRequestRow, reviews: readonly HostedReview[]): PullRequestRow {
+  const counted = reviews.filter((review) => isPeoplesReview(review, before.author));
+  if (counted.length === 0) return before;
+  const commits = [...new Set([...before.reviewedCommits, ...counted.map(({ commit }) => commit)])].sort();
+  const times = counted.map(({ atMs }) => atMs);
+  const first = before.firstReviewAt === null ? times : [Date.parse(before.firstReviewAt), ...times];
+  const firstReviewAt = toText(Math.min(...first));
+  return { ...before, reviewedCommits: commits.slice(0, MAX_ROUNDS), firstReviewAt };
+}
+
+function toText(ms: number): string;
+function toText(ms: number | null): string | null;
+function toText(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}

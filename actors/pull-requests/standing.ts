@@ -1,0 +1,155 @@
+/** What becomes of a pull request at the code host: it is looked at, it is merged or closed, and comments are kept. */
+import type { Fact, Turn } from "../../runtime/turn.js";
+import type { WorkFact } from "../events/catalogue.js";
+import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
+import { storeText } from "../tables/text-blobs.js";
+import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.effects.js";
+import type { PullRequestRow } from "./pull-request.js";
+import { readPaths } from "./pull-request.table.js";
+import type { Became, PullRequestContext } from "./pull-request-events.js";
+import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
+import { tellRun } from "./vetting.js";
+
+/** Time between two looks at an open pull request, in milliseconds. */
+export const LOOK_INTERVAL_MS = 60 * 60 * 1_000;
+const LOOK = "look";
+const FILES = "files";
+
+/** The pull request of a task was merged, or closed without. */
+export interface PullRequestOver extends Fact {
+  readonly name: "pull-request.over";
+  readonly taskId: string;
+  readonly state: "merged" | "closed";
+  readonly repository: string;
+  readonly url: string;
+  readonly atMs: number;
+}
+
+/** Where it is at the code host. */
+function toPlace({ host, installationId, repository, number }: PullRequestRow): PullRequestThere {
+  if (number === null) throw new Error("a pull request that is not at the code host");
+  return { host, installationId, repository, number };
+}
+
+/** Stores what the code host told; asks it where that is not clear. */
+export function takeSeen(
+  context: PullRequestContext,
+  { turn, row, asks, etag }: Omit<Became, "type"> & { readonly turn: Turn },
+): PullRequestContext {
+  const before = getPullRequest(turn);
+  const isThere = row.number !== null;
+  const after = changePullRequest(turn, context, { ...row, ...(isThere && { problem: null, waitsUntil: null }) });
+  if (before.number === null && after.number !== null) noteOnTask(turn, context, `Pull request opened: ${after.url}`);
+  if (after.isDirty !== before.isDirty) takeDirty(turn, context, after);
+  const seen = etag === undefined ? context : { ...context, etag };
+  return asks && after.number !== null ? look(seen, turn) : seen;
+}
+
+function takeDirty(turn: Turn, context: PullRequestContext, row: PullRequestRow): void {
+  changeTaskBranch(turn, row, { isDirty: row.isDirty });
+  const text = `The pull request ${row.url} conflicts with its base: the next run of the task merges the base in.`;
+  if (row.isDirty) noteOnTask(turn, context, text);
+}
+
+/** It is open: it is looked at every hour, and whoever waits for it is told. */
+export function stayOpen(context: PullRequestContext, turn: Turn): PullRequestContext {
+  const { url, id, repository: _repository, ...row } = getPullRequest(turn);
+  changeTaskBranch(turn, getPullRequest(turn), { pullRequestId: id, ...(row.head !== null && { head: row.head }) });
+  turn.wake(LOOK, turn.now + LOOK_INTERVAL_MS);
+  return tellRun(turn, context, { url, refused: null });
+}
+
+/** Asks the code host what is so; the answer to an earlier question is not used any more. */
+export function look(context: PullRequestContext, turn: Turn): PullRequestContext {
+  const number = context.look + 1;
+  turn.cancelEffect(`look ${context.look}`);
+  const { etag } = context;
+  turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...toPlace(getPullRequest(turn)), etag }));
+  turn.wake(LOOK, turn.now + LOOK_INTERVAL_MS);
+  return { ...context, look: number };
+}
+
+/** Asks without the tag of the last answer: a person wants to know. */
+export function lookAnew(context: PullRequestContext, turn: Turn): PullRequestContext {
+  return look({ ...context, etag: null }, turn);
+}
+
+/** The code host does not say, or does not show it any more: it is looked at again. */
+export function lookLater(turn: Turn, { untilMs }: { readonly untilMs: number | null }): void {
+  turn.wake(LOOK, Math.min(untilMs ?? Number.POSITIVE_INFINITY, turn.now + LOOK_INTERVAL_MS));
+}
+
+/** The code host shows it no more: it was removed, or the installation does not reach it. */
+export function takeGone(context: PullRequestContext, turn: Turn): void {
+  const { problem, host, url } = getPullRequest(turn);
+  const why = `${host} does not show it to this service any more.`;
+  if (problem === why) return;
+  changePullRequest(turn, context, { problem: why });
+  noteOnTask(turn, context, `The pull request ${url}: ${why}`);
+}
+
+/** It is over: later runs of the task begin another. */
+export function end(context: PullRequestContext, turn: Turn): PullRequestContext {
+  const row = getPullRequest(turn);
+  const { taskId, state, repository, url, mergedAt, closedAt } = row;
+  turn.cancelWake(LOOK);
+  const isMerged = state === "merged";
+  changeTaskBranch(turn, row, { pullRequestId: null, isDirty: false, ...(isMerged && { head: null }) });
+  noteOnTask(turn, context, isMerged ? `Pull request merged: ${url}` : `Pull request closed without a merge: ${url}`);
+  if (taskId !== null) {
+    const at = isMerged ? mergedAt : closedAt;
+    const atMs = at === null ? turn.now : Date.parse(at);
+    const over: PullRequestOver = {
+      ...{ name: "pull-request.over", taskId, state: isMerged ? "merged" : "closed", repository, url: url ?? "", atMs },
+    };
+    turn.publish(over);
+  }
+  return tellRun(turn, context, { url: null, refused: `The pull request ${url} is ${state} meanwhile.` });
+}
+
+/** Reads what the merged pull request changed, which hooks are told. */
+export function readFiles(context: PullRequestContext, turn: Turn): PullRequestContext {
+  turn.start(READ_FILES.request(turn.newId("files"), toPlace(getPullRequest(turn))));
+  return { ...context, reads: context.reads + 1 };
+}
+
+export function readFilesLater(turn: Turn, { untilMs }: { readonly untilMs: number }): void {
+  turn.wake(FILES, untilMs);
+}
+
+/** Records what it changed, and tells hooks that it is merged. Where the code host did not say: what was pushed. */
+export function takeFiles(
+  context: PullRequestContext,
+  {
+    turn,
+    files,
+    subject,
+  }: { readonly turn: Turn; readonly files: readonly string[]; readonly subject: EventSubject | null },
+): void {
+  const { partition } = turn.self;
+  const before = getPullRequest(turn);
+  const paths = files.length > 0 ? files : readPaths(turn, partition, before.vetted);
+  const row = changePullRequest(turn, context, { changed: storeText(turn, partition, JSON.stringify(paths)) });
+  if (subject === null) return;
+  const on = "pull-request.merged";
+  const { url, repository, mergeCommit } = row;
+  const event = {
+    at: new Date(turn.now).toISOString(),
+    url,
+    repository,
+    mergeCommit: mergeCommit ?? "",
+    changed: paths,
+  };
+  const of = { on, occurrence: turn.newId("occ"), run: null, event } as const;
+  const fact: WorkFact = { name: on, work: recordWorkEvent(turn, partition, subject, of) };
+  turn.publish(fact);
+}
+
+/** Another pull request that was merged reverts it. */
+export function takeReverted(
+  context: PullRequestContext,
+  { turn, by }: { readonly turn: Turn; readonly by: string },
+): void {
+  const { url } = changePullRequest(turn, context, { revertedBy: by });
+  noteOnTask(turn, context, `The pull request ${url} was reverted by ${by}.`);
+}

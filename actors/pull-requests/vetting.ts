@@ -1,0 +1,205 @@
+/**
+ * A run asks, hooks are asked about what it changed, and its runner pushes. Nothing is pushed that hooks were not asked
+ * about, and no token is made before they have answered.
+ */
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { WorkQuestion } from "../events/catalogue.js";
+import { recordWorkEvent } from "../events/event-task.js";
+import { pullRequestTerms } from "../lines/line.js";
+import { findLine } from "../lines/line.queries.js";
+import type { AskPullRequest, PullRequestTold, PushAllowed } from "../runs/pull-request.messages.js";
+import { runRef } from "../runs/run.messages.js";
+import { findTaskBranch, taskBranches } from "../runs/task-branch.table.js";
+import { storeText, toStoredText } from "../tables/text-blobs.js";
+import { changesWorkflows, type PullRequestRow, toBranch, toTitle } from "./pull-request.js";
+import { pullRequestEntry, pullRequests, readPaths } from "./pull-request.table.js";
+import type { AskAllowed, AskRefused, AskVetted, Left, PullRequestContext } from "./pull-request-events.js";
+import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
+
+const GATE = "pull-request.opening";
+
+/** Asks hooks about what a run wants to push, of the whole pull request. */
+export function vet(context: PullRequestContext, event: Delivered<AskVetted>): PullRequestContext {
+  const { turn, ask, subject } = event;
+  const known = pullRequests.get(turn, turn.self.partition, turn.self.id);
+  const was = known === undefined ? "none" : known.state === "open" ? "open" : "failed";
+  const before = known ?? begin(event);
+  const paths = [...new Set([...readPaths(turn, turn.self.partition, before.vetted), ...ask.changed])];
+  const asking = storeText(turn, turn.self.partition, JSON.stringify(paths));
+  const asked = { ...context, was, rejected: 0, taskAddress: ask.taskAddress } as const;
+  const { host, installationId } = event.connection;
+  if (known === undefined) {
+    pullRequests.insert(turn, turn.self.partition, { ...before, asking });
+    turn.direct(pullRequestEntry(turn.self.partition, before.id));
+  } else changePullRequest(turn, asked, { state: "vetting", asking, host, installationId, problem: null });
+  return askGate(turn, { ...asked, run: toRun(turn, ask) }, { row: before, subject, paths });
+}
+
+function toRun(turn: Turn, { runId, wish }: AskPullRequest): NonNullable<PullRequestContext["run"]> {
+  return { id: runId, wish, push: turn.newId("push") };
+}
+
+/** What the gate is asked about. */
+interface Asked extends Pick<AskVetted, "subject"> {
+  readonly row: PullRequestRow;
+  readonly paths: readonly string[];
+}
+
+function askGate(turn: Turn, context: PullRequestContext, { row, subject, paths }: Asked): PullRequestContext {
+  if (context.run === null) return context;
+  const { repository, branch, title } = row;
+  const question: WorkQuestion = {
+    name: GATE,
+    id: context.run.push,
+    work: recordWorkEvent(turn, turn.self.partition, subject, {
+      on: GATE,
+      occurrence: turn.newId("occ"),
+      run: { id: context.run.id },
+      event: { at: new Date(turn.now).toISOString(), repository, branch, title, changed: paths },
+    }),
+  };
+  turn.askGate(question);
+  return context;
+}
+
+/** Asks hooks once more, since the first push was not made. */
+export function vetAgain(
+  context: PullRequestContext,
+  { turn, subject }: { readonly turn: Turn; readonly subject: Asked["subject"] },
+): PullRequestContext {
+  const { partition } = turn.self;
+  const before = getPullRequest(turn);
+  const asking = before.asking ?? before.vetted;
+  const row = changePullRequest(turn, context, { state: "vetting", asking });
+  const run = context.run === null ? null : { ...context.run, push: turn.newId("push") };
+  const asked = { ...context, run, rejected: context.rejected + 1 };
+  return askGate(turn, asked, { row, subject, paths: readPaths(turn, partition, asking) });
+}
+
+function begin({ turn, ask, connection, subject }: Delivered<AskVetted>): PullRequestRow {
+  const { partition, id } = turn.self;
+  const { repository, taskId, teamId, lineId, title, body } = ask;
+  const { host, installationId } = connection;
+  const line = findLine(turn, partition, lineId);
+  const terms = line === undefined ? null : pullRequestTerms(line);
+  const known = findTaskBranch(turn, partition, { taskId, repository });
+  // After a merge the branch is another one; a closed one's is gone on with.
+  const isMerged = known !== undefined && known.head === null;
+  const serial = (known?.serial ?? 1) + (isMerged ? 1 : 0);
+  const branch = known !== undefined && !isMerged ? known.branch : toBranch(subject.task, serial);
+  return {
+    ...{ id, teamId, role: "own", taskId, lineId, host, installationId, repository, number: null, url: null },
+    ...{ title: toTitle(title ?? subject.task.title), author: null, branch },
+    base: known?.base ?? subject.task.branch ?? terms?.base ?? null,
+    ...{ head: null, draft: terms?.draft ?? false, state: "vetting", createdAt: new Date(turn.now).toISOString() },
+    ...{ openedAt: null, firstReviewAt: null, reviewedCommits: [], mergedAt: null, mergeCommit: null, closedAt: null },
+    ...{ revertedBy: null, hostUpdatedAt: null, isDirty: false, changed: null, vetted: null, asking: null },
+    ...{ body: toStoredText(turn, partition, body), problem: null, waitsUntil: null, comments: {} },
+  };
+}
+
+/** Hooks agree: the branch is fixed, and the runner may push. */
+export function allowPush(context: PullRequestContext, turn: Turn): PullRequestContext {
+  const { partition } = turn.self;
+  const before = getPullRequest(turn);
+  const paths = readPaths(turn, partition, before.asking);
+  const row = changePullRequest(turn, context, { state: "pushing", vetted: before.asking, asking: null });
+  const { taskId, repository, branch, base, id } = row;
+  if (taskId !== null) {
+    const known = findTaskBranch(turn, partition, { taskId, repository });
+    const isNew = known?.branch !== branch;
+    const serial = (known?.serial ?? 0) + (isNew ? 1 : 0);
+    const head = isNew ? null : (known?.head ?? null);
+    const kept = { pullRequestId: id, branch, base, head, isDirty: row.isDirty, serial };
+    taskBranches.put(turn, partition, [taskId, repository], kept);
+  }
+  sendAllowed(turn, context, row, changesWorkflows(paths));
+  return context;
+}
+
+/** Lets the runner push what changes no path that hooks were not asked about. */
+export function allowAtOnce(
+  context: PullRequestContext,
+  { turn, ask, connection }: Delivered<AskAllowed>,
+): PullRequestContext {
+  const { host, installationId } = connection;
+  const asked: PullRequestContext = {
+    ...{ ...context, was: "open", rejected: 0, taskAddress: ask.taskAddress },
+    run: toRun(turn, ask),
+  };
+  const row = changePullRequest(turn, asked, { state: "pushing", host, installationId, problem: null });
+  sendAllowed(turn, asked, row, changesWorkflows(ask.changed));
+  return asked;
+}
+
+function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRequestRow, workflows: boolean): void {
+  if (run === null) return;
+  const { id: pullRequestId, repository, host, installationId, branch, base, title } = row;
+  const allowed: PushAllowed = {
+    ...{ type: "pull-request.allowed", pullRequestId, push: run.push, repository, host, installationId },
+    ...{ branch, base, title, workflows },
+  };
+  turn.send(runRef(turn.self.partition, run.id), allowed);
+}
+
+/** Tells the run that asked what became of it, once. */
+export function tellRun(
+  turn: Turn,
+  context: PullRequestContext,
+  told: Pick<PullRequestTold, "url" | "refused">,
+): PullRequestContext {
+  const { run } = context;
+  if (run === null) return context;
+  sendTold(turn, { runId: run.id, repository: getPullRequest(turn).repository, wish: run.wish }, told);
+  return { ...context, run: null };
+}
+
+function sendTold(
+  turn: Turn,
+  { runId, repository, wish }: Pick<AskPullRequest, "runId" | "repository" | "wish">,
+  told: Pick<PullRequestTold, "url" | "refused">,
+): void {
+  const { partition, id: pullRequestId } = turn.self;
+  turn.send(runRef(partition, runId), { type: "pull-request.told", pullRequestId, repository, wish, ...told });
+}
+
+/** Tells a run that it can not be. */
+export function refuseAsk({ turn, ask, why }: Delivered<AskRefused>): void {
+  sendTold(turn, ask, { url: null, refused: why });
+}
+
+/** Nothing is pushed of what the run asked: the run is told why. `failed` says whether it is a failure of a push. */
+export function leave(context: PullRequestContext, { turn, type, why }: Delivered<Left>): PullRequestContext {
+  const told = tellRun(turn, context, { url: null, refused: why });
+  if (type === "left.none") return forget(told, turn);
+  const isFailed = type === "left.failed";
+  const row = changePullRequest(turn, told, {
+    state: isFailed ? "failed" : "open",
+    ...{ asking: null, problem: why },
+  });
+  if (isFailed) noteOnTask(turn, told, `The pull request of ${row.repository} could not be opened: ${why}`);
+  return told;
+}
+
+/** Removes what was never at the code host. A branch that nothing was pushed to is not kept either. */
+function forget(context: PullRequestContext, turn: Turn): PullRequestContext {
+  removePullRequest(turn);
+  return context;
+}
+
+/** Removes the row, with what leads to it, and ends the actor. */
+export function removePullRequest(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const row = pullRequests.get(turn, partition, id);
+  if (row !== undefined) {
+    const { taskId, repository } = row;
+    const branch = taskId === null ? undefined : findTaskBranch(turn, partition, { taskId, repository });
+    if (taskId !== null && branch?.pullRequestId === id) {
+      if (branch.head === null && branch.serial <= 1) taskBranches.remove(turn, partition, taskId, repository);
+      else changeTaskBranch(turn, row, { pullRequestId: null });
+    }
+    pullRequests.remove(turn, partition, row);
+    turn.undirect(pullRequestEntry(partition, id));
+  }
+  turn.stop();
+}

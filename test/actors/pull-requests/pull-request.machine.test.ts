@@ -1,0 +1,300 @@
+import t from "tap";
+import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
+import { findTaskBranch } from "../../../actors/runs/task-branch.table.js";
+import {
+  closedAt,
+  head,
+  mergedAt,
+  pictureOf,
+  repository,
+  SteppedPullRequest,
+  T0,
+  taskId,
+} from "../../support/pull-request-scene.js";
+import type { TurnTaken } from "../../support/turn.js";
+import { teamId, workspaceId } from "../../support/work.js";
+
+const url = "https://code.example/acme/app/pull/12";
+const branch = "signalbox/0abcdefg-fix-the-login";
+
+const told = ({ sent }: TurnTaken) =>
+  sent.flatMap(({ to, message }) => (to.kind === "run" && message.type === "pull-request.told" ? [message] : []));
+const notes = ({ sent }: TurnTaken) =>
+  sent.flatMap(({ message }) => (message.type === "note" && "text" in message ? [String(message.text)] : []));
+const branchOf = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });
+
+t.test("hooks are asked before anything leaves; then the runner pushes and it is opened", async (t) => {
+  const pr = new SteppedPullRequest();
+  const asked = pr.ask({ changed: ["a.ts", ".github/workflows/ci.yml"] });
+  t.same([pr.actor.value, asked.sent, asked.started], ["vetting", [], []]);
+  t.match(asked.questions, [
+    {
+      name: "pull-request.opening",
+      work: {
+        run: { id: "run_1" },
+        event: { repository, branch, title: "Fix the login!", changed: ["a.ts", /ci.yml/] },
+      },
+    },
+  ]);
+  const allowed = pr.answerGate(asked);
+  t.equal(pr.actor.value, "pushing");
+  t.match(allowed.sent, [
+    { to: { kind: "task" }, message: { type: "pull-request.changed", pullRequestId: "pr_1" } },
+    {
+      to: { kind: "run", id: "run_1" },
+      message: { type: "pull-request.allowed", branch, base: null, workflows: true },
+    },
+  ]);
+  t.match(branchOf(pr), { pullRequestId: "pr_1", branch, head: null });
+  const pushed = pr.pushed();
+  t.equal(pr.actor.value, "opening");
+  t.match(
+    told(pushed),
+    [{ repository, wish: null, url: null, refused: null }],
+    "the run's end waits for the push only",
+  );
+  t.match(pushed.started, [
+    { name: "pull-request-open", input: { branch, base: null, title: "Fix the login!", draft: false } },
+  ]);
+  t.match(branchOf(pr), { head: head("a") });
+  const opened = pr.answer(pushed, { problem: null, pullRequest: pictureOf() });
+  t.equal(pr.actor.value, "open");
+  t.match(pr.row, { state: "open", number: 12, url, head: head("a"), base: "main" });
+  t.same(notes(opened), [`Pull request opened: ${url}`]);
+  t.ok(opened.sent.some(({ to, message }) => to.kind === "task" && message.type === "pull-request.changed"));
+  t.match(pullRequestFacts.list(pr.rows, workspaceId, [teamId]), [
+    { endedDay: "open", state: "open", author: "service" },
+  ]);
+});
+
+t.test("an agent that wished for it is told its address, or word for word why not", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.answerGate(pr.ask({ wish: "w1", title: "  My\n title\u0007 ", body: "Why." }));
+  const pushed = pr.pushed();
+  t.same(told(pushed), []);
+  t.match(pushed.started, [{ input: { title: "My title", body: "Why." } }]);
+  t.match(told(pr.answer(pushed, { problem: null, pullRequest: pictureOf() })), [{ wish: "w1", url, refused: null }]);
+
+  const refused = new SteppedPullRequest();
+  const why = "Hook no-friday refused. Reason: it is Friday";
+  const left = refused.answerGate(refused.ask({ wish: "w1" }), why);
+  t.match(told(left), [{ wish: "w1", url: null, refused: why }]);
+  t.same([refused.row, branchOf(refused), left.stopped, refused.actor.value], [undefined, undefined, true, "none"]);
+});
+
+t.test("nothing is begun where no connection reaches it, nothing changed, or too much did", async (t) => {
+  const many = Array.from({ length: 3_000 }, (_, index) => `${index}.ts`);
+  const cases: readonly [SteppedPullRequest, readonly string[], RegExp][] = [
+    [new SteppedPullRequest({ isConnected: false }), ["a.ts"], /No installation .* reaches acme\/app/],
+    [new SteppedPullRequest(), [], /Nothing is changed/],
+    [new SteppedPullRequest(), many, /Too much is changed/],
+  ];
+  for (const [pr, changed, refused] of cases) {
+    const asked = pr.ask({ changed });
+    t.match(told(asked), [{ refused }]);
+    t.same([asked.questions, pr.row, asked.stopped], [[], undefined, true]);
+  }
+});
+
+t.test("a push that is not made is vetted once more; then it failed, and the next run begins again", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.answerGate(pr.ask());
+  const again = pr.notPushed("conflict");
+  t.match([pr.actor.value, again.questions], ["vetting", [{ work: { event: { changed: ["a.ts"] } } }]]);
+  pr.answerGate(again);
+  const failed = pr.notPushed("conflict", "The branch has moved.");
+  t.equal(pr.actor.value, "failed");
+  t.match(told(failed), [{ refused: "The branch has moved." }]);
+  t.same(notes(failed), ["The pull request of acme/app could not be opened: The branch has moved."]);
+  t.match(pr.take({ type: "pull-request.retry" }).answer, {
+    refused: "conflict",
+    detail: /not pushed: retry the task/,
+  });
+  t.match(pr.ask({ runId: "run_2" }).questions, [{ work: { run: { id: "run_2" }, event: { branch } } }]);
+});
+
+t.test("a runner that is lost while it pushes, or before hooks answer, leaves no push behind", async (t) => {
+  const pushing = new SteppedPullRequest();
+  pushing.answerGate(pushing.ask());
+  t.match(told(pushing.notPushed("lost")), [{ refused: "It failed." }]);
+  t.equal(pushing.actor.value, "failed");
+  const vetting = new SteppedPullRequest();
+  const asked = vetting.ask();
+  t.ok(vetting.notPushed("lost").stopped);
+  t.notOk(vetting.answerGate(asked).taken, "the hooks' late answer allows nothing");
+});
+
+t.test("a code host that fails is asked eight times, by its branch first each time; then it failed", async (t) => {
+  const pr = new SteppedPullRequest();
+  let attempt = pr.opening();
+  const waits: number[] = [];
+  for (let count = 1; count < 8; count += 1) {
+    const waiting = pr.answer(attempt, { problem: "again", why: "code.example answered with 502." });
+    t.equal(pr.actor.value, "opening");
+    waits.push((waiting.wakes[0]?.dueMs ?? 0) - pr.actor.now);
+    attempt = pr.woken("open");
+  }
+  t.same(waits, [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000]);
+  t.same(notes(pr.answer(attempt, { problem: "again", why: "code.example answered with 502." })), [
+    "The pull request of acme/app could not be opened: code.example answered with 502.",
+  ]);
+  t.match([pr.actor.value, pr.row], ["failed", { problem: "code.example answered with 502." }]);
+  const retried = pr.take({ type: "pull-request.retry" });
+  t.match(retried.answer, { pullRequest: { id: "pr_1" } });
+  pr.answer(retried, { problem: null, pullRequest: pictureOf() });
+  t.equal(pr.actor.value, "open");
+});
+
+t.test("a limit is waited for as long as it says, counts as no attempt, and the task says until when", async (t) => {
+  const pr = new SteppedPullRequest();
+  let attempt = pr.opening();
+  const untilMs = pr.actor.now + 3_600_000;
+  const lines: string[] = [];
+  for (let count = 0; count < 20; count += 1) {
+    const waiting = pr.answer(attempt, { problem: "limited", untilMs, why: "code.example answered with 403." });
+    t.same(waiting.wakes, [{ name: "open", dueMs: untilMs }]);
+    lines.push(...notes(waiting));
+    attempt = pr.woken("open");
+  }
+  t.match(lines, [/takes no more for now .* is opened after 2026-01-01T01:00:00.000Z\./]);
+  t.equal(lines.length, 1, "it is said once");
+  t.match(pr.row, { waitsUntil: "2026-01-01T01:00:00.000Z" });
+  pr.answer(attempt, { problem: null, pullRequest: pictureOf() });
+  t.match([pr.actor.value, pr.row?.waitsUntil], ["open", null]);
+});
+
+t.test("what is refused failed at once", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.answer(pr.opening(), { problem: "refused", why: "code.example answered with 422 (no commits)." });
+  t.match([pr.actor.value, pr.row], ["failed", { problem: /422/, head: head("a") }]);
+});
+
+t.test("a delivery may come before the answer: it is the same pull request", async (t) => {
+  const pr = new SteppedPullRequest();
+  const attempt = pr.opening();
+  t.same(notes(pr.seen({})), [`Pull request opened: ${url}`]);
+  t.equal(pr.actor.value, "open");
+  t.notOk(pr.answer(attempt, { problem: "again", why: "no answer" }).taken);
+  t.match([pr.actor.value, pr.row], ["open", { number: 12 }]);
+});
+
+t.test("asked again, new paths are vetted again and others are pushed at once to the same branch", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  const same = pr.ask({ runId: "run_2" });
+  t.same([pr.actor.value, same.questions], ["pushing", []]);
+  t.match(same.sent, [
+    { message: { type: "pull-request.changed" } },
+    { message: { type: "pull-request.allowed", branch } },
+  ]);
+  t.match(told(pr.pushed(head("b"), "run_2")), [{ url, refused: null }]);
+  t.equal(pr.actor.value, "open");
+  const more = pr.ask({ runId: "run_2", changed: ["b.ts"] });
+  t.match(more.questions, [{ work: { event: { changed: ["a.ts", "b.ts"] } } }]);
+  const refused = pr.answerGate(more, "no");
+  t.match([pr.actor.value, told(refused)], ["open", [{ refused: "no" }]]);
+  t.equal(refused.sent.filter(({ message }) => message.type === "pull-request.allowed").length, 0, "no token is made");
+  const again = pr.ask({ runId: "run_2", changed: ["b.ts"] });
+  t.equal(again.questions.length, 1, "what was refused is asked about again");
+});
+
+t.test("a merge is final and fires once, with the paths that the code host tells", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  const merged = pr.seen(mergedAt(T0 + 5_000));
+  t.match(merged.facts, [{ name: "pull-request.over", taskId, state: "merged", repository, url, atMs: T0 + 5_000 }]);
+  t.match(branchOf(pr), { pullRequestId: null, head: null });
+  t.same(pr.seen({ ...closedAt(T0 + 9_000) }).facts, []);
+  t.match([pr.actor.value, pr.row?.mergeCommit], ["merged", head("e")]);
+  const read = pr.answer(merged, { problem: null, files: ["a.ts", "c.ts"] });
+  t.match(read.facts, [
+    {
+      name: "pull-request.merged",
+      work: { run: null, event: { url, repository, mergeCommit: head("e"), changed: ["a.ts", "c.ts"] } },
+    },
+  ]);
+  pr.take({ type: "pull-request.reverted", by: "https://code.example/acme/app/pull/13" });
+  t.match(pr.row, { state: "merged", revertedBy: "https://code.example/acme/app/pull/13" });
+  t.match(pullRequestFacts.list(pr.rows, workspaceId, [teamId]), [{ endedDay: "2026-01-01", isReverted: true }]);
+});
+
+t.test("where the code host does not tell what a merge changed, hooks are told what was pushed", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  let read = pr.seen(mergedAt(T0 + 5_000));
+  for (let count = 1; count < 8; count += 1) {
+    t.same(pr.answer(read, { problem: "again", why: "no answer" }).facts, []);
+    read = pr.woken("files");
+  }
+  t.match(pr.answer(read, { problem: "again", why: "no answer" }).facts, [{ work: { event: { changed: ["a.ts"] } } }]);
+});
+
+t.test("closed and opened again: its decisions are discarded, the task's branch is gone on with", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  t.match(pr.seen(closedAt(T0 + 1_000)).facts, [{ name: "pull-request.over", state: "closed" }]);
+  t.match(branchOf(pr), { pullRequestId: null, head: head("a"), branch });
+  pr.seen({ updatedAtMs: T0 + 2_000 });
+  t.match([pr.actor.value, branchOf(pr)], ["open", { pullRequestId: "pr_1" }]);
+  t.match(pullRequestFacts.list(pr.rows, workspaceId, [teamId]), [{ endedDay: "open" }]);
+});
+
+t.test("a merge while a run is about to push is told to the run, which goes to a person", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  pr.ask({ runId: "run_2", changed: ["b.ts"] });
+  t.match(told(pr.seen(mergedAt(T0 + 5_000))), [{ refused: /is merged meanwhile/ }]);
+  t.equal(pr.actor.value, "merged");
+});
+
+t.test("an open one is looked at every hour by its tag, and when a person asks", async (t) => {
+  const pr = new SteppedPullRequest();
+  t.same(
+    pr.open().wakes.map(({ name, dueMs }) => [name, dueMs - pr.actor.now]),
+    [["look", 3_600_000]],
+  );
+  const looked = pr.woken("look");
+  t.match(looked.started, [{ name: "pull-request-look", input: { number: 12, etag: null } }]);
+  pr.answer(looked, {
+    problem: null,
+    seen: "changed",
+    picture: pictureOf({ updatedAtMs: T0 + 1 }),
+    reviews: [],
+    etag: 'W/"1"',
+  });
+  const again = pr.woken("look");
+  t.match(again.started, [{ input: { etag: 'W/"1"' } }]);
+  t.same(pr.answer(again, { problem: null, seen: "same" }).wakes.length, 1);
+  const refreshed = pr.take({ type: "pull-request.refresh" });
+  t.match([refreshed.answer, refreshed.started], [{ pullRequest: { id: "pr_1" } }, [{ input: { etag: null } }]]);
+  t.notOk(pr.answer(again, { problem: null, seen: "gone" }).taken, "an earlier look says nothing any more");
+  t.match(notes(pr.answer(refreshed, { problem: null, seen: "gone" })), [/does not show it to this service any more/]);
+  t.equal(pr.actor.value, "open");
+});
+
+t.test("an installation that is removed in the middle is a recorded state and a line", async (t) => {
+  const gone = new SteppedPullRequest();
+  const why = "code.example is not set up as the code host here any more.";
+  t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [/could not be opened: .* not set up/]);
+  t.equal(gone.actor.value, "failed");
+});
+
+t.test("a comment is written ten seconds later, one for each purpose, and again when it changed", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  const kept = pr.take({ type: "pull-request.comment", purpose: "decisions", text: "One." });
+  t.same(kept.wakes, [{ name: "comment", dueMs: pr.actor.now + 10_000 }]);
+  pr.take({ type: "pull-request.comment", purpose: "decisions", text: "Two." });
+  const written = pr.woken("comment");
+  t.match(written.started, [
+    { name: "pull-request-comment", input: { purpose: "decisions", id: null, text: "Two.", number: 12 } },
+  ]);
+  const digest = "3fc4b1d6c07b9b1a6e0a7b0e0b4e6d0d6ff0cc9e4d3a2b3e7b7d4cd9a4d1bd30";
+  pr.answer(written, { problem: null, id: 99, digest });
+  const next = pr.woken("comment");
+  t.match(
+    next.started,
+    [{ input: { id: 99 } }],
+    "what is there is not what it should be: it is changed, by its number",
+  );
+});

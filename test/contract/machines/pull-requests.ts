@@ -1,0 +1,87 @@
+import type { MachineTable } from "../machine-tables.js";
+
+/** What a pull request takes in every state in which it has a row. */
+const known = {
+  "request.refused": "same",
+  "pull-request.forget": "none",
+  "became.same": "same",
+  "look.same": "same",
+  "look.later": "same",
+  "look.gone": "same",
+  "refresh.taken": "same",
+  "pull-request.comment": "same",
+  "comment.due": "same",
+  "comment.ended": "same",
+};
+
+/** The table of the machine of pull requests. */
+export const pullRequestTable: MachineTable = {
+  none: {
+    "ask.vet": "vetting",
+    "ask.refused-none": "same",
+    "request.refused": "same",
+    "pull-request.forget": "same",
+  },
+  vetting: {
+    ...known,
+    "became.merged": "merged",
+    "vet.allowed": "pushing",
+    "left.none": "none",
+    "left.open": "open",
+    "left.failed": "failed",
+    "ask.refused": "same",
+    "became.closed": "closed",
+    "look.due": "same",
+  },
+  pushing: {
+    ...known,
+    "became.merged": "merged",
+    "pushed.first": "opening",
+    "pushed.again": "open",
+    "push.retried": "vetting",
+    "left.none": "none",
+    "left.open": "open",
+    "left.failed": "failed",
+    "ask.refused": "same",
+    "became.closed": "closed",
+    "look.due": "same",
+  },
+  opening: {
+    ...known,
+    "became.merged": "merged",
+    "opening.due": "same",
+    "opening.again": "same",
+    "opening.limited": "same",
+    "opening.failed": "failed",
+    "became.open": "open",
+    "became.closed": "closed",
+    "ask.refused": "same",
+  },
+  open: {
+    ...known,
+    "became.merged": "merged",
+    "ask.vet": "vetting",
+    "ask.push": "pushing",
+    "ask.refused": "same",
+    "became.closed": "closed",
+    "look.due": "same",
+  },
+  closed: { ...known, "became.merged": "merged", "became.open": "open", "ask.refused": "same" },
+  merged: {
+    ...known,
+    "files.due": "same",
+    "files.later": "same",
+    "files.read": "same",
+    reverted: "same",
+    "ask.refused": "same",
+  },
+  failed: {
+    ...known,
+    "became.merged": "merged",
+    "ask.vet": "vetting",
+    "ask.refused": "same",
+    "became.open": "open",
+    "became.closed": "closed",
+    "retry.taken": "opening",
+  },
+};

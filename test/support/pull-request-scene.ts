@@ -1,0 +1,127 @@
+import { codeHostConnections } from "../../actors/code-host/connection.table.js";
+import type { HostedPullRequest } from "../../actors/outbound/hosted-pull-request.js";
+import type { PullRequestRow } from "../../actors/pull-requests/pull-request.js";
+import { pullRequestActor } from "../../actors/pull-requests/pull-request.machine.js";
+import { pullRequests } from "../../actors/pull-requests/pull-request.table.js";
+import type { AskPullRequest } from "../../actors/runs/pull-request.messages.js";
+import type { RunOwner } from "../../actors/runs/run-owner.js";
+import { taskRunOwner } from "../../actors/tasks/task-run-owner.js";
+import { address } from "../../runtime/address.js";
+import type { Message } from "../../runtime/turn.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken, withTurn } from "./turn.js";
+import { lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
+
+/** A pull request of a task, stepped by hand over rows of its own. */
+
+export const repository = "acme/app";
+export const host = "code.example";
+export const taskId = "task_01J0000000000000000ABCDEFG";
+const taskAddress = address(workspaceId, "task", taskId);
+export const head = (digit: string): string => digit.repeat(40);
+/** The code host's time of the picture, in milliseconds since 1970. */
+export const T0 = Date.parse("2026-01-01T00:00:00.000Z");
+
+const owner: RunOwner = {
+  ...taskRunOwner,
+  eventSubject: () => ({
+    task: { id: taskId, title: "Fix the login!", url: "", teamId, lineId, station: "work", marks: {} },
+    causes: [],
+  }),
+};
+
+export function connect(rows: ReturnType<typeof memoryRows>, state: "connected" | "deleted" = "connected"): void {
+  withTurn(
+    address(workspaceId, "code-host-connection", "1"),
+    (turn) =>
+      codeHostConnections.insert(turn, workspaceId, {
+        ...{ host, installationId: 7, account: { login: "Acme", kind: "organization" }, state, connectedBy: "usr_1" },
+        ...{ connectedAtMs: 0, asOfMs: 0 },
+      }),
+    { rows },
+  );
+}
+
+/** A picture of pull request 12 of the repository. */
+export function pictureOf(more: Partial<HostedPullRequest> = {}): HostedPullRequest {
+  return {
+    ...{ repository, number: 12, url: `https://${host}/acme/app/pull/12`, title: "Fix the login!", body: "" },
+    ...{ author: { login: "signalbox[bot]", isPerson: false }, branch: "signalbox/0abcdefg-fix-the-login" },
+    ...{ from: repository, head: head("a"), base: "main", state: "open", draft: false, isDirty: null },
+    ...{ createdAtMs: T0, updatedAtMs: T0, closedAtMs: null, mergedAtMs: null, mergeCommit: null },
+    ...more,
+  };
+}
+
+export const mergedAt = (ms: number): Partial<HostedPullRequest> => ({
+  ...{ state: "merged", updatedAtMs: ms, mergedAtMs: ms, closedAtMs: ms, mergeCommit: head("e") },
+});
+export const closedAt = (ms: number): Partial<HostedPullRequest> => ({
+  state: "closed",
+  updatedAtMs: ms,
+  closedAtMs: ms,
+});
+
+export class SteppedPullRequest {
+  readonly rows = memoryRows();
+  readonly id = "pr_1";
+  readonly actor: Stepping;
+
+  constructor({ isConnected = true, id = "pr_1" } = {}) {
+    putLine(this.rows);
+    putTeam(this.rows);
+    if (isConnected) connect(this.rows);
+    this.actor = stepByHand(pullRequestActor([owner]), address(workspaceId, "pull-request", id), { rows: this.rows });
+  }
+
+  get row(): PullRequestRow | undefined {
+    return pullRequests.get(this.rows, workspaceId, this.id);
+  }
+
+  take(message: object): TurnTaken {
+    return this.actor.take(message as Message);
+  }
+
+  ask(more: Partial<AskPullRequest> = {}): TurnTaken {
+    return this.take({
+      ...{ type: "pull-request.ask", runId: "run_1", taskId, taskAddress, teamId, lineId, repository },
+      ...{ wish: null, title: null, body: "", changed: ["a.ts"], ...more },
+    });
+  }
+
+  /** Hooks answer what they were last asked. */
+  answerGate(asked: TurnTaken, refused: string | null = null): TurnTaken {
+    return this.take({ type: "gate.answered", gate: "pull-request.opening", id: asked.questions[0]?.id, refused });
+  }
+
+  pushed(commit = head("a"), runId = "run_1"): TurnTaken {
+    return this.take({ type: "pull-request.pushed", runId, head: commit });
+  }
+
+  notPushed(problem: string, why = "It failed."): TurnTaken {
+    return this.take({ type: "pull-request.not-pushed", runId: "run_1", problem, why });
+  }
+
+  /** The effect that the turn started ends with this. */
+  answer(taken: TurnTaken, output: object): TurnTaken {
+    const effect = taken.started[0];
+    return this.take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result: { ok: true, output } });
+  }
+
+  woken(name: string): TurnTaken {
+    return this.take({ type: "woken", name, dueMs: this.actor.now });
+  }
+
+  seen(picture: Partial<HostedPullRequest> | null, reviews: readonly object[] = []): TurnTaken {
+    return this.take({ type: "pull-request.seen", picture: picture === null ? null : pictureOf(picture), reviews });
+  }
+
+  /** Asked, allowed and pushed: the code host is being asked. */
+  opening(): TurnTaken {
+    this.answerGate(this.ask());
+    return this.pushed();
+  }
+
+  open(): TurnTaken {
+    return this.answer(this.opening(), { problem: null, pullRequest: pictureOf() });
+  }
+}
