@@ -91,7 +91,9 @@ const copyShape = {
     ),
   steps: count.nullable(),
   ms: count.nullable(),
-  toolMisses: count.describe("Calls of tools that were refused, since a replay makes none."),
+  toolMisses: count.describe(
+    "Calls of tools that were refused: a replay makes none, and answers those that the repeated run made too.",
+  ),
 };
 
 /** A copy in a list of replays, and on the stream: without outputs, reasons and claims. */

@@ -219,7 +219,7 @@ const machine = setup({
     },
     countToolCall: ({ event }) => {
       assertEvent(event, "call.over");
-      countToolCall(event.turn, event.call);
+      countToolCall(event.turn, event);
     },
     askHandover: assign(({ context, event }) => {
       assertEvent(event, "run.handover");

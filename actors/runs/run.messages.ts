@@ -91,6 +91,8 @@ export interface ToolCallWaits extends Message {
 export interface ToolCallOver extends Message {
   readonly type: "call.over";
   readonly call: ToolCall;
+  /** Whether it was answered as a recorded one: that it was refused then is no miss. Absent for no. */
+  readonly isRecorded?: boolean;
 }
 
 /** To the owner: what the run waits for, in a sentence; null when it does not wait any more. */

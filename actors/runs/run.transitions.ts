@@ -139,7 +139,7 @@ function countsItself(turn: Turn, { call }: StepRow): boolean {
   const server = call?.server ?? null;
   if (server === null || call?.refusedBy === "agent") return false;
   const { beginning } = getRunInput(turn, turn.self.partition, turn.self.id);
-  return beginning?.replay === undefined && beginning?.tools?.servers.includes(server) === true;
+  return beginning?.tools?.servers.includes(server) === true;
 }
 
 /** How long a runner has to stop a run, in milliseconds: to end its programs and to read the changes. */

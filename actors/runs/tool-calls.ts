@@ -1,9 +1,9 @@
 import type { Turn } from "../../runtime/turn.js";
-import { tallyCall } from "../run-facts/call-tally.js";
+import { tallyCall, tallyRefusal } from "../run-facts/call-tally.js";
 import { findRunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { MAX_OPEN_TOOL_CALLS, type ToolCalled } from "../runners/run-tools.js";
-import type { ToolCall } from "../runners/tool-call.js";
 import { findCallOfAsk, listOpenCalls, openCalls } from "./open-call.table.js";
+import type { ToolCallOver } from "./run.messages.js";
 import { runs } from "./run.table.js";
 import { getRunRow, sendToRunner } from "./run.transitions.js";
 import type { RunContext } from "./run-events.js";
@@ -55,10 +55,11 @@ export function endToolCalls(turn: Turn, over: { readonly reason: string; readon
 }
 
 /** Counts a call that is over; the fact of a run that ended before it has it too. */
-export function countToolCall(turn: Turn, call: ToolCall): void {
+export function countToolCall(turn: Turn, { call, isRecorded = false }: Omit<ToolCallOver, "type">): void {
   const { partition } = turn.self;
   const row = getRunRow(turn);
-  const calls = tallyCall(row.calls, call);
+  const { server, tool, refusedBy: by } = call;
+  const calls = isRecorded && by !== null ? tallyRefusal(row.calls, { server, tool, by }) : tallyCall(row.calls, call);
   if (calls === undefined || calls === row.calls) return;
   runs.put(turn, partition, row, { ...row, calls });
   const fact = findRunFact(turn, partition, row);

@@ -42,17 +42,18 @@ export function changeCall(
 export function insertCall(
   turn: Turn,
   ask: AskToolCall,
-  of: Pick<ToolCallRow, "integrationId" | "state" | "rule" | "actsAs"> & { readonly inputs: string },
+  of: Pick<ToolCallRow, "integrationId" | "state" | "rule" | "actsAs"> &
+    Partial<Omit<ToolCallRow, "inputs">> & { readonly inputs: string },
 ): ToolCallRow {
   const { partition, id } = turn.self;
   const { runId, server: integration, tool } = ask;
   const { taskId, teamId } = getRunOfCall(turn, runId);
   const { inputs, ...more } = of;
   const row: ToolCallRow = {
-    ...{ id, runId, taskId, teamId, integration, tool, askedDigest: toAskedDigest(ask), ...more },
+    ...{ id, runId, taskId, teamId, integration, tool, askedDigest: toAskedDigest(ask) },
     ...{ inputs: toStoredText(turn, partition, inputs), edited: null, output: null },
     ...{ code: null, message: null, approvalId: null, method: null },
-    ...{ askedAt: timeText(turn.now), begunAt: null, endedAt: null },
+    ...{ askedAt: timeText(turn.now), begunAt: null, endedAt: null, ...more },
   };
   toolCalls.insert(turn, partition, row);
   addUse(turn, runId, { calls: 1, bytes: Buffer.byteLength(inputs) });

@@ -23,6 +23,7 @@ import { toAskedDigest } from "./asked-digest.js";
 import { getCall, getRunOfCall, toName } from "./call-row.js";
 import { findCallRequest, findCallTerms } from "./call-terms.js";
 import { whyNoMoreCalls } from "./call-use.js";
+import { findRecordedCall } from "./recorded-call.js";
 import { toLostResult } from "./request-result.js";
 import { toTaskValues } from "./task-values.js";
 import type { ToolCallRow } from "./tool-call.js";
@@ -69,6 +70,8 @@ function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOw
   if (run === undefined || run.state === "ended") return { type: "ask.late", ask };
   // Taken before: its message came twice.
   if (toolCalls.get(turn, partition, ask.runId, id) !== undefined) return OTHER;
+  const repeats = runInputs.get(turn, partition, ask.runId)?.beginning?.repeats;
+  if (repeats !== undefined) return classifyRecorded(turn, ask, repeats);
   const open = findEqualCall(turn, ask);
   if (open !== undefined) return classifyRepeat(turn, ask, open);
   const owner = getRunOwner(owners, run.owner.kind);
@@ -91,6 +94,15 @@ function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOw
     return { type: "ask.failed", ask, tool: frozen, actsAs: terms.actsAs, code: "invalid", message };
   }
   return { type: "ask.taken", ask, tool: frozen, inputs: checked.inputs, ...terms, owner };
+}
+
+function classifyRecorded(turn: TurnReading, ask: AskToolCall, repeats: string): ToolCallEvent {
+  const { partition } = turn.self;
+  const { runId } = ask;
+  const refused = whyNoMoreCalls(turn, partition, runId);
+  if (refused !== null) return { type: "ask.refused", ask, why: refused };
+  const wanted = { runId, repeats, askedDigest: toAskedDigest(ask) };
+  return { type: "ask.recorded", ask, recorded: findRecordedCall(turn, partition, wanted) };
 }
 
 /** The open call of the run that asks for the same, if there is one. */

@@ -50,7 +50,8 @@ function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
   const { runId, runEnded } = context;
   const { state, code, message, text, output = null, refusedBy } = end;
   const stored = output === null ? null : toStoredText(turn, partition, output);
-  const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now) });
+  const told = message !== null && text !== message ? { told: toStoredText(turn, partition, text) } : {};
+  const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now), ...told });
   if (output !== null) addUse(turn, runId, { calls: 0, bytes: Buffer.byteLength(output) });
   if (!runEnded) tellAnswer(turn, { ...context, asks: tellAsks(turn, runId) }, { outcome: state, text, callId });
   if (state !== "withdrawn") countCall(turn, row, { failed: state === "failed", refusedBy });

@@ -6,7 +6,7 @@ import type { FrozenTool } from "../runs/frozen-tools.js";
 import type { ApprovalTold } from "../runs/run.messages.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import type { AskToolCall, CancelToolCall, ToolCallRunOver } from "../runs/tool-call.messages.js";
-import type { ToolCallCode, ToolCallRow } from "./tool-call.js";
+import type { RecordedCall, ToolCallCode, ToolCallRow } from "./tool-call.js";
 import type { AnswerCallApproval } from "./tool-call.messages.js";
 
 /** The context of a call, the messages it gets, and the events of its machine: what each message means. */
@@ -96,6 +96,14 @@ export interface AskRepeated extends Message {
   readonly call: ToolCallRow;
 }
 
+/** A call of a run that repeats another: answered as there, and not made. */
+export interface AskRecorded extends Message {
+  readonly type: "ask.recorded";
+  readonly ask: AskToolCall;
+  /** The call whose answer it gets; undefined when that run made no such call. */
+  readonly recorded: RecordedCall | undefined;
+}
+
 /** A call of a run that has ended meanwhile. */
 interface AskLate extends Message {
   readonly type: "ask.late";
@@ -181,6 +189,7 @@ export type ToolCallEvent =
   | AskFailed
   | AskRefused
   | AskRepeated
+  | AskRecorded
   | AskLate
   | CancelElsewhere
   | CancelTaken

@@ -10,6 +10,8 @@
  * |         | gone, nobody to act as)                   |           |                                                  |
  * | new     | ask.refused (call.ask: too many)          | (new)     | the agent is told                                |
  * | new     | ask.repeated (call.ask of what is open)   | (new)     | the open one answers it too                      |
+ * | new     | ask.recorded (call.ask of a run that      | (new)     | the row, ended as the recorded call was; refused |
+ * |         | repeats another)                          |           | without one; nothing is asked or sent            |
  * | new     | ask.late (call.ask of an ended run)       | (new)     |                                                  |
  * | new     | cancel.elsewhere (call.cancel)            | (new)     | passed on to the call that answers the ask       |
  * | vetting | gate.refused (gate.answered)              | refused   | the agent gets the words of the hook             |
@@ -49,6 +51,7 @@ import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { classifyToolCall } from "./classify-tool-call.js";
+import { answerRecorded } from "./recorded-call.js";
 import { toolCallRef } from "./tool-call.messages.js";
 import {
   approveCall,
@@ -112,6 +115,10 @@ const machine = setup({
     joinCall: ({ event }) => {
       assertEvent(event, "ask.repeated");
       joinCall(event);
+    },
+    answerRecorded: ({ event }) => {
+      assertEvent(event, "ask.recorded");
+      answerRecorded(event);
     },
     leaveRun: ({ event }) => {
       assertEvent(event, "ask.late");
@@ -196,6 +203,7 @@ const machine = setup({
         "ask.failed": { target: "failed", actions: "failAsk" },
         "ask.refused": { actions: "refuseAsk" },
         "ask.repeated": { actions: "joinCall" },
+        "ask.recorded": { actions: "answerRecorded" },
         "ask.late": { actions: "leaveRun" },
         "cancel.elsewhere": { actions: ["passCancelOn", "leave"] },
         "answer.refused": { actions: ["refuse", "leave"] },

@@ -49,7 +49,16 @@ export interface ToolCallRow {
   readonly method: string | null;
   /** JSON text of its output; null for none. */
   readonly output: StoredText | null;
+  /** What the agent was told, where it is not its output or `message` alone. */
+  readonly told?: StoredText;
+  /** In a run that repeats another, the call of that whose answer it got; absent for none. */
+  readonly recorded?: string;
   readonly askedAt: string;
   readonly begunAt: string | null;
   readonly endedAt: string | null;
+}
+
+/** A call that is over, and whose agent got an answer. */
+export interface RecordedCall extends ToolCallRow {
+  readonly state: Exclude<ToolCallState, "vetting" | "waiting" | "running" | "withdrawn">;
 }

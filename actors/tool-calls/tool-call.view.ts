@@ -25,6 +25,10 @@ export const toolCallSchema = z
     /** `team`, or the id of the person whose account it uses. */
     actsAs: z.string(),
     output: z.unknown().describe("Null for none."),
+    recorded: z
+      .string()
+      .nullable()
+      .describe("In a run of a replay, the call of the repeated run whose answer it got; null for none."),
     askedAt: z.string(),
     /** When its request began; null when it did not. */
     begunAt: z.string().nullable(),
@@ -36,10 +40,10 @@ export type ToolCallView = z.output<typeof toolCallSchema>;
 /** The members that the API and streams show alike. */
 function shownMembers(call: ToolCallRow) {
   const { id, runId, taskId, integration, tool, state, code, message, approvalId, actsAs } = call;
-  const { askedAt, begunAt, endedAt } = call;
+  const { askedAt, begunAt, endedAt, recorded = null } = call;
   return {
     ...{ id, runId, taskId: taskId ?? "", integration, tool, state, code, message, approvalId, actsAs },
-    ...{ askedAt, begunAt, endedAt },
+    ...{ askedAt, begunAt, endedAt, recorded },
   };
 }
 

@@ -8,6 +8,7 @@ export const toolCallMachines: Readonly<Record<string, MachineTable>> = {
       "ask.failed": "failed",
       "ask.refused": "same",
       "ask.repeated": "same",
+      "ask.recorded": "same",
       "ask.late": "same",
       "cancel.elsewhere": "same",
       "answer.refused": "same",

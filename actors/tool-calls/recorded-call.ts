@@ -1,0 +1,90 @@
+import type { Delivered } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import type { ToolCall } from "../runners/tool-call.js";
+import { runRef } from "../runs/run.messages.js";
+import { readStoredText, type StoredText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
+import { insertCall } from "./call-row.js";
+import { addUse } from "./call-use.js";
+import { toOutputText } from "./request-result.js";
+import { tellAnswer } from "./tell-runner.js";
+import type { RecordedCall, ToolCallRow } from "./tool-call.js";
+import { listEqualCalls } from "./tool-call.table.js";
+import { leaveRun } from "./tool-call-ending.js";
+import type { AskRecorded } from "./tool-call-events.js";
+
+/**
+ * The recorded call that answers the next call of a run that repeats another: of the same tool with equal inputs, as the
+ * agents gave them. The n-th such call of the run is answered by the n-th of the repeated one, later ones by its last.
+ * Undefined when that made none.
+ */
+export function findRecordedCall(
+  reading: Reading,
+  workspaceId: string,
+  { runId, repeats, askedDigest }: Pick<ToolCallRow, "runId" | "askedDigest"> & { readonly repeats: string },
+): RecordedCall | undefined {
+  const recorded = listEqualCalls(reading, workspaceId, { runId: repeats, askedDigest }).filter(isRecorded);
+  const before = listEqualCalls(reading, workspaceId, { runId, askedDigest }).length;
+  return recorded[before] ?? recorded.at(-1);
+}
+
+function isRecorded(call: ToolCallRow): call is RecordedCall {
+  const { state } = call;
+  return state === "done" || state === "failed" || state === "dismissed" || state === "refused";
+}
+
+const UNRECORDED = "This run repeats an earlier one, which made no such call with these inputs: it was not made.";
+
+/** Answers a call as the recorded one was; refuses it when there is none. Nothing is asked or sent. */
+export function answerRecorded({ turn, ask, recorded }: Delivered<AskRecorded>): void {
+  const { partition, id: callId } = turn.self;
+  const { runId, runnerId, fence, askId, server, tool } = ask;
+  const read = (stored: StoredText) => readStoredText(turn, partition, stored);
+  const answer = recorded === undefined ? unrecorded : toAnswer(recorded);
+  const inputs = recorded === undefined ? ask.inputs : read(recorded.inputs);
+  const { told, message, output, state: outcome } = answer;
+  insertCall(turn, ask, { ...answer, rule: null, inputs, endedAt: timeText(turn.now) });
+  if (output !== null) addUse(turn, runId, { calls: 0, bytes: Buffer.byteLength(read(output)) });
+  const text = told === undefined ? (message ?? toOutputText(output === null ? null : read(output))) : read(told);
+  tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome, text, callId });
+  const call: ToolCall = { server, tool, failed: outcome === "failed", refusedBy: refusers[outcome] };
+  turn.send(runRef(partition, runId), { type: "call.over", call, isRecorded: recorded !== undefined });
+  leaveRun(turn, runId);
+}
+
+/** What a call of a run that repeats another has of the recorded one. */
+type Answer = Pick<
+  RecordedCall,
+  "integrationId" | "actsAs" | "edited" | "state" | "code" | "message" | "output" | "told" | "recorded"
+>;
+
+function toAnswer({ id, integrationId, actsAs, edited, state, code, message, output, told }: RecordedCall): Answer {
+  return {
+    integrationId,
+    actsAs,
+    edited,
+    state,
+    code,
+    message,
+    output,
+    recorded: id,
+    ...(told !== undefined && { told }),
+  };
+}
+
+const unrecorded: Answer = {
+  ...{
+    integrationId: "",
+    actsAs: "team",
+    edited: null,
+    state: "refused",
+    code: null,
+    message: UNRECORDED,
+    output: null,
+  },
+};
+
+/** Who refused the call, by how it ended. */
+const refusers: Readonly<Record<RecordedCall["state"], ToolCall["refusedBy"]>> = {
+  ...{ done: null, failed: null, dismissed: "person", refused: "service" },
+};
