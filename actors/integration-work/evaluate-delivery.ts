@@ -145,11 +145,7 @@ class Evaluation {
       yield;
     }
     const left = list.size - MAX_ENTRIES;
-    // A run that begins behind the last entry was told of these before.
-    if (left > 0 && first <= MAX_ENTRIES) {
-      if (this.#isFull({ event: index, item: MAX_ENTRIES })) return true;
-      this.#fail(index, null, `${TOO_MANY}: ${left} after the first ${MAX_ENTRIES}`);
-    }
+    if (left > 0) this.#fail(index, null, `${TOO_MANY}: ${left} after the first ${MAX_ENTRIES}`);
     return false;
   }
 

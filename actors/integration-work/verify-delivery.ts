@@ -24,6 +24,7 @@ export interface Verification {
 
 /** Signatures of one header that are compared: a sender lists several while it changes its key. */
 const MAX_SIGNATURES = 16;
+const ENCODED = { hex: /^([0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);
 
 export function isVerified(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): boolean {
@@ -43,8 +44,9 @@ export function isVerified(delivery: ReceivedDelivery, { verify, secret, nowMs }
 function listSignatures({ prefix, encoding }: Scheme, header: string): readonly Buffer[] {
   const parts = [header.trim(), ...header.split(/\s+/), ...header.split(/\s*,\s*/)].slice(0, MAX_SIGNATURES);
   return parts
-    .filter((part) => part.length > prefix.length && part.startsWith(prefix))
-    .map((part) => Buffer.from(part.slice(prefix.length), encoding));
+    .flatMap((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : []))
+    .filter((text) => ENCODED[encoding].test(text))
+    .map((text) => Buffer.from(text, encoding));
 }
 
 /** All are compared, and there is always one to compare. */

@@ -53,7 +53,7 @@ function readField(text: string): Value {
 function isDeeper(json: unknown, depth: number): boolean {
   let level: unknown[] = [json];
   for (let at = 0; level.length > 0; at++) {
-    if (at > depth) return true;
+    if (at >= depth) return true;
     const next: unknown[] = [];
     for (const value of level) {
       if (typeof value !== "object" || value === null) continue;

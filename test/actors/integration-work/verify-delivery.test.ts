@@ -1,0 +1,120 @@
+import { createHmac, createSign, generateKeyPairSync, type KeyObject, sign as signBytes } from "node:crypto";
+import { Webhook } from "standardwebhooks";
+import t from "tap";
+import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
+import { isVerified, toTimeMs } from "../../../actors/integration-work/verify-delivery.js";
+import { integrationSchema } from "../../../actors/integrations/definition.js";
+import { expr } from "../../support/integration.js";
+
+const NOW = Date.parse("2026-01-01T00:00:00.000Z");
+const SECRET = "a key that both sides have";
+
+function schemeOf(verify: unknown) {
+  const events = [{ raise: {} }];
+  const fields = integrationSchema.parse({ integration: "x", name: "X", webhook: { verify, events } });
+  return fields.webhook?.verify ?? null;
+}
+
+interface Asked {
+  readonly verify: unknown;
+  readonly body: string | Uint8Array;
+  readonly headers: Record<string, string>;
+  readonly secret?: string | null;
+}
+
+function verified({ verify, body, headers, secret = SECRET }: Asked): boolean {
+  const received = new ReceivedDelivery(Buffer.from(body), headers);
+  return isVerified(received, { verify: verify === null ? null : schemeOf(verify), secret, nowMs: NOW });
+}
+
+t.test("an HMAC of each algorithm and encoding is verified, whatever the case of its header", async (t) => {
+  for (const algorithm of ["sha1", "sha256", "sha512"] as const) {
+    for (const encoding of ["hex", "base64"] as const) {
+      const signature = createHmac(algorithm, SECRET).update("the body").digest(encoding);
+      const verify = { hmac: { secret: "key", header: "X-Hub-Signature", algorithm, encoding, prefix: "s=" } };
+      const by = (given: string) => verified({ verify, body: "the body", headers: { "x-hub-signature": given } });
+      t.ok(by(`s=${signature}`), `${algorithm} ${encoding}`);
+      t.ok(by(`s=AAAA s=${signature}`), "one of several, parted by blanks");
+      t.ok(by(`t=1,s=${signature},v0=00`), "one of several, parted by commas");
+      for (const wrong of ["", "s=", signature, `s=${signature.slice(0, -4)}`, `s=${signature}00`, "s=%%%%"]) {
+        t.notOk(by(wrong), wrong);
+      }
+    }
+  }
+  const headers = { "x-signature": createHmac("sha256", "").update("b").digest("hex") };
+  t.notOk(verified({ verify: { hmac: { secret: "key", header: "x-signature" } }, body: "b", headers, secret: null }));
+  t.notOk(verified({ verify: null, body: "b", headers }), "without a scheme nothing is");
+});
+
+t.test("a sender of Standard Webhooks is verified, fresh, and with the bytes of its body as they came", async (t) => {
+  const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
+  const signed = expr('headers["webhook-id"] + "." + headers["webhook-timestamp"] + "." + raw');
+  const at = expr('int(headers["webhook-timestamp"])');
+  const verify = {
+    hmac: { secret: "key", header: "webhook-signature", encoding: "base64", prefix: "v1,", signed, freshness: { at } },
+  };
+  const asked = (body: string, secondsAgo = 0): Asked => {
+    const time = new Date(NOW - secondsAgo * 1_000);
+    const signature = new Webhook(secret).sign("msg_1", time, body);
+    const timestamp = String(Math.floor(time.getTime() / 1_000));
+    const headers = { "webhook-id": "msg_1", "webhook-timestamp": timestamp, "webhook-signature": signature };
+    return { verify, body, headers, secret };
+  };
+  t.ok(verified(asked('{"a":1}')));
+  t.ok(verified(asked("x".repeat(5 * 1024 * 1024))), "five megabytes cost the expression nothing");
+  t.ok(verified(asked("{}", 300)));
+  t.notOk(verified(asked("{}", 301)), "too old");
+  t.notOk(verified(asked("{}", -301)), "too far ahead");
+  t.notOk(verified({ ...asked("{}"), body: "{ }" }));
+  const bytes = Buffer.from([0x7b, 0xff, 0xfe, 0x7d]);
+  const content = Buffer.concat([Buffer.from("msg_1.1."), bytes]);
+  const plain = { hmac: { secret: "key", header: "x-s", signed } };
+  const headers = { "webhook-id": "msg_1", "webhook-timestamp": "1", "x-s": "" };
+  headers["x-s"] = createHmac("sha256", SECRET).update(content).digest("hex");
+  t.ok(verified({ verify: plain, body: bytes, headers }), "bytes that are no text");
+});
+
+t.test("what is signed may be any text of the body; what has no value is refused", async (t) => {
+  const verify = { hmac: { secret: "key", header: "x-s", signed: expr('body.id + ":" + string(size(raw))') } };
+  const header = createHmac("sha256", SECRET).update("i7:11").digest("hex");
+  t.ok(verified({ verify, body: '{"id":"i7"}', headers: { "x-s": header } }));
+  t.notOk(verified({ verify, body: '{"no":"id"}', headers: { "x-s": header } }));
+  const long = { hmac: { ...verify.hmac, signed: expr("raw.replace('a', 'b')") } };
+  t.notOk(verified({ verify: long, body: "a".repeat(3_000_000), headers: { "x-s": header } }), "too expensive");
+});
+
+t.test("a key pair of each algorithm is verified, and no other key", async (t) => {
+  const pem = (key: KeyObject) => key.export({ type: "spki", format: "pem" }).toString();
+  const ed = generateKeyPairSync("ed25519");
+  const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const other = generateKeyPairSync("ec", { namedCurve: "P-384" });
+  const body = Buffer.from("the body");
+  const p1363 = signBytes("sha256", body, { key: ec.privateKey, dsaEncoding: "ieee-p1363" });
+  const cases = [
+    ["ed25519", ed.publicKey, signBytes(null, body, ed.privateKey), true],
+    ["es256", ec.publicKey, createSign("sha256").update(body).sign(ec.privateKey), true],
+    ["es256", ec.publicKey, p1363, true],
+    ["rs256", rsa.publicKey, createSign("sha256").update(body).sign(rsa.privateKey), true],
+    ["rs256", ec.publicKey, createSign("sha256").update(body).sign(ec.privateKey), false],
+    ["es256", other.publicKey, createSign("sha256").update(body).sign(other.privateKey), false],
+    ["es256", ec.publicKey, Buffer.alloc(64), false],
+    ["ed25519", ed.publicKey, Buffer.alloc(0), false],
+  ] as const;
+  for (const [algorithm, key, signature, isGood] of cases) {
+    const verify = { asymmetric: { key: pem(key), algorithm, header: "x-s", encoding: "base64" } };
+    const headers = { "x-s": signature.toString("base64") };
+    t.equal(verified({ verify, body, headers }), isGood, algorithm);
+    t.notOk(verified({ verify, body: "another body", headers }), algorithm);
+  }
+  const verify = { asymmetric: { key: "no key", algorithm: "ed25519", header: "x-s" } };
+  t.notOk(verified({ verify, body, headers: { "x-s": "00" } }));
+});
+
+t.test("times are seconds, milliseconds or RFC 3339", async (t) => {
+  const seconds = NOW / 1_000;
+  for (const value of [seconds, String(seconds), NOW, String(NOW), "2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00"])
+    t.equal(toTimeMs(value), NOW, String(value));
+  for (const value of [null, "", "soon", "2026-01-01", {}, true, "-5", "2026-13-41T00:00:00Z"])
+    t.equal(toTimeMs(value), null, String(value));
+});
