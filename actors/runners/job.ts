@@ -63,7 +63,6 @@ const reviewSchema = z.object({
   base: z.string(),
   head: z.string(),
 });
-export type JobReview = z.infer<typeof reviewSchema>;
 
 /** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
 export const jobSchema = z.object({

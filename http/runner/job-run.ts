@@ -1,19 +1,12 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { addMoney } from "../../actors/money.js";
 import type { Job } from "../../actors/runners/job.js";
-import type {
-  CheckoutBase,
-  RunEnding,
-  RunnerFeature,
-  RunnerMessage,
-  RunStep,
-  Spent,
-} from "../../actors/runners/protocol.js";
+import type { RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
 import type { Attachments } from "./attachments/attachments.js";
-import type { Checkout } from "./checkout/checkout.js";
+import { type Checkout, toBase, toContext } from "./checkout/checkout.js";
 import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
@@ -21,6 +14,7 @@ import { Dialogue, type SaidToAgent } from "./harness/dialogue.js";
 import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harness.js";
 import { maskedStep, maskOf } from "./harness/mask.js";
 import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js";
+import { Spending } from "./harness/spending.js";
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
@@ -28,6 +22,9 @@ import { isKeptIn } from "./process/kept-in.js";
 import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
 import { TimeLimit } from "./process/time-limit.js";
+import { pullRequestTool } from "./push/pull-request-tool.js";
+import { changedIn, openPushSite, type PushSite } from "./push/push-site.js";
+import { Pushes, type SaidOfPushes } from "./push/pushes.js";
 import { collect, toSummary } from "./run-report.js";
 import type { SearchClient } from "./search/search-client.js";
 import { beginSearch, type SearchRun } from "./search/search-run.js";
@@ -65,6 +62,8 @@ type CheckResult = CommandResult & { readonly passed: boolean };
 interface Place {
   readonly folder: RunFolder;
   readonly checkouts: Checkout[];
+  /** Where what is changed in each is read, and pushed from. */
+  readonly sites: PushSite[];
 }
 
 /** A command of the station or of a repository. */
@@ -80,7 +79,8 @@ const NO_LEAVE = "Nobody gives leave in a replay or a search.";
 /**
  * The work on one claim, from the checkouts to the report.
  *
- * 1. There is one report at the end, unless the claim is dropped: then everything is killed and nothing more is sent.
+ * 1. There is one report at the end, unless the claim is dropped: then everything is killed and nothing more is sent. A
+ *    run whose changes may be pushed waits after it for the service, which drops the claim.
  * 2. When the work is over, none of its processes runs, and its folder is removed.
  */
 export class JobRun {
@@ -90,15 +90,15 @@ export class JobRun {
   readonly #dropped = new AbortController();
   readonly #dialogue: Dialogue;
   readonly #mask: (text: string) => string;
+  /** Null for a run of which nothing is pushed. */
+  readonly #pushes: Pushes | null;
   /** The station's timeout, once the work began. */
   #timeout: TimeLimit | null = null;
   #cut: EndCause | null = null;
   #reported = false;
   #steps = 0;
   #programs = 0;
-  #spent: Spent | null = null;
-  /** The model that the agent last named. */
-  #model: string | null = null;
+  readonly #spending = new Spending();
   #check: CheckResult | null = null;
   #question: string | null = null;
   #summary = "given up: the run was withdrawn, or is not this runner's any more";
@@ -113,15 +113,17 @@ export class JobRun {
       send: (message) => this.#send(message),
       paused: (isPaused) => this.#timeout?.pause(isPaused),
     });
+    const pushing = { claim: this.claim, clock: options.clock, mask: this.#mask, signal: this.#dropped.signal };
+    this.#pushes = job.push ? new Pushes({ ...pushing, send: (message) => this.#send(message) }) : null;
   }
 
   get claim() {
     return { runId: this.job.runId, fence: this.job.fence };
   }
 
-  /** Whether the claim is still being worked on. */
+  /** Whether the claim is still being worked on, or waits for what is to be pushed. */
   get isHeld(): boolean {
-    return this.#cut !== "drop" && !this.#reported;
+    return this.#cut !== "drop" && (!this.#reported || this.#pushes !== null);
   }
 
   /** The result of the work, once it is over; for the log, without secrets. */
@@ -138,9 +140,10 @@ export class JobRun {
     return this.#halt.kill();
   }
 
-  /** A message for the agent. */
-  take(message: SaidToAgent): void {
-    this.#dialogue.take(message);
+  /** A message for the agent, or about what is pushed. */
+  take(message: SaidToAgent | SaidOfPushes): void {
+    if (message.type === "run.push" || message.type === "run.pull-request-answered") this.#pushes?.take(message);
+    else this.#dialogue.take(message);
   }
 
   /** Does the whole job and reports its end. Never rejects. */
@@ -152,14 +155,15 @@ export class JobRun {
     let ending: RunEnding | null = null;
     let failed: JobFailed | null = null;
     try {
-      place = { folder: await RunFolder.create(workFolder, this.job), checkouts: [] };
+      place = { folder: await RunFolder.create(workFolder, this.job), checkouts: [], sites: [] };
       ending = await this.#attempt(place);
     } catch (error) {
       failed = error instanceof JobFailed ? error : new JobFailed("runner-error", errorMessage(error));
     }
     this.#timeout.end();
     if (place !== null) await endMarked(place.folder.mark);
-    await this.#report(place?.checkouts ?? [], ending, this.#failure(failed));
+    await this.#report(place?.sites ?? [], ending, this.#failure(failed));
+    if (this.#pushes !== null && this.isHeld) await once(this.#dropped.signal, "abort");
     for (const { repository, base: commit } of place?.checkouts ?? []) mirrors.held.letGo({ repository, commit });
     this.#halt.over();
     await place?.folder.remove().catch((error: unknown) => log(`${this.job.runId}: ${errorMessage(error)}`));
@@ -201,6 +205,11 @@ export class JobRun {
     const signal = this.#halt.stopping;
     return layOutCheckouts(this.job, {
       ...{ ...place, mirrors, signal },
+      laidOut: async (checkout) => {
+        const site = await openPushSite(checkout, place.folder, signal);
+        place.sites.push(site);
+        this.#pushes?.add(site);
+      },
       restore: (record, stored) => archives.restoreInto(record, { ...stored, claim: this.claim }, signal),
       setUp: ({ repository, folder }, command) => {
         const secrets = this.job.replay?.secretsFor.setup.includes(repository) ?? true;
@@ -215,7 +224,8 @@ export class JobRun {
     if (harness === undefined) throw new JobFailed("harness-not-found", `there is no harness ${name} here`);
     const { clock, room } = this.#options;
     const { calls } = this.#dialogue;
-    const options = { folder: place.folder, calls, own: [], clock, mask: this.#mask, room };
+    const own = this.#pushes === null ? [] : [pullRequestTool(this.#pushes, clock)];
+    const options = { folder: place.folder, calls, own, clock, mask: this.#mask, room };
     const tools = await RunTools.open(this.job, options);
     return this.#runAgent(place, harness).finally(() => {
       calls.close();
@@ -225,13 +235,13 @@ export class JobRun {
 
   async #runAgent(place: Place, harness: Harness): Promise<AgentResult> {
     const { folder } = place;
-    const { task, line, station, skills } = this.job;
+    const { station, skills } = this.job;
     await folder.writeSkills(skills);
     await this.#options.attachments.fetchFor(this.job, folder.attachments, this.#halt.stopping);
     const search = await this.#beginSearch(folder);
     const prompt = search === null ? station.prompt : `${search.prompt}${station.prompt}`;
     await writeFile(join(folder.context, "prompt.md"), prompt);
-    await writeFile(join(folder.context, "context.json"), JSON.stringify({ task, line, station }, null, 2));
+    await writeFile(join(folder.context, "context.json"), toContext(this.job, place.checkouts));
     return harness
       .run(this.job, {
         cwd: cwdOf(place),
@@ -243,10 +253,7 @@ export class JobRun {
           this.#sendStarted(place);
         },
         step: (step) => this.#step(step),
-        cost: (spent, model) => {
-          if (model !== null) this.#model = this.#mask(model);
-          return this.#addCost(spent);
-        },
+        cost: (spent, model) => this.#addCost(spent, model),
         handover: (to, note) => this.#handOver(place, to, note),
         ask: (question) => this.#takeQuestion(question),
         permission: (wish, answered) => this.#askPermission(wish, answered),
@@ -273,13 +280,9 @@ export class JobRun {
     return { kind: "finish", note: "" };
   }
 
-  #sendStarted(place: Place): void {
-    this.#send({ type: "run.started", ...this.claim, ...this.#bases(place) });
-  }
-
-  #bases({ checkouts }: Place): { bases?: CheckoutBase[] } {
-    if (!this.#options.knows("bases")) return {};
-    return { bases: checkouts.map(({ repository, base }) => ({ repository, base })) };
+  #sendStarted({ checkouts }: Place): void {
+    const bases = this.#options.knows("bases") ? { bases: checkouts.map(toBase) } : {};
+    this.#send({ type: "run.started", ...this.claim, ...bases });
   }
 
   async #ending(place: Place, { exitCode, output }: AgentResult): Promise<RunEnding> {
@@ -352,14 +355,9 @@ export class JobRun {
     });
   }
 
-  async #addCost(spent: Spent): Promise<void> {
-    const before = this.#spent ?? { amount: 0, currency: spent.currency };
-    const sum = addMoney(before, spent);
-    if (sum === null) {
-      const text = `a cost in ${spent.currency} cannot be added to one in ${before.currency}`;
-      return this.#step({ kind: "error", text, tool: null });
-    }
-    this.#spent = sum;
+  async #addCost(spent: Spent, model: string | null): Promise<void> {
+    const refused = this.#spending.add(spent, model === null ? null : this.#mask(model));
+    if (refused !== null) await this.#step({ kind: "error", text: refused, tool: null });
   }
 
   #environment({ folder, checkouts }: Place, { secrets }: Pick<ShellCommand, "secrets">): Record<string, string> {
@@ -373,11 +371,12 @@ export class JobRun {
     return new JobFailed("timed-out", message, failed.output || failed.message);
   }
 
-  async #report(checkouts: readonly Checkout[], ending: RunEnding | null, failed: JobFailed | null): Promise<void> {
+  async #report(sites: readonly PushSite[], ending: RunEnding | null, failed: JobFailed | null): Promise<void> {
     if (!this.isHeld) return;
     const { replay } = this.job;
     const options = { signal: this.#dropped.signal, own: replay !== undefined };
-    const collected = await collect(replay?.does === "check" ? [] : checkouts, options);
+    const collected = await collect(replay?.does === "check" ? [] : sites.map(changedIn), options);
+    await this.#pushes?.keep();
     const failure = failed ?? collected.failed;
     const stopped = this.#cut === "stop";
     const reported = stopped || failure === null ? null : toFailure(failure, this.#mask);
@@ -392,8 +391,8 @@ export class JobRun {
       failure: reported,
       checkouts: [...collected.results],
       check: this.#check,
-      spent: this.#spent,
-      ...(this.#model !== null && { model: this.#model }),
+      spent: this.#spending.spent,
+      ...(this.#spending.model !== null && { model: this.#spending.model }),
     });
     this.#reported = true;
   }

@@ -30,10 +30,6 @@ export class Jobs {
         return this.find(message)?.end("stop");
       case "run.drop":
         return this.find(message)?.end("drop");
-      // Orders to push: this runner does not.
-      case "run.push":
-      case "run.pull-request-answered":
-        return undefined;
       default:
         return this.find(message)?.take(message);
     }

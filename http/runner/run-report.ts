@@ -30,7 +30,8 @@ export async function collect(checkouts: readonly Checkout[], { signal, own }: C
     try {
       const options = { signal, maxBytes: MAX_DIFF_BYTES };
       const result: CheckoutResult = { repository, base, diff: await changesOf(checkout, options) };
-      if (own && tree !== null) result.own = await changesOf({ ...checkout, base: tree }, options);
+      if ((own || checkout.merged !== null) && tree !== null)
+        result.own = await changesOf({ ...checkout, base: tree }, options);
       // JSON may need more bytes for a character than the diff.
       const bytes = Buffer.byteLength(JSON.stringify(result));
       if (bytes > room) throw new OutputTooLong(`with it a report would take more than ${MAX_FRAME_BYTES} bytes`);

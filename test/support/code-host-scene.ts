@@ -1,4 +1,5 @@
-import type { CodeHostPeer, HostedAccount, HostedInstallation } from "./code-host.js";
+import type { CodeHostPeer, HostedInstallation } from "./code-host.js";
+import type { HostedAccount } from "./hosted-account.js";
 import type { Client, Reply } from "./service.js";
 
 /** An organisation and people of the code host. */

@@ -4,17 +4,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { jwtVerify } from "jose";
 import { serveGit } from "./git-backend.js";
+import type { HostedAccount } from "./hosted-account.js";
 import { answerRepository, type HostedReply, type HostedToken, mayWork } from "./hosted-api.js";
 import { HostedHooks } from "./hosted-hooks.js";
 import { appAccount, HostedWork } from "./hosted-work.js";
 import type { Cleaning } from "./service.js";
-
-/** An account on the code host. */
-export interface HostedAccount {
-  readonly id: number;
-  readonly login: string;
-  readonly type: "User" | "Organization" | "Enterprise" | "Bot";
-}
 
 /** An installation of the app. */
 export interface HostedInstallation {
@@ -130,7 +124,7 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
   const hooks = new HostedHooks(WEBHOOK_SECRET, now);
   const makeToken = (installation: HostedInstallation, { repositories, permissions }: TokenWish): string | null => {
     const reached = peer.repositories.get(installation.id) ?? [];
-    const named = repositories?.map((name) => `${installation.account.login}/${name}`) ?? null;
+    const named = repositories?.map((name) => reached.find((one) => one.endsWith(`/${name}`)) ?? "") ?? null;
     const granted: Readonly<Record<string, string>> = installation.permissions ?? ALL_PERMISSIONS;
     const wanted = permissions === undefined ? granted : { metadata: "read", ...permissions };
     const isGranted = ([name, level]: [string, string]) => granted[name] === "write" || granted[name] === level;

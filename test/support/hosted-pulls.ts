@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { components } from "@octokit/openapi-types";
-import type { HostedAccount } from "./code-host.js";
+import type { HostedAccount } from "./hosted-account.js";
 import type { HostedRepository } from "./hosted-repository.js";
 
 type Schemas = components["schemas"];
@@ -99,8 +99,6 @@ export async function pullJson(pull: HostedPull, { origin, comments }: { origin:
     base: end(pull.base, at.base),
   };
 }
-
-export type PullJson = Awaited<ReturnType<typeof pullJson>>;
 
 function stateOf(isOpen: boolean, tree: string | null): string {
   if (!isOpen) return "unknown";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { HostedAccount } from "./code-host.js";
+import type { HostedAccount } from "./hosted-account.js";
 
 /** What a commit changes: a path's new content, or null for a file that goes. */
 export type FileChanges = Readonly<Record<string, string | null>>;

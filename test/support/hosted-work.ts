@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { HostedAccount } from "./code-host.js";
+import type { WebhookEventName } from "@octokit/webhooks-types";
+import type { HostedAccount } from "./hosted-account.js";
 import {
   commentJson,
   endsOf,
@@ -18,7 +19,7 @@ import type { Cleaning } from "./service.js";
 
 /** An event that the code host tells of, as its delivery says it. */
 export interface HostedEvent {
-  readonly event: string;
+  readonly event: WebhookEventName;
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
@@ -191,7 +192,7 @@ export class HostedWork {
     action: string,
     by: HostedAccount,
     more: Readonly<Record<string, unknown>> = {},
-    event = "pull_request",
+    event: WebhookEventName = "pull_request",
   ): Promise<void> {
     pull.updated_at = this.#time();
     const pull_request = await this.show(pull);
@@ -199,7 +200,12 @@ export class HostedWork {
     this.#happened(event, pull.repository, by, { action, number: pull.number, pull_request, ...more });
   }
 
-  #happened(event: string, repository: HostedRepository, by: HostedAccount, more: Readonly<Record<string, unknown>>) {
+  #happened(
+    event: WebhookEventName,
+    repository: HostedRepository,
+    by: HostedAccount,
+    more: Readonly<Record<string, unknown>>,
+  ) {
     const id = this.#installationOf(repository.name);
     const about = { repository: repositoryJson(repository, this.origin), sender: userJson(by) };
     const happened = { event, payload: { ...more, ...about, ...(id === null ? {} : { installation: { id } }) } };

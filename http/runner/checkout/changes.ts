@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { lstat, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Checkout } from "./checkout.js";
 import { GitFailed, git, gitBytes } from "./git.js";
@@ -12,7 +12,7 @@ export interface ChangesOptions {
 }
 
 /** The commit or the tree that changes are relative to. */
-type Since = Pick<Checkout, "folder" | "record" | "base">;
+export type Since = Pick<Checkout, "folder" | "record" | "base">;
 
 /**
  * All changes since the base as a git diff, including new files, whatever the agent committed, staged or did to its
@@ -32,8 +32,8 @@ export async function changesOf(checkout: Since, { signal, maxBytes }: ChangesOp
   return Buffer.concat(merged).toString("utf8");
 }
 
-/** Updates the record's index to the contents of the folder. */
-async function gather(checkout: Since, signal: AbortSignal): Promise<void> {
+/** Updates the record's index to the contents of the folder. Rejects with `GitFailed`. */
+export async function gather(checkout: Since, signal: AbortSignal): Promise<void> {
   const { base } = checkout;
   const options = { env: places(checkout), signal };
   const at = checkout.folder;
@@ -55,7 +55,10 @@ async function gather(checkout: Since, signal: AbortSignal): Promise<void> {
 /** Adds the ignored files that the agent force-added, by the agent's own index; none if that cannot be read. */
 async function addForced(checkout: Since, signal: AbortSignal): Promise<void> {
   const env = places(checkout);
-  const theirs = { ...env, GIT_INDEX_FILE: join(checkout.folder, ".git/index") };
+  const index = join(checkout.folder, ".git/index");
+  // Git would wait for ever for a pipe that stands in its place.
+  if (!(await isFile(index))) return;
+  const theirs = { ...env, GIT_INDEX_FILE: index };
   const list = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
   const forced = await git(checkout.folder, list, { env: theirs, signal }).catch(() => "");
   if (forced === "") return;
@@ -91,6 +94,13 @@ function sectionsOf(bytes: Buffer): readonly Buffer[] {
     from = to;
   }
   return sections;
+}
+
+function isFile(path: string): Promise<boolean> {
+  return lstat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 }
 
 function places({ record, folder }: Since): Record<string, string> {

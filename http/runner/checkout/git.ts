@@ -26,6 +26,8 @@ export interface GitOptions {
   readonly maxBytes?: number;
   /** For input that others made: git gets no more memory and processor time than a pack of the longest needs. */
   readonly isLimited?: boolean;
+  /** What git may read from descriptor 3 (see `Launch`). */
+  readonly secret?: string;
 }
 
 /** Memory in KiB, and seconds of a processor: a shell sets them for itself, and becomes git. */
@@ -84,6 +86,7 @@ export async function gitOutput(
     // Git leaves no processes to find at its end; the mark is for the next runner, in case this one is killed.
     env: { ...environment(), ...env, [MARK]: join(folder, "git") },
     mark: null,
+    ...(options.secret !== undefined && { secret: options.secret }),
   }).catch((error: unknown) => {
     throw new GitFailed(`git cannot be started: ${error instanceof Error ? error.message : String(error)}`);
   });

@@ -12,6 +12,8 @@ export interface LayOutOptions {
   readonly signal: AbortSignal;
   /** Those laid out so far. */
   readonly checkouts: Checkout[];
+  /** Called with each checkout before a program of the run sees it. */
+  readonly laidOut: (checkout: Checkout) => Promise<void>;
   /** Runs the setup of a checkout. */
   readonly setUp: (checkout: Checkout, command: string) => Promise<CommandResult>;
 }
@@ -21,7 +23,7 @@ export interface LayOutOptions {
  * `no-image`, `checkout-failed` or `setup-failed`.
  */
 export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayOutOptions): Promise<void> {
-  const { folder, mirrors, restore, signal, checkouts, setUp } = options;
+  const { folder, mirrors, restore, signal, checkouts, laidOut, setUp } = options;
   for (const wanted of job.checkouts) {
     const { repository, image, setup } = wanted;
     if (image !== null) {
@@ -33,6 +35,7 @@ export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayO
       throw new JobFailed("checkout-failed", `${repository} could not be checked out`, errorMessage(error));
     });
     checkouts.push(checkout);
+    await laidOut(checkout);
     if (setup === null) continue;
     const { exitCode, output } = await setUp(checkout, setup);
     if (exitCode !== 0) {

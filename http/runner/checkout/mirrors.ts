@@ -14,6 +14,20 @@ export interface Origin {
   /** The mirror's folder, a bare repository. */
   readonly mirror: string;
   readonly commit: string;
+  /** The branch whose head the commit is; null for the wanted base, or the default branch. */
+  readonly branch: string | null;
+  /** What is to be merged in, with its commit; null for nothing. */
+  readonly merges: { readonly branch: string; readonly commit: string } | null;
+}
+
+/** What a checkout is to begin from, as its job says. */
+interface WantedOrigin {
+  readonly repository: string;
+  readonly base: string | null;
+  /** A branch's name, or `refs/pull/<n>/head`; null or absent for none. */
+  readonly branch?: string | null;
+  readonly merges?: { readonly branch: string; readonly commit: string | null } | null;
+  readonly signal: AbortSignal;
 }
 
 /** A repository's mirror, and the address that it is a copy of. */
@@ -45,21 +59,23 @@ export class Mirrors {
   }
 
   /**
-   * Updates the mirror and calls `copy` with the wanted commit (null: the head of the default branch), which is kept from
-   * then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address; then it is
+   * Updates the mirror and calls `copy` with the wanted commit: the head of the branch; where the repository has it no
+   * more, or none is wanted, the base; where that is null too, the head of the default branch. A branch that is gone and
+   * has no base is an error. The commit is kept from then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address; then it is
    * not held.
    */
-  async from<Copied>(
-    wanted: { readonly repository: string; readonly base: string | null; readonly signal: AbortSignal },
-    copy: (origin: Origin) => Promise<Copied>,
-  ): Promise<Copied> {
-    const { repository, base, signal } = wanted;
+  async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
+    const { repository, base, signal, branch = null } = wanted;
     if (base !== null && !COMMIT.test(base)) throw new GitFailed(`${base} is no commit`);
     return this.within(wanted, async ({ mirror, url }) => {
-      const commit = await bring(mirror, url, base, signal);
+      const place = { mirror, url };
+      const head = branch === null ? null : await bringHead(place, branch, signal);
+      if (head === null && branch !== null && base === null) throw new GitFailed(`there is no branch ${branch}`);
+      const commit = head ?? (await bring(place, base, signal));
+      const merges = await bringMerge(place, wanted.merges ?? null, signal);
       await keepCommit(mirror, commit, signal);
       this.held.hold({ repository, commit });
-      return copy({ mirror, commit }).catch((error: unknown) => {
+      return copy({ mirror, commit, branch: head === null ? null : branch, merges }).catch((error: unknown) => {
         this.held.letGo({ repository, commit });
         throw error;
       });
@@ -146,12 +162,43 @@ export class Mirrors {
   }
 }
 
-async function bring(mirror: string, url: string, base: string | null, signal: AbortSignal): Promise<string> {
+async function bring({ mirror, url }: MirrorPlace, base: string | null, signal: AbortSignal): Promise<string> {
   const commit = base ?? (await headOf(mirror, url, signal));
   if (await hasCommit(mirror, commit, signal)) return commit;
   await fetchBranches({ mirror, url }, signal);
   await obtainCommit({ mirror, url }, commit, signal);
   return commit;
+}
+
+/** The commit at a branch's head, as the repository has it now; null for no such branch. */
+async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal): Promise<string | null> {
+  const { mirror, url } = place;
+  const ref = branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
+  const listed = await git(mirror, ["ls-remote", "--quiet", "--", url, ref], { signal });
+  const line = listed.split("\n").find((one) => one.endsWith(`\t${ref}`));
+  const commit = line?.split("\t")[0] ?? "";
+  if (!COMMIT.test(commit)) return null;
+  if (await hasCommit(mirror, commit, signal)) return commit;
+  if (ref.startsWith("refs/heads/")) await fetchBranches(place, signal);
+  // Of a pull request from another repository, or of a branch that moved meanwhile.
+  if (!(await hasCommit(mirror, commit, signal))) {
+    await git(mirror, [...FETCH, url, `+${ref}:${keptRef(commit)}`], { signal });
+  }
+  await obtainCommit(place, commit, signal);
+  return commit;
+}
+
+/** Brings what is to be merged in: the commit that is known already, or the branch's head. Null for nothing. */
+async function bringMerge(
+  place: MirrorPlace,
+  merges: (WantedOrigin["merges"] & {}) | null,
+  signal: AbortSignal,
+): Promise<Origin["merges"]> {
+  if (merges === null) return null;
+  const { branch, commit: known } = merges;
+  const commit = known === null ? await bringHead(place, branch, signal) : await bring(place, known, signal);
+  if (commit === null) throw new GitFailed(`there is no branch ${branch}`);
+  return { branch, commit };
 }
 
 /** Fetches a commit that the mirror has not, on no branch: of a detached head, or one that has left its branch. */

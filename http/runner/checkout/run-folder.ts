@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 import { promisify } from "node:util";
 import type { Job } from "../../../actors/runners/job.js";
 import { isKeptIn } from "../process/kept-in.js";
@@ -9,6 +9,9 @@ import { noteOf } from "../process/process-marks.js";
 
 /** The file with the processes of a run, a line for each. */
 export const PROCESSES = "processes";
+
+/** The folder, within the work folder, of what pushes are made from. */
+export const PUSH_SITES = "pushes";
 
 /** The agent's identity for commits, which never leave the clone. */
 const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\n";
@@ -28,7 +31,7 @@ export class RunFolder {
 
   static async create(workFolder: string, job: Pick<Job, "runId" | "fence" | "replay" | "search">): Promise<RunFolder> {
     const folder = new RunFolder(join(workFolder, "runs", `${job.runId.replace(/[^A-Za-z0-9_]/g, "")}-${job.fence}`));
-    await rm(folder.path, { recursive: true, force: true });
+    for (const path of [folder.path, folder.pushSites]) await rm(path, { recursive: true, force: true });
     for (const path of [folder.home, folder.temporary]) await mkdir(path, { recursive: true, mode: 0o700 });
     await mkdir(folder.context, { recursive: true });
     await mkdir(folder.checkouts, { recursive: true });
@@ -109,6 +112,16 @@ export class RunFolder {
     return join(this.path, "records", `${repository}.git`);
   }
 
+  /** The git directory from which a checkout is pushed: outside this folder, so that no agent in a sandbox reaches it. */
+  pushSite(repository: string): string {
+    return join(this.pushSites, `${repository}.git`);
+  }
+
+  /** The folder of those. */
+  get pushSites(): string {
+    return join(dirname(dirname(this.path)), PUSH_SITES, basename(this.path));
+  }
+
   /** The prefix of the marks of all processes that the run starts; see `process-marks.ts`. */
   get mark(): string {
     return `${this.path}/`;
@@ -120,8 +133,9 @@ export class RunFolder {
   }
 
   /** Rejects when a part of it cannot be removed. */
-  remove(): Promise<void> {
-    return removeAll(this.path);
+  async remove(): Promise<void> {
+    await removeAll(this.pushSites);
+    await removeAll(this.path);
   }
 }
 

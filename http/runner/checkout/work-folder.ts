@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { killGroup } from "../process/process-group.js";
 import { aliveByNote, endMarked, noteOf } from "../process/process-marks.js";
-import { PROCESSES, removeAll } from "./run-folder.js";
+import { PROCESSES, PUSH_SITES, removeAll } from "./run-folder.js";
 
 const OWNER = "runner.pid";
 
@@ -51,6 +51,7 @@ export async function clearLeftovers(workFolder: string): Promise<number> {
   }
   await endMarked(`${workFolder}/`);
   for (const name of left) await removeAll(join(runs, name));
+  await removeAll(join(workFolder, PUSH_SITES));
   const packs = join(workFolder, "archives");
   const half = (await readdir(packs).catch(() => [])).filter((name) => /\.(part|sending)$/.test(name));
   for (const name of half) await removeAll(join(packs, name));

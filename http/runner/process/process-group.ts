@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { PassThrough, type Readable } from "node:stream";
+import { Duplex, PassThrough, type Readable } from "node:stream";
 import type { Halt } from "./halt.js";
 import { killMarked, MARK } from "./process-marks.js";
 
@@ -9,6 +9,11 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   /** The mark by which everything it starts is found at its end; null for programs that leave nothing running. */
   readonly mark: string | null;
+  /**
+   * What it may read, once, from descriptor 3: a socket, which other processes of the same user cannot open, unlike a
+   * pipe, a variable or an argument. Absent for nothing.
+   */
+  readonly secret?: string;
 }
 
 /** How a process ended. */
@@ -60,15 +65,16 @@ export class ProcessGroup {
   }
 
   /** Starts the program. Rejects when it cannot be started (`ENOENT`: there is no such program). */
-  static start({ argv, cwd, env, mark }: Launch): Promise<ProcessGroup> {
+  static start({ argv, cwd, env, mark, secret }: Launch): Promise<ProcessGroup> {
     const [program, ...args] = argv;
     const marks = mark === null ? {} : { [MARK]: mark };
     const child = spawn(program, args, {
       cwd,
       env: { ...env, ...marks },
       detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: secret === undefined ? ["pipe", "pipe", "pipe"] : ["pipe", "pipe", "pipe", "pipe"],
     });
+    if (secret !== undefined) give(child, secret);
     return new Promise((resolve, reject) => {
       child.once("error", reject);
       child.once("spawn", () => resolve(new ProcessGroup(child, mark)));
@@ -110,6 +116,14 @@ export class ProcessGroup {
     }, PIPE_POLL_MS);
     void this.ended.then(() => clearInterval(polling));
   }
+}
+
+/** Writes to descriptor 3, and closes it; a program that does not read it is fine. */
+function give(child: ChildProcess, secret: string): void {
+  const into = child.stdio[3];
+  if (!(into instanceof Duplex)) throw new Error("a program without the descriptor that it was to have");
+  into.on("error", () => undefined);
+  into.end(secret);
 }
 
 /** Signals a whole process group; one that has ended is fine. */

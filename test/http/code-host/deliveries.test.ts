@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
-import { type CodeHostPeer, type HostedAccount, startCodeHost } from "../../support/code-host.js";
+import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
 import { acmeOrg, connect, install } from "../../support/code-host-scene.js";
+import type { HostedAccount } from "../../support/hosted-account.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
 import { problemOf, slugOf, workspaceWithTeam } from "../../support/resources.js";

@@ -25,6 +25,7 @@ export interface JobWish {
   /** What it says of a replay, or of a search; nothing unless wished. */
   readonly replay?: Job["replay"];
   readonly search?: Job["search"];
+  readonly push?: Job["push"];
   readonly tools?: Job["tools"];
 }
 
@@ -129,6 +130,7 @@ export function jobOf(wish: JobWish): Job {
     ...{ runId, fence, workspaceId: "ws_1", timeoutMinutes },
     ...(wish.replay === undefined ? {} : { replay: wish.replay }),
     ...(wish.search === undefined ? {} : { search: wish.search }),
+    ...(wish.push === undefined ? {} : { push: wish.push }),
     ...(wish.tools === undefined ? {} : { tools: wish.tools }),
     task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
     line: { key: "dev", name: "Dev" },

@@ -1,0 +1,183 @@
+/**
+ * One push of a snapshot to its branch, never forced.
+ *
+ * 1. A commit is made on what the branch was when the run last agreed with it: when it began, or when it last pushed.
+ * 2. Where the branch has moved since (the push is rejected), it is fetched once, and what the run changed since it last
+ *    agreed is applied to its head. What people pushed stays.
+ * 3. Where that conflicts, or the branch has moved again, nothing is pushed.
+ * 4. Where the branch has the snapshot's changes already (an answer was lost), nothing is pushed, and its head is told.
+ */
+import type { PushOrder, PushProblem } from "../../../actors/runners/push.js";
+import { GitFailed, git } from "../checkout/git.js";
+import { gitWithToken, type PushTarget, targetOf } from "./push-git.js";
+import type { Snapshot } from "./push-site.js";
+
+/** What the run and the branch last agreed on. */
+export interface Agreed {
+  /** The branch's head then. */
+  readonly head: string;
+  /** The run's files then. */
+  readonly tree: string;
+  /** What the run merged in and has not pushed yet; null for nothing. */
+  readonly merged: string | null;
+}
+
+export type PushResult =
+  | { readonly head: string; readonly agreed: Agreed }
+  | { readonly problem: PushProblem; readonly why: string };
+
+export interface PushOptions {
+  readonly site: string;
+  readonly agreed: Agreed;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+const MOVED_AGAIN = "The branch was pushed to by others, twice while this was pushed.";
+const CONFLICT = "What was changed conflicts with what others pushed to the branch.";
+const NOTHING = "There is no such branch, and nothing was changed that it would begin with.";
+const NO_ADDRESS = "The address is none to push to.";
+const ONTO_BASE = "The branch is the one that the pull request is to be merged into.";
+const BAD_TOKEN = "The code host gave no token for the push.";
+
+/** Pushes the snapshot; see above. Rejects only with what is a bug, or with `GitFailed` of git on this machine. */
+export async function pushSnapshot(order: PushOrder, snapshot: Snapshot, options: PushOptions): Promise<PushResult> {
+  if (order.token === null) return { problem: "untokened", why: order.why ?? BAD_TOKEN };
+  if (order.branch === order.base) return { problem: "refused", why: ONTO_BASE };
+  const target = targetOf(order, order.token);
+  if (target === null) return { problem: "refused", why: NO_ADDRESS };
+  const push = new Push(order, target, snapshot, options);
+  return push.run();
+}
+
+class Push {
+  readonly #order: PushOrder;
+  readonly #target: PushTarget;
+  readonly #snapshot: Snapshot;
+  readonly #options: PushOptions;
+
+  constructor(order: PushOrder, target: PushTarget, snapshot: Snapshot, options: PushOptions) {
+    this.#order = order;
+    this.#target = target;
+    this.#snapshot = snapshot;
+    this.#options = options;
+  }
+
+  async run(): Promise<PushResult> {
+    const { agreed } = this.#options;
+    const tree = await this.#onto(agreed.head);
+    if (tree === null) return { problem: "conflict", why: CONFLICT };
+    if (tree === (await this.#treeOf(agreed.head)) && agreed.merged === null) return this.#found();
+    const sent = await this.#send(await this.#commit(tree, agreed.head));
+    return sent === "moved" ? this.#again() : sent;
+  }
+
+  /** Nothing to push: the branch has it, where there is one. */
+  async #found(): Promise<PushResult> {
+    const head = await this.#fetch();
+    if (typeof head === "object") return head;
+    return head === "" ? { problem: "nothing", why: NOTHING } : this.#agree(head);
+  }
+
+  async #again(): Promise<PushResult> {
+    const head = await this.#fetch();
+    if (typeof head === "object") return head;
+    if (head === "") return { problem: "conflict", why: MOVED_AGAIN };
+    const tree = await this.#onto(head);
+    if (tree === null) return { problem: "conflict", why: CONFLICT };
+    if (tree === (await this.#treeOf(head))) return this.#agree(head);
+    const sent = await this.#send(await this.#commit(tree, head));
+    return sent === "moved" ? { problem: "conflict", why: MOVED_AGAIN } : sent;
+  }
+
+  #agree(head: string): PushResult {
+    return { head, agreed: { head, tree: this.#snapshot.tree, merged: null } };
+  }
+
+  /** The branch's head as it is now, "" for no such branch. */
+  async #fetch(): Promise<string | { readonly problem: PushProblem; readonly why: string }> {
+    const { site, signal } = this.#options;
+    const refs = `+refs/heads/${this.#target.branch}:refs/theirs`;
+    const args = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--", this.#target.url, refs];
+    const { isDone, why } = await gitWithToken(site, this.#target, args, { signal });
+    if (isDone) return (await this.#git(["rev-parse", "--verify", "refs/theirs"])).trim();
+    return /couldn't find remote ref/.test(why) ? "" : { problem: problemOf(why), why };
+  }
+
+  async #send(commit: string): Promise<PushResult | "moved"> {
+    const { site, signal } = this.#options;
+    const { url, branch } = this.#target;
+    const flags = ["--porcelain", "--no-verify", "--no-signed", "--no-follow-tags", "--recurse-submodules=no"];
+    const args = ["push", ...flags, "--", url, `${commit}:refs/heads/${branch}`];
+    const { isDone, output, why } = await gitWithToken(site, this.#target, args, { signal });
+    if (isDone) return this.#agree(commit);
+    const [, reason] = /^!\t[^\t]*\t(.*)$/m.exec(output) ?? [];
+    if (reason !== undefined) {
+      return MOVED.test(reason) ? "moved" : { problem: "refused", why: `${reason}\n${why}` };
+    }
+    // The answer may have been lost after the branch was moved.
+    const head = await this.#fetch();
+    return head === commit ? this.#agree(commit) : { problem: problemOf(why), why };
+  }
+
+  /** The tree of what the run changed since it last agreed, on top of a commit; null where that conflicts. */
+  async #onto(head: string): Promise<string | null> {
+    const { agreed } = this.#options;
+    const theirs = await this.#treeOf(head);
+    if (theirs === agreed.tree || theirs === this.#snapshot.tree) return this.#snapshot.tree;
+    const [from, ours, other] = await this.#forked(agreed.tree, this.#snapshot.tree, theirs);
+    if (from === undefined || ours === undefined || other === undefined) return null;
+    const merge = ["merge-tree", "--write-tree", "--allow-unrelated-histories", other, ours];
+    return this.#git(merge).then(
+      (output) => output.split("\n")[0] ?? null,
+      (error: unknown) => {
+        if (error instanceof GitFailed) return null;
+        throw error;
+      },
+    );
+  }
+
+  /** Commits of three trees, the latter two on the first: git finds what to compare with by their parent. */
+  async #forked(from: string, ours: string, theirs: string): Promise<readonly string[]> {
+    const begin = await this.#commitOf(from, [], "from");
+    return [begin, await this.#commitOf(ours, [begin], "ours"), await this.#commitOf(theirs, [begin], "theirs")];
+  }
+
+  #commit(tree: string, head: string): Promise<string> {
+    const { title, message = "" } = this.#order;
+    const { merged } = this.#options.agreed;
+    const [subject = ""] = title.split("\n");
+    const text = message === "" ? subject : `${subject}\n\n${message}`;
+    return this.#commitOf(tree, merged === null ? [head] : [head, merged], text);
+  }
+
+  async #commitOf(tree: string, parents: readonly string[], message: string): Promise<string> {
+    const { name, email } = this.#order.author ?? { name: "Signalbox", email: "signalbox@localhost" };
+    const date = `${Math.floor(this.#options.now / 1_000)} +0000`;
+    const who = {
+      ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_AUTHOR_DATE: date },
+      ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_DATE: date },
+    };
+    const on = parents.flatMap((parent) => ["-p", parent]);
+    return (await this.#git(["commit-tree", tree, ...on, "-F", "-"], { env: who, input: message })).trim();
+  }
+
+  async #treeOf(commit: string): Promise<string> {
+    return (await this.#git(["rev-parse", "--verify", `${commit}^{tree}`])).trim();
+  }
+
+  #git(args: readonly string[], more: { readonly env?: Record<string, string>; readonly input?: string } = {}) {
+    const { site, signal } = this.#options;
+    return git(site, args, { signal, ...more, env: { GIT_DIR: site, ...more.env } });
+  }
+}
+
+/** Reasons of git and of servers for a branch that is not where the push expects it. */
+const MOVED = /fetch first|non-fast-forward|stale info|cannot lock ref|failed to update ref|reference already exists/;
+
+/** What the code host's answer means, by git's error output. */
+function problemOf(why: string): PushProblem {
+  return /Authentication failed|could not read Username|error: 40[0-9]|not found|Permission/.test(why)
+    ? "refused"
+    : "unreachable";
+}

@@ -1,0 +1,174 @@
+/**
+ * The pushes of one run.
+ *
+ * 1. What is pushed is a snapshot that was taken before the service was asked: at an agent's wish, or at the run's end.
+ * 2. A repository is pushed by one order at a time, in the order in which they came. Each order is answered once.
+ * 3. A token is in memory only, and dropped with its order.
+ */
+
+import type { RunnerMessage } from "../../../actors/runners/protocol.js";
+import {
+  MAX_BODY_CHARACTERS,
+  MAX_TITLE_CHARACTERS,
+  MAX_WHY_CHARACTERS,
+  type PullRequestAnswered,
+  type PushOrder,
+  type PushProblem,
+} from "../../../actors/runners/push.js";
+import type { Clock } from "../../../runtime/clock.js";
+import { GitFailed, OutputTooLong } from "../checkout/git.js";
+import { errorMessage } from "../job-failed.js";
+import { type Agreed, pushSnapshot } from "./push-branch.js";
+import { NoCheckout, type PushSite, type Snapshot, takeSnapshot } from "./push-site.js";
+
+/** What an agent wants a pull request for. */
+export interface PullRequestFields {
+  /** Null for the run's only one. */
+  readonly repository: string | null;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** The service's answer to it: the address of the pull request, or why there is none. */
+export type PullRequestResult = { readonly url: string } | { readonly refused: string };
+
+/** The messages of the service about pushes: an order, or the answer to what the agent wants a pull request for. */
+export type SaidOfPushes = PushOrder | PullRequestAnswered;
+
+export interface PushesOptions {
+  readonly claim: { readonly runId: string; readonly fence: number };
+  readonly clock: Clock;
+  readonly mask: (text: string) => string;
+  readonly send: (message: RunnerMessage) => void;
+  /** Kills git when aborted. */
+  readonly signal: AbortSignal;
+}
+
+/** Longest time of one push, or of taking one snapshot, in milliseconds. */
+const LIMIT_MS = 10 * 60 * 1_000;
+/** Most wishes of a run that wait for their answers. */
+const MAX_WISHES = 5;
+
+const OVER = "The run is over.";
+
+interface Pushed {
+  readonly site: PushSite;
+  readonly snapshots: Map<string | null, Snapshot>;
+  agreed: Agreed;
+  /** The work on this repository so far. */
+  busy: Promise<void>;
+}
+
+/** See above. */
+export class Pushes {
+  readonly #options: PushesOptions;
+  readonly #repositories = new Map<string, Pushed>();
+  readonly #wishes = new Map<string, (result: PullRequestResult) => void>();
+  #asked = 0;
+  #isClosed = false;
+
+  constructor(options: PushesOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a checkout one that can be pushed. */
+  add(site: PushSite): void {
+    const { checkout } = site;
+    const agreed = { head: checkout.base, tree: site.begun, merged: checkout.merged?.commit ?? null };
+    this.#repositories.set(checkout.repository, { site, agreed, snapshots: new Map(), busy: Promise.resolve() });
+  }
+
+  /** The agent wants a pull request of what it has changed so far. */
+  async wish({ repository, title, body }: PullRequestFields): Promise<PullRequestResult> {
+    const { claim, mask, send } = this.#options;
+    if (this.#isClosed) return { refused: OVER };
+    const names = [...this.#repositories.keys()];
+    const name = repository ?? (names.length === 1 ? (names[0] ?? "") : "");
+    const found = this.#repositories.get(name);
+    if (found === undefined) return { refused: `Name one of the run's repositories: ${names.join(", ")}.` };
+    if (title.trim() === "") return { refused: "A pull request needs a title." };
+    if (this.#wishes.size >= MAX_WISHES) return { refused: "Wait for the answers to what you asked for before." };
+    this.#asked += 1;
+    const id = `${claim.fence}-${this.#asked}`;
+    const answered = new Promise<PullRequestResult>((resolve) => this.#wishes.set(id, resolve));
+    try {
+      const snapshot = await this.#limited((signal) => takeSnapshot(found.site, signal));
+      found.snapshots.set(id, snapshot);
+      const subject = mask(title.trim().replace(/\s+/g, " ")).slice(0, MAX_TITLE_CHARACTERS);
+      const text = mask(body).slice(0, MAX_BODY_CHARACTERS);
+      const changed = [...snapshot.changed];
+      send({ type: "run.pull-request", ...claim, id, repository: name, title: subject, body: text, changed });
+    } catch (error) {
+      this.#answer(id, { refused: mask(toReason(error)) });
+    }
+    return answered;
+  }
+
+  take(message: SaidOfPushes): void {
+    if (message.type === "run.push") return this.#takeOrder(message);
+    const { id, url, refused } = message;
+    this.#answer(id, url === null ? { refused: refused ?? "There is no pull request." } : { url });
+  }
+
+  /** Takes what each checkout holds at the end of the run. Call it when no program of the run is left. */
+  async keep(): Promise<void> {
+    this.#close();
+    for (const { site, snapshots } of this.#repositories.values()) {
+      const kept = await this.#limited((signal) => takeSnapshot(site, signal)).catch(() => null);
+      if (kept !== null) snapshots.set(null, kept);
+    }
+  }
+
+  #takeOrder(order: PushOrder): void {
+    const found = this.#repositories.get(order.repository);
+    if (found === undefined) return this.#reject(order, "failed", `${order.repository} is no repository of the run.`);
+    const work = found.busy.then(() => this.#push(order, found));
+    found.busy = work.catch((error: unknown) => this.#reject(order, "failed", toReason(error)));
+  }
+
+  async #push(order: PushOrder, found: Pushed): Promise<void> {
+    const snapshot = found.snapshots.get(order.wish);
+    if (snapshot === undefined) return this.#reject(order, "failed", "What is to be pushed could not be read.");
+    const { claim, clock, send } = this.#options;
+    const result = await this.#limited((signal) =>
+      pushSnapshot(order, snapshot, { site: found.site.folder, agreed: found.agreed, now: clock.now(), signal }),
+    );
+    if ("problem" in result) return this.#reject(order, result.problem, result.why);
+    found.agreed = result.agreed;
+    const { id, repository } = order;
+    send({ type: "run.pushed", ...claim, id, repository, head: result.head, changed: [...snapshot.changed] });
+  }
+
+  #reject({ id, repository, token }: PushOrder, problem: PushProblem, why: string): void {
+    const { claim, mask, send } = this.#options;
+    const text = mask(token === null ? why : why.replaceAll(token, "***")).slice(0, MAX_WHY_CHARACTERS);
+    send({ type: "run.push-rejected", ...claim, id, repository, problem, why: text });
+  }
+
+  #answer(id: string, result: PullRequestResult): void {
+    this.#wishes.get(id)?.(result);
+    this.#wishes.delete(id);
+  }
+
+  #close(): void {
+    this.#isClosed = true;
+    for (const id of [...this.#wishes.keys()]) this.#answer(id, { refused: OVER });
+  }
+
+  /** Does the work with a signal that is aborted when it takes too long. */
+  async #limited<Done>(work: (signal: AbortSignal) => Promise<Done>): Promise<Done> {
+    const { clock, signal } = this.#options;
+    const limit = new AbortController();
+    const cancel = clock.at(clock.now() + LIMIT_MS, () => limit.abort());
+    try {
+      return await work(AbortSignal.any([signal, limit.signal]));
+    } finally {
+      cancel();
+    }
+  }
+}
+
+function toReason(error: unknown): string {
+  const isKnown = error instanceof GitFailed || error instanceof NoCheckout || error instanceof OutputTooLong;
+  return isKnown ? error.message : `The changes could not be pushed (${errorMessage(error)}).`;
+}

@@ -1,0 +1,6 @@
+/** An account on the code host. */
+export interface HostedAccount {
+  readonly id: number;
+  readonly login: string;
+  readonly type: "User" | "Organization" | "Enterprise" | "Bot";
+}
