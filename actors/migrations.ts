@@ -15,6 +15,7 @@ import { pullRequestTermsWalks } from "./lines/line.migration.js";
 import { heldCommitWalks } from "./replays/entry-commits.migration.js";
 import { queueEraWalks } from "./runners/run-queue.migration.js";
 import { replaySlotsWalks } from "./runners/workspace-runners.migration.js";
+import { approverWalks } from "./runs/approval.migration.js";
 import { runBaseWalks, runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
 
@@ -58,4 +59,5 @@ export const migrations: readonly MigrationStep[] = [
   { to: 8, title: "workspaces say how many slots replays may take", walks: replaySlotsWalks },
   { to: 9, title: "the commits of replay sets are held", walks: heldCommitWalks },
   { to: 10, title: "lines say how pull requests are opened", walks: pullRequestTermsWalks },
+  { to: 11, title: "approvals say who may answer them", walks: approverWalks },
 ];

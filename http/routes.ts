@@ -47,6 +47,7 @@ import { attachmentRoutes } from "./tasks/attachment.routes.js";
 import { runRoutes } from "./tasks/run.routes.js";
 import { runConversationRoutes } from "./tasks/run-conversation.routes.js";
 import { taskRoutes } from "./tasks/task.routes.js";
+import { toolCallRoutes } from "./tasks/tool-call.routes.js";
 import type { SocketRoute } from "./transport/socket.js";
 
 /** The routes of an area, or of a part of it. */
@@ -102,6 +103,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Tasks and runs", make: ({ runtime }) => attachmentRoutes(runtime) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => runConversationRoutes({ runtime, sealer }) },
+  { tag: "Tasks and runs", make: ({ runtime, site: { baseUrl } }) => toolCallRoutes({ runtime, baseUrl }) },
   { tag: "Replays", make: (parts) => replayReads(parts) },
   { tag: "Replays", make: ({ runtime, sealer }) => replaySetRoutes({ runtime, sealer }) },
   { tag: "Replays", make: ({ runtime, sealer }) => replayRoutes({ runtime, sealer }) },

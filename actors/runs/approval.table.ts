@@ -11,7 +11,10 @@ const runTopic = topic<{ readonly type: "approval"; readonly approval: ReturnTyp
 export const approvals = indexedTable<ApprovalRow>("approval", {
   under: ["runId"],
   order: ["id"],
-  indexes: { "approval-open": { by: ["runId"], only: { state: ["open"] } } },
+  indexes: {
+    "approval-open": { by: ["runId"], only: { state: ["open"] } },
+    "approval-approver": { by: ["approver", "runId"], only: { state: ["open"] }, has: ["approver"] },
+  },
   changes: (approval) => [
     toChangeEntry(runTopic(approval.runId), { type: "approval", approval: approvalView(approval) }),
   ],
@@ -20,4 +23,15 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
 /** The open approvals of a run, oldest first. */
 export function listOpenApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
   return approvals.all(reading, workspaceId, { runId, state: "open" }).reverse();
+}
+
+/** Open approvals of a workspace that a person may answer, newest first; only those asked for before one, if it is given. */
+export function listApprovalsOf(
+  reading: Reading,
+  workspaceId: string,
+  approver: string,
+  { before, limit }: { readonly before?: string | undefined; readonly limit: number },
+): ApprovalRow[] {
+  const page = { limit, before: before === undefined ? undefined : [before] };
+  return approvals.all(reading, workspaceId, { approver, state: "open" }, page);
 }

@@ -10,7 +10,7 @@ export interface ApprovalRow {
   /** The id of the runner's request, which the answer carries too; empty for a tool call. */
   readonly request: string;
   /** Who may answer while it is open: the assignee as it is now, or the person of the rule; null for nobody. */
-  readonly approver?: string | null;
+  readonly approver: string | null;
   /** Absent for a permission. */
   readonly rule?: ApprovalRule;
   /** The id of the tool call; absent for a permission. */

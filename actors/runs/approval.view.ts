@@ -36,10 +36,10 @@ export const approvalSchema = z
   .meta({ title: "approval" });
 
 export function approvalView(row: ApprovalRow): z.output<typeof approvalSchema> {
-  const { request: _request, inputs, edited, approver, rule, callId, ...fields } = row;
+  const { request: _request, inputs, edited, rule, callId, ...fields } = row;
   return {
     ...fields,
-    ...{ approver: approver ?? null, rule: rule ?? null, callId: callId ?? null },
+    ...{ rule: rule ?? null, callId: callId ?? null },
     inputs: { ...parseInputs(inputs) },
     edited: edited === null ? null : { ...parseInputs(edited) },
   };

@@ -1,4 +1,5 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { tallyRefusal } from "../run-facts/call-tally.js";
@@ -119,13 +120,40 @@ function sendAnswer(
   sendToRunner(turn, context, { ...answer, verdict, inputs: edited, reason: note });
 }
 
-/** Sends the owner what the run waits for its assignee to approve now; what another person is asked is not the owner's. */
+/** Sends the owner what the run waits for its assignee to approve now. */
 export function notifyOwner(turn: Turn, owner: RunOwner): void {
   const { partition, id: runId } = turn.self;
-  const [first, ...others] = listOpenApprovals(turn, partition, runId).filter(({ rule }) => rule !== "person");
-  if (first === undefined) return sendToOwner(turn, { type: "run.asking", runId, asks: null });
   const assignee = owner.assignee(turn, partition, getRunRow(turn)) ?? null;
-  sendToOwner(turn, { type: "run.asking", runId, asks: asksText(first, others.length, assignee) });
+  sendToOwner(turn, { type: "run.asking", runId, asks: findAsks(turn, partition, { runId, assignee }) });
+}
+
+/** Whose approvals of which run. */
+interface AskedOf {
+  readonly runId: string;
+  readonly assignee: string | null;
+}
+
+/** What a run asks of its assignee, in a sentence; null for nothing. What another person is asked is not the assignee's. */
+function findAsks(reading: Reading, workspaceId: string, { runId, assignee }: AskedOf): string | null {
+  const [first, ...others] = listAssigneesApprovals(reading, workspaceId, runId);
+  return first === undefined ? null : asksText(first, others.length, assignee);
+}
+
+/** The open approvals of a run that its assignee answers, oldest first. */
+export function listAssigneesApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
+  return listOpenApprovals(reading, workspaceId, runId).filter(({ rule }) => rule !== "person");
+}
+
+/**
+ * The open approvals of a run are its new assignee's from now on. In a turn of the run's owner; returns what the run asks
+ * of them, null for nothing.
+ */
+export function reassignApprovals(turn: Turn, asked: AskedOf): string | null {
+  const { partition } = turn.self;
+  for (const approval of listAssigneesApprovals(turn, partition, asked.runId)) {
+    approvals.put(turn, partition, approval, { ...approval, approver: asked.assignee });
+  }
+  return findAsks(turn, partition, asked);
 }
 
 function asksText({ kind, tool, reason }: ApprovalRow, others: number, assignee: string | null): string {

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { findLine } from "../lines/line.queries.js";
 import { openerSchema } from "../run-facts/opener.js";
 import { failureSchema } from "../runners/protocol.js";
-import { listOpenApprovals } from "../runs/approval.table.js";
+import { listAssigneesApprovals } from "../runs/approvals.js";
 import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";
 import type { TaskRow } from "./task.js";
 
@@ -74,6 +74,6 @@ export function streamedTaskView(reading: Reading, workspaceId: string, task: Ta
 /** Open approvals without the inputs of the calls, which only callers see who may read outcomes. */
 function openApprovalsView(reading: Reading, workspaceId: string, { state, runId }: TaskRow) {
   if (state !== "inbox" || runId === null) return [];
-  const open = listOpenApprovals(reading, workspaceId, runId).filter(({ rule }) => rule !== "person");
+  const open = listAssigneesApprovals(reading, workspaceId, runId);
   return open.map(({ id, tool, askedAt }) => ({ id, runId, tool, askedAt }));
 }

@@ -7,6 +7,7 @@ import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { invalid, type Refusal } from "../refusal.js";
 import { recordStay } from "../run-facts/stay.table.js";
+import { reassignApprovals } from "../runs/approvals.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
@@ -258,14 +259,19 @@ export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskC
 
 export function reassign({ turn, assignee }: Delivered<AssignTask>): void {
   const row = taskRow(turn);
-  answer(turn, putTask(turn, row, { ...row, assignee }));
+  answer(turn, putTask(turn, row, { ...row, assignee, asks: reassignAsks(turn, row, assignee) }));
+}
+
+/** What the task asks of its new assignee: what its run waits for is for them to approve. */
+function reassignAsks(turn: Turn, { runId, asks }: TaskRow, assignee: string | null): string | null {
+  return (runId === null ? null : reassignApprovals(turn, { runId, assignee })) ?? asks;
 }
 
 /** Unassigns the task if its assignee is the person who left. */
 export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
   const row = taskRow(turn);
   if (row.assignee !== userId) return;
-  const unassigned = putTask(turn, row, { ...row, assignee: null });
+  const unassigned = putTask(turn, row, { ...row, assignee: null, asks: reassignAsks(turn, row, null) });
   appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
 }
 

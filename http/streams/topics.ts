@@ -7,9 +7,9 @@ import { ReplayMemory } from "../../actors/replays/replay-memory.js";
 import { replaySetTopicView } from "../../actors/replays/replay-set-topic.view.js";
 import { replayTopicView } from "../../actors/replays/replay-topic.view.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { runTopicView } from "../../actors/runs/run-topic.view.js";
 import { searchTopicView } from "../../actors/searches/search-topic.view.js";
 import { taskTopicView, teamTopic } from "../../actors/tasks/task-topic.view.js";
+import { runWithCallsTopicView } from "../../actors/tool-calls/run-topic.view.js";
 
 /** What topics are made of. */
 export interface TopicParts {
@@ -24,7 +24,7 @@ export function createTopics({ kinds, judging }: TopicParts): ReadonlyMap<string
     ["workspace", resourceTopic(kinds, "workspace")],
     ["team", teamTopic(resourceTopic(kinds, "team"))],
     ["task", taskTopicView],
-    ["run", runTopicView],
+    ["run", runWithCallsTopicView],
     ["hook-occurrence", hookOccurrenceTopicView],
     ["replay-set", replaySetTopicView({ judging, memory })],
     ["replay", replayTopicView(memory)],

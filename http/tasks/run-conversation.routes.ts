@@ -6,6 +6,8 @@ import { type AnswerApproval, runRef, type SendMessage } from "../../actors/runs
 import { findRunToWorkOn, findVisibleRun, listApprovals, type VisibleRun } from "../../actors/runs/run.queries.js";
 import { stepSchema, stepView } from "../../actors/runs/run.view.js";
 import type { Sealer } from "../../actors/sealer.js";
+import { toolCallRef } from "../../actors/tool-calls/tool-call.messages.js";
+import { findCallOfApproval } from "../../actors/tool-calls/tool-call.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
@@ -73,19 +75,19 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     }),
     answerRoute(options, {
       name: "approve",
-      summary: "Give leave for a call as it was asked (the task's assignee)",
+      summary: "Give leave for a call as it was asked (the task's assignee, or the person whose own rule asks)",
       body: z.strictObject({}),
       answerOf: () => ({ verdict: "approved", edited: null, note: null }),
     }),
     answerRoute(options, {
       name: "edit",
-      summary: "Give leave for a call with other inputs (the task's assignee)",
+      summary: "Give leave for a call with other inputs (the task's assignee, or the person whose own rule asks)",
       body: z.strictObject({ inputs: inputsSchema }),
       answerOf: ({ inputs }) => ({ verdict: "approved", edited: JSON.stringify(inputs), note: null }),
     }),
     answerRoute(options, {
       name: "dismiss",
-      summary: "Give no leave for a call (the task's assignee)",
+      summary: "Give no leave for a call (the task's assignee, or the person whose own rule asks)",
       body: dismissal,
       answerOf: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
     }),
@@ -112,13 +114,18 @@ function answerRoute<Body extends z.ZodType>(
     body,
     headers: { "idempotency-key": "optional" },
     answers: { 200: { body: approvalSchema, headers: replayedHeader } },
-    handle: async (request, { workspaceId, run }) => {
+    handle: async (request, found) => {
+      const { workspaceId, run } = found;
       const { caller, params, body: given } = request;
       const { approvalId = "" } = params;
       const idempotency = idempotencyOf(sealer, request, `approval.${name} ${run.id} ${approvalId}`);
       const answer = { by: caller.userId, approvalId, ...answerOf(given), idempotency };
-      const message: AnswerApproval = { type: "approval.answer", ...answer };
-      const { approval, replayed } = granted(await runtime.ask(runRef(workspaceId, run.id), message));
+      const callId = findCallOfApproval(runtime.reading, found, approvalId);
+      const { approval, replayed } = granted(
+        callId === undefined
+          ? await runtime.ask(runRef(workspaceId, run.id), { type: "approval.answer", ...answer })
+          : await runtime.ask(toolCallRef(workspaceId, callId), { type: "call.answer", runId: run.id, ...answer }),
+      );
       return { status: 200, body: approvalView(approval), headers: replayHeaders(replayed) };
     },
   });

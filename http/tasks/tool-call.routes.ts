@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js";
+import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
+import { listOwnApprovals, listToolCalls } from "../../actors/tool-calls/tool-call.queries.js";
+import { toolCallSchema, toolCallView } from "../../actors/tool-calls/tool-call.view.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces } from "../page-reading.js";
+import { cursor, pageSize, wholeNumber } from "../paging.js";
+import { type Route, route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+
+/** Calls of a page: each has up to 64 KiB of inputs, and as much of output. */
+const MAX_CALLS_SHOWN = 50;
+/** Calls that are read before other work has its turn. */
+const CALLS_AT_ONCE = 5;
+
+const ownApprovalSchema = approvalSchema
+  .extend({
+    taskId: z.string(),
+    link: z.string().describe("The address of the task."),
+  })
+  .meta({ title: "approval of a person" });
+
+interface ToolCallRoutesOptions {
+  readonly runtime: Runtime;
+  readonly baseUrl: () => string;
+}
+
+/** Calls of runs' tools, and the approvals that wait for a person. */
+export function toolCallRoutes({ runtime: { reading }, baseUrl }: ToolCallRoutesOptions): readonly Route[] {
+  const visibleRun: Subject<VisibleRun> = {
+    find: ({ caller, params }) => findVisibleRun(reading, caller, params.runId ?? ""),
+  };
+  return [
+    subjectRoute(visibleRun, {
+      method: "GET",
+      path: "/api/runs/{runId}/tool-calls",
+      summary: "The calls of integrations' tools that a run's agent asked for, newest first",
+      access: "any",
+      query: z.strictObject({
+        before: cursor.optional(),
+        limit: wholeNumber.max(MAX_CALLS_SHOWN, `must be at most ${MAX_CALLS_SHOWN}`).default(MAX_CALLS_SHOWN),
+      }),
+      answers: { 200: z.strictObject({ items: z.array(toolCallSchema) }) },
+      handle: async (request, found) => {
+        const calls = listToolCalls(reading, found, request.query);
+        const toItem = (call: (typeof calls)[number]) => toolCallView(reading, found.workspaceId, call);
+        return { status: 200, body: { items: await inPieces(calls, request, toItem, CALLS_AT_ONCE) } };
+      },
+    }),
+    route({
+      method: "GET",
+      path: "/api/approvals",
+      summary: "What waits for your approval, over all tasks, newest first",
+      access: "person",
+      query: z.strictObject({
+        state: z.enum(["open"], "must be open").default("open"),
+        before: cursor.optional(),
+        limit: pageSize(),
+      }),
+      answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema) }) },
+      handle: async (request) => {
+        const found = listOwnApprovals(reading, request.caller, request.query);
+        const items = await inPieces(found, request, ({ approval, run }) => {
+          const taskId = run.taskId ?? "";
+          return { ...approvalView(approval), taskId, link: `${baseUrl()}/api/tasks/${taskId}` };
+        });
+        return { status: 200, body: { items } };
+      },
+    }),
+  ];
+}
