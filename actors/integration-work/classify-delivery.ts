@@ -11,6 +11,7 @@ import {
   onLookedUp,
   onRaised,
   onTurnToRaise,
+  onWatched,
   type Progress,
 } from "./delivery-progress.js";
 
@@ -58,6 +59,7 @@ function toProgress(
   context: DeliveryContext,
 ): Progress | null {
   if (message.type === "delivery.raise") return onTurnToRaise(context);
+  if (message.type === "delivery.watch") return onWatched(context);
   if (message.type === "task.raised") return onRaised(context, message);
   if (isResultOf(EVALUATION, message)) {
     const { result } = message;

@@ -15,7 +15,8 @@
  * | taking   | delivery.due                               | taking   | waits for a place, by its age                   |
  * | taking   | delivery.redeliver                         | taking   | a new delivery, or why there is none            |
  * | taking   | deliveries.redeliver                       | taking   | 20 a second from then on                        |
- * | taking   | woken                                      | taking   | the next of a period; what is too old goes      |
+ * | taking   | woken                                      | taking   | the next of a period; what is too old goes;     |
+ * |          |                                            |          | those that have a place are watched             |
  * | taking   | intake.check, the integration is gone      | clearing | what is stored goes, in slices                  |
  * | clearing | woken, more is stored                      | clearing |                                                 |
  * | clearing | woken, nothing is stored                   | clearing | stops                                           |

@@ -11,7 +11,7 @@ import { deliveryKeys, recordKey, removeOldKeys } from "./delivery-key.table.js"
 import { count, remove, removeOldest, SWEEP_MS } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
 import { redeliverNext } from "./redeliver.js";
-import { enqueue, vacate } from "./working-places.js";
+import { enqueue, vacate, watch } from "./working-places.js";
 
 /** Time after which a sender that is refused may try again, in seconds. */
 const CROWDED_SECONDS = 30;
@@ -81,6 +81,7 @@ export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeCo
 /** The next of a period that is redelivered, or what is too old. */
 export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
   if (name === "redeliver") return redeliverNext(turn, context);
+  if (name === "watch") return watch(turn, context);
   return sweep(turn, context);
 }
 

@@ -39,13 +39,15 @@ export interface DeliveryContext {
   readonly attempt: number;
   /** Effects that were started, for their ids. */
   readonly effects: number;
+  /** How far it was when it was last watched; null before. */
+  readonly watchedAt: number | null;
 }
 
 export const newDelivery: DeliveryContext = {
   ...{ integrationId: "", mayRaise: false, from: FIRST_PLACE, captures: null, lookupNote: null },
   ...{ entries: [], next: null, lookup: null, told: [], rows: 0 },
   counts: { opened: 0, said: 0, unmatched: 0, unrouted: 0, failed: 0 },
-  ...{ skipped: 0, units: MAX_DELIVERY_UNITS, attempt: 1, effects: 0 },
+  ...{ skipped: 0, units: MAX_DELIVERY_UNITS, attempt: 1, effects: 0, watchedAt: null },
 };
 
 /** How it goes on. */
@@ -94,10 +96,27 @@ export function onTurnToRaise(context: DeliveryContext): Progress {
   return raising.entries.length === 0 ? { ...nothing, context: raising, does: "nothing" } : advance(raising);
 }
 
-/** The first entry was raised. */
+/** It is watched: a raise that nobody answered since the last time fails, so that others have their turn. */
+export function onWatched(context: DeliveryContext): Progress {
+  const far = countOf(context) + context.effects;
+  const [entry] = context.entries;
+  const isStuck = context.mayRaise && entry !== undefined && "raise" in entry && context.watchedAt === far;
+  if (!isStuck) return { ...nothing, context: { ...context, watchedAt: far }, does: "nothing" };
+  const failed = { ...placeOf(entry), outcome: "failed", taskId: null, reason: "it was not answered" } as const;
+  return advance(tell({ ...context, entries: context.entries.slice(1) }, failed));
+}
+
+/** What a raised entry is known by. */
+export function toRaiseKey(deliveryId: string, { event, item }: EvaluatedEntry): string {
+  return `${deliveryId}:${event}:${item ?? "-"}`;
+}
+
+/** The first entry was raised. An answer that comes too late says nothing. */
 export function onRaised(context: DeliveryContext, raised: TaskRaised): Progress {
   const [entry, ...entries] = context.entries;
-  if (entry === undefined || !("raise" in entry)) return { ...nothing, context, does: "nothing" };
+  if (entry === undefined || !("raise" in entry) || raised.key !== toRaiseKey(raised.deliveryId, entry)) {
+    return { ...nothing, context, does: "nothing" };
+  }
   const { unrouted, note } = entry.raise;
   const isUnrouted = raised.outcome === "unmatched" && unrouted !== null;
   const outcome = isUnrouted ? "unrouted" : raised.outcome;

@@ -6,7 +6,7 @@
  * | accepted | delivery.placed (delivery.work: a place is free)      | working   | its first entries are evaluated   |
  * | accepted | delivery.gone (delivery.work, without a row)          | accepted  | stops                             |
  * | working  | delivery.goes-on (entries evaluated, an entry raised, | working   | the next entry is raised, or the  |
- * |          | its turn to raise, a lookup answered)                 |           | next ones are evaluated           |
+ * |          | its turn to raise, a lookup answered, watched)        |           | next ones are evaluated           |
  * | working  | delivery.waits (a lookup failed, may be tried again)  | waiting   | gives up its place; wake-up after |
  * |          |                                                       |           | 2 s, doubling, 8 attempts         |
  * | working  | delivery.gone                                         | working   | stops                             |

@@ -111,8 +111,13 @@ export interface RaiseDelivery extends Message {
   readonly type: "delivery.raise";
 }
 
+/** From the intake, now and then: a raise that was not answered since the last time is given up. */
+export interface WatchDelivery extends Message {
+  readonly type: "delivery.watch";
+}
+
 /** A delivery, by its id. */
-export const deliveryRef = reference<WorkDelivery | RaiseDelivery | TaskRaised>("delivery");
+export const deliveryRef = reference<WorkDelivery | RaiseDelivery | WatchDelivery | TaskRaised>("delivery");
 
 /** What the actor of a delivery is told, with what its effects and its wake-up tell it. */
-export type DeliveryMessage = WorkDelivery | RaiseDelivery | TaskRaised | EffectEnded | Woken;
+export type DeliveryMessage = WorkDelivery | RaiseDelivery | WatchDelivery | TaskRaised | EffectEnded | Woken;

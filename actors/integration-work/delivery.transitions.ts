@@ -11,7 +11,7 @@ import type { DeliveryRow } from "./delivery.js";
 import { deliveryIntakeRef, deliveryRef } from "./delivery.messages.js";
 import { deliveries, deliveryEntries } from "./delivery.table.js";
 import { EVALUATION } from "./delivery-evaluation.effects.js";
-import { countOf, type DeliveryContext, newDelivery, type Progress } from "./delivery-progress.js";
+import { countOf, type DeliveryContext, newDelivery, type Progress, toRaiseKey } from "./delivery-progress.js";
 import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
 
 /** How long the request of a lookup may take, in milliseconds. */
@@ -125,7 +125,7 @@ function raiseFirst(turn: Turn, context: DeliveryContext): void {
   const { fields } = findResource<IntegrationFields>(turn, partition, "integration", integrationId) ?? {};
   const { attaches, unrouted: _unrouted, note: _note, ...raise } = entry.raise;
   const message: RaiseTask = {
-    ...{ type: "task.raise", deliveryId: id, key: `${id}:${entry.event}:${entry.item ?? "-"}`, ...raise },
+    ...{ type: "task.raise", deliveryId: id, key: toRaiseKey(id, entry), ...raise },
     integration: { id: integrationId, key: fields?.integration ?? integrationId },
     attaches: attaches === null ? null : toRaisedFiles(turn, row, { event: entry.event, ...attaches }),
     causes: row.causes,

@@ -3,6 +3,17 @@ import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
 import { type IntakeContext, PLACES, type WorkingDelivery } from "./delivery-intake.js";
 import { queuedDeliveries } from "./delivery-intake.table.js";
 
+/** How often deliveries that have a place are watched, in milliseconds. */
+const WATCH_MS = 10 * 60 * 1_000;
+
+/** Watches those that have a place, as long as one has. */
+export function watch(turn: Turn, context: IntakeContext): IntakeContext {
+  for (const { id } of context.working) turn.send(deliveryRef(turn.self.partition, id), { type: "delivery.watch" });
+  const watches = context.working.length > 0;
+  if (watches) turn.wake("watch", turn.now + WATCH_MS);
+  return { ...context, watches };
+}
+
 /** Gives a delivery a place, or puts it into the queue. */
 export function enqueue(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   // While something is queued there is no place.
@@ -34,7 +45,12 @@ function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };
   const { partition, id: integrationId } = turn.self;
   turn.send(deliveryRef(partition, id), { type: "delivery.work", integrationId, isFirst });
-  return { ...context, working: [...others, working].sort((left, right) => (left.id < right.id ? -1 : 1)) };
+  if (!context.watches) turn.wake("watch", turn.now + WATCH_MS);
+  return {
+    ...context,
+    watches: true,
+    working: [...others, working].sort((left, right) => (left.id < right.id ? -1 : 1)),
+  };
 }
 
 function raiseFirst(turn: Turn, context: IntakeContext): IntakeContext {

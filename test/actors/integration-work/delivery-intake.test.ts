@@ -1,0 +1,215 @@
+import t from "tap";
+import { deliveryIntakeRef } from "../../../actors/integration-work/delivery.messages.js";
+import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import { emptyIntake, type IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
+import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-intake.machine.js";
+import { queuedDeliveries } from "../../../actors/integration-work/delivery-intake.table.js";
+import { newDelivery, onRaised, onWatched } from "../../../actors/integration-work/delivery-progress.js";
+import { deliveryWorld } from "../../support/delivery-world.js";
+import { expr } from "../../support/integration.js";
+import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "../../support/integration-rows.js";
+import { stepByHand } from "../../support/turn.js";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+function intake(context: Partial<IntakeContext> = {}) {
+  const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
+  const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
+  actor.restore("taking", { ...emptyIntake, ...context });
+  const take = (key: string | null = null, bytes = 2) => {
+    const delivery = {
+      ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key, headers: {} },
+      ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
+    };
+    return actor.take({ type: "delivery.take", delivery } as never);
+  };
+  const id = (taken: ReturnType<typeof take>) => (taken.answer as { id: string }).id;
+  /** Ends a delivery, as its actor does. */
+  const end = (which: string, state: "done" | "failed" = "done") => {
+    const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
+    if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });
+    return actor.take({ type: "delivery.left", id: which, isOver: true } as never);
+  };
+  return { actor, rows, take, id, end, stored: () => deliveries.list(rows, WORKSPACE, [INTEGRATION]) };
+}
+
+const told = ({ sent }: { sent: readonly { to: { id: string }; message: { type: string } }[] }) =>
+  sent.filter(({ message }) => message.type.startsWith("delivery.")).map(({ to, message }) => [message.type, to.id]);
+
+t.test("eight have a place, and are raised in order of arrival; only one that waits is overtaken", async (t) => {
+  const { actor, take, id, end, rows } = intake();
+  const ids = Array.from({ length: 10 }, () => id(take()));
+  const [first = "", second = "", third = ""] = ids;
+  t.equal(actor.context<IntakeContext>().working.length, 8);
+  t.equal(queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]).length, 2);
+  const ready = (which: string) => told(actor.take({ type: "delivery.ready", id: which } as never));
+  t.same(ready(third), [], "two came before it");
+  t.same(ready(second), []);
+  t.same(told(end(first)), [
+    ["delivery.raise", second],
+    ["delivery.work", ids[8]],
+  ]);
+  const waits = actor.take({ type: "delivery.left", id: second, isOver: false } as never);
+  t.same(told(waits), [
+    ["delivery.raise", third],
+    ["delivery.work", ids[9]],
+  ]);
+  t.same(told(actor.take({ type: "delivery.due", id: second } as never)), [], "there is no place");
+  t.same(told(end(third)), [["delivery.work", second]], "the oldest goes first");
+  t.match(actor.context<IntakeContext>(), { backlog: 8, ended: 2 });
+});
+
+t.test("a key is taken once in seven days, and again after a failure", async (t) => {
+  const { actor, take, id, end, stored } = intake();
+  const first = id(take("a"));
+  t.match(take("a").answer, { id: first, isRepeated: true });
+  t.equal(stored()[0]?.repeated, 1);
+  actor.now += 7 * DAY_MS - 1;
+  t.match(take("a").answer, { id: first, isRepeated: true });
+  actor.now += 1;
+  const second = id(take("a"));
+  t.not(second, first);
+  end(second, "failed");
+  t.match(take("a").answer, { isRepeated: false });
+  t.equal(take("b").answer !== undefined, true);
+});
+
+t.test("beyond the most that may wait a delivery is refused for a while, and one that is known is not", async (t) => {
+  for (const full of [{ backlog: 10_000 }, { backlogBytes: 256 * 1024 * 1024 }]) {
+    const { take, actor, stored } = intake();
+    const known = take("a");
+    actor.restore("taking", { ...actor.context<IntakeContext>(), ...full });
+    t.match(take("b").answer, { refused: "too-many-requests", retryAfterSeconds: 30 });
+    t.match(take("a").answer, { isRepeated: true });
+    t.equal(stored().length, 1);
+    t.ok(known.taken);
+  }
+});
+
+t.test("old bodies go first, then old deliveries; what is thirty days old goes with its key", async (t) => {
+  const { actor, take, id, end, stored, rows } = intake();
+  const ids = Array.from({ length: 4 }, (_, n) => id(take(`k${n}`, 100)));
+  for (const each of ids.slice(0, 3)) end(each);
+  actor.restore("taking", { ...actor.context<IntakeContext>(), bytes: 256 * 1024 * 1024 });
+  take(null, 150);
+  t.same(
+    stored().map(({ body }) => body?.bytes ?? null),
+    [null, null, 100, 100, 150],
+  );
+  t.equal(actor.context<IntakeContext>().bytes, 256 * 1024 * 1024 - 50);
+  const gone = actor.take({ type: "delivery.redeliver", id: ids[0] } as never);
+  t.match(gone.answer, { refused: "body-gone" });
+  actor.restore("taking", { ...actor.context<IntakeContext>(), ended: 10_000 });
+  end(ids[3] ?? "");
+  t.same(
+    stored()
+      .map(({ id }) => id)
+      .includes(ids[0] ?? ""),
+    false,
+  );
+  actor.now += 31 * DAY_MS;
+  actor.take({ type: "woken", name: "sweep", dueMs: actor.now } as never);
+  t.same(
+    stored().map(({ state }) => state),
+    ["accepted"],
+    "what is not over stays",
+  );
+  t.equal(rows.range({ prefix: [WORKSPACE, "row", "delivery-key"] }).length, 0);
+});
+
+t.test("a period is worked again, 20 a second, and twice asked for once", async (t) => {
+  const { actor, take, id, end, stored } = intake();
+  const ids = Array.from({ length: 25 }, () => id(take()));
+  for (const each of ids) end(each, "failed");
+  const period = { fromMs: actor.now - 1, toMs: actor.now + 1, states: ["failed"], after: null };
+  t.equal(actor.take({ type: "deliveries.redeliver", period } as never).answer, null);
+  actor.take({ type: "deliveries.redeliver", period } as never);
+  const redelivered = () => stored().filter(({ source }) => source === "redelivery").length;
+  const counts: number[] = [];
+  for (let second = 0; second < 4; second++) {
+    actor.take({ type: "woken", name: "redeliver", dueMs: actor.now } as never);
+    counts.push(redelivered());
+    actor.now += 1_000;
+  }
+  t.same(counts, [20, 25, 25, 25]);
+  t.same(actor.context<IntakeContext>().periods, []);
+});
+
+t.test("what is stored goes with the integration, in slices", async (t) => {
+  const { actor, take, rows, stored } = intake();
+  for (let n = 0; n < 120; n++) take(`k${n}`);
+  actor.take({ type: "delivery.refuse", headers: {}, bytes: 1 } as never);
+  t.notOk(actor.take({ type: "intake.check" } as never).taken, "it is there");
+  rows.remove([WORKSPACE, "row", "resource", "integration", INTEGRATION]);
+  actor.take({ type: "intake.check" } as never);
+  t.equal(actor.value, "clearing");
+  let turns = 0;
+  while (!actor.take({ type: "woken", name: "clear", dueMs: 0 } as never).stopped) turns += 1;
+  t.ok(turns > 1, `${turns} turns`);
+  t.same(stored(), []);
+  for (const name of ["delivery-key", "delivery-queued", "delivery-refused", "delivery-in"])
+    t.same(rows.range({ prefix: [WORKSPACE, "row", name] }), [], name);
+});
+
+t.test("a lookup is tried eight times; then its entry fails, and those after it are told", async (t) => {
+  const world = await deliveryWorld({
+    webhook: {
+      events: [
+        {
+          forEach: expr("body.list"),
+          lookup: { request: { url: "https://api.example.com/x" }, capture: { who: expr("response.who") } },
+          raise: { say: expr("who == null ? 'nobody' : who"), marks: { of: { value: expr("item") } } },
+        },
+      ],
+    },
+  });
+  world.lookup = ({ values }) => {
+    const { item } = JSON.parse(values) as { item: string };
+    if (item === "down") return { success: false, code: "server-error", reason: "it responded 503" };
+    if (item === "absent") return { success: false, code: "rejected", reason: "it responded 404" };
+    return { captures: '{"who":"ada"}' };
+  };
+  const waiting = world.send({ json: { list: ["down", "absent", "there"] } });
+  const later = world.send({ json: { list: ["there"] } });
+  await world.harness.advance(3_000);
+  const [first, second] = world.deliveries();
+  t.match(first, { state: "waiting", attempts: 2 });
+  t.match(second, { state: "done" }, "it is overtaken");
+  await world.harness.advance(10 * 60_000);
+  await Promise.all([waiting, later]);
+  t.match(world.deliveries()[0], { state: "done", attempts: 0 });
+  t.equal(world.looked.length, 8 + 1 + 1 + 1);
+  t.match(world.entries(first?.id ?? ""), [
+    { item: 0, outcome: "failed", reason: "lookup: it responded 503" },
+    { item: 1, outcome: "unmatched", reason: "lookup: it responded 404" },
+    { item: 2, outcome: "unmatched", reason: null },
+  ]);
+  t.same(
+    world.raised().map(({ say }) => say),
+    ["ada", "nobody", "ada"],
+  );
+});
+
+t.test("a raise that nobody answers fails when it is watched twice; an answer after that says nothing", async (t) => {
+  const raise = {
+    say: "x",
+    opens: null,
+    branch: null,
+    marks: [],
+    channel: null,
+    attaches: null,
+    unrouted: null,
+    note: null,
+  };
+  const entries = [0, 1].map((item) => ({ event: 0, item, raise }));
+  const raising = { ...newDelivery, mayRaise: true, entries };
+  const once = onWatched(raising);
+  t.match(once, { does: "nothing" });
+  const answer = (key: string) =>
+    ({ type: "task.raised", deliveryId: "d", key, outcome: "said", taskId: "t", reason: null }) as const;
+  t.match(onWatched(onRaised(once.context, answer("d:0:0")).context), { does: "nothing" }, "it went on");
+  const late = onWatched(once.context);
+  t.match(late, { does: "raise", context: { told: [{ outcome: "failed", reason: "it was not answered" }] } });
+  t.match(onRaised(late.context, answer("d:0:0")), { does: "nothing" });
+  t.match(onRaised(late.context, answer("d:0:1")), { does: "end", end: { state: "done" } });
+});
