@@ -23,6 +23,7 @@ import { deliveryIntakeActor } from "./integration-work/delivery-intake.machine.
 import { scheduleActor } from "./integration-work/schedule.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import { pullRequestActor } from "./pull-requests/pull-request.machine.js";
+import { pullRequestLogActor } from "./pull-requests/pull-request-log.machine.js";
 import { judgesNothing, type ReplayJudging } from "./replays/judging/model-terms.js";
 import { replayActor } from "./replays/replay.machine.js";
 import { replaySetsActor } from "./replays/replay-sets.machine.js";
@@ -88,6 +89,7 @@ export function createActorTypes(
     runActor(runOwners),
     toolCallActor(runOwners),
     pullRequestActor(runOwners),
+    pullRequestLogActor,
     decisionSetActor,
     archiveActor(archives),
     replaySetsActor(judging),

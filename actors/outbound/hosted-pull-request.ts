@@ -37,8 +37,8 @@ export interface HostedAuthor {
 export interface HostedReview {
   readonly by: HostedAuthor;
   readonly atMs: number;
-  /** The commit that was reviewed. */
-  readonly commit: string;
+  /** The commit that was reviewed; null for a comment, which makes no round. */
+  readonly commit: string | null;
 }
 
 const MAX_TEXT = 65_536;

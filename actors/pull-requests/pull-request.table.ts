@@ -25,6 +25,8 @@ const taskTopic = topic<PullRequestChanged>("task");
 
 /** `[repository in lower case, number, pull request]`; the code host tells of them so. */
 const pullRequestNumbers = table<true>("pull-request-number");
+/** `[repository in lower case, commit of the merge, pull request]` */
+const pullRequestMerges = table<true>("pull-request-merge");
 /** `[repository in lower case, branch, pull request]`, of those of tasks */
 const pullRequestBranches = table<true>("pull-request-branch");
 
@@ -39,6 +41,9 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
   derived: [
     derivedRows(pullRequestNumbers, ({ id, repository, number }) =>
       number === null ? [] : [[[repository.toLowerCase(), number, id], true]],
+    ),
+    derivedRows(pullRequestMerges, ({ id, repository, mergeCommit }) =>
+      mergeCommit === null ? [] : [[[repository.toLowerCase(), mergeCommit, id], true]],
     ),
     derivedRows(pullRequestBranches, ({ id, repository, branch, role }) =>
       role === "own" ? [[[repository.toLowerCase(), branch, id], true]] : [],
@@ -64,13 +69,14 @@ export function pullRequestEntry(workspaceId: string, pullRequestId: string): Di
 
 export const pullRequestSource = rowSource(pullRequests, ({ id }, { partition }) => [pullRequestEntry(partition, id)]);
 
-/** Those that are over; an open one is kept, however old. */
+/** Those that are over; an open one of a task is kept, however old, and of people while something happens to it. */
 export const pullRequestRetention = retain(pullRequests, {
   period: "work",
   cost: 4,
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
-  endedAtMs: ({ state, createdAt, mergedAt, closedAt }) => {
+  endedAtMs: ({ role, state, createdAt, mergedAt, closedAt, hostUpdatedAt }) => {
     if (state === "failed") return Date.parse(createdAt);
+    if (role !== "own" && state === "open") return hostUpdatedAt === null ? null : Date.parse(hostUpdatedAt);
     return state === "merged" || state === "closed" ? Date.parse(mergedAt ?? closedAt ?? createdAt) : null;
   },
   remove: (turn, { id }) => {
@@ -98,6 +104,16 @@ export function listByNumber(
   { repository, number }: { readonly repository: string; readonly number: number },
 ): PullRequestRow[] {
   const found = pullRequestNumbers.entries(reading, workspaceId, [repository.toLowerCase(), number]);
+  return rowsOf(reading, workspaceId, found);
+}
+
+/** Those that were merged with this commit. */
+export function listByMerge(
+  reading: Reading,
+  workspaceId: string,
+  { repository, commit }: { readonly repository: string; readonly commit: string },
+): PullRequestRow[] {
+  const found = pullRequestMerges.entries(reading, workspaceId, [repository.toLowerCase(), commit]);
   return rowsOf(reading, workspaceId, found);
 }
 

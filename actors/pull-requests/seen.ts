@@ -69,7 +69,7 @@ function tellsOther(before: PullRequestRow, after: PullRequestRow): boolean {
 function addReviews(before: PullRequestRow, reviews: readonly HostedReview[]): PullRequestRow {
   const counted = reviews.filter((review) => isPeoplesReview(review, before.author));
   if (counted.length === 0) return before;
-  const commits = [...new Set([...before.reviewedCommits, ...counted.map(({ commit }) => commit)])].sort();
+  const commits = [...new Set([...before.reviewedCommits, ...counted.flatMap(({ commit }) => commit ?? [])])].sort();
   const times = counted.map(({ atMs }) => atMs);
   const first = before.firstReviewAt === null ? times : [Date.parse(before.firstReviewAt), ...times];
   const firstReviewAt = toText(Math.min(...first));

@@ -39,7 +39,7 @@ export const pullRequestFacts = indexedTable<PullRequestFact>("pull-request-fact
   ...{ under: ["teamId"], order: ["endedDay", "id"] },
 });
 
-/** One that is open is kept. */
+/** One of a task is kept while it is open. */
 export const pullRequestFactRetention = retain(pullRequestFacts, {
   period: "facts",
   lineParts: 1,
@@ -51,6 +51,7 @@ export const pullRequestFactRetention = retain(pullRequestFacts, {
   },
 });
 
-function endedMs({ endedDay, mergedMs, closedMs, openedMs }: PullRequestFact): number | null {
-  return endedDay === OPEN_DAY ? null : (mergedMs ?? closedMs ?? openedMs);
+function endedMs({ endedDay, role, mergedMs, closedMs, openedMs }: PullRequestFact): number | null {
+  if (endedDay === OPEN_DAY && role === "own") return null;
+  return mergedMs ?? closedMs ?? openedMs;
 }

@@ -7,7 +7,9 @@ import {
   isSignatureValid,
   toInstallationChange,
 } from "../../actors/code-host/delivery.js";
+import { type HostedNews, isNewsEvent, toHostedNews } from "../../actors/code-host/hosted-news.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
+import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.machine.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Metrics } from "../process/metrics.js";
@@ -39,7 +41,8 @@ export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readon
       description:
         "Signed with CODE_HOST_WEBHOOK_SECRET in `x-hub-signature-256`, named by `x-github-event` and " +
         "`x-github-delivery`; a delivery that comes again changes nothing. An installation that is suspended, taken " +
-        "up again or deleted there changes its connection; every other event is taken and unused.",
+        "up again or deleted there changes its connection; what happens to pull requests in repositories of lines is " +
+        "recorded, in whatever order it comes; every other event is taken and unused.",
       access: "public",
       body: z.instanceof(Uint8Array),
       rawBodyBytes: MAX_DELIVERY_BYTES,
@@ -64,11 +67,43 @@ async function take(
   if (delivery === undefined || !/^[\w-]{1,100}$/.test(delivery)) {
     return { refused: "bad-request", detail: "x-github-delivery must name the delivery." };
   }
-  const isInstallations = header("x-github-event") === INSTALLATION_EVENT;
-  const event = isInstallations ? parseInstallationEvent(body) : null;
-  const isUsed = event !== null && (await use(options.runtime, codeHost.name, { event, delivery }));
+  const name = header("x-github-event") ?? "";
+  const from = { host: codeHost.name, delivery };
+  const isUsed =
+    name === INSTALLATION_EVENT
+      ? await use(options.runtime, from, parseInstallationEvent(body))
+      : await useNews(options.runtime, from, listNews(name, body));
   metrics.delivered(isUsed ? "used" : "unused");
   return { status: 204 };
+}
+
+/** A delivery, and the code host that it is of. */
+interface DeliveryFrom {
+  readonly host: string;
+  readonly delivery: string;
+}
+
+/** What the delivery says of pull requests; nothing for one that cannot be read. */
+function listNews(name: string, body: Uint8Array): readonly HostedNews[] {
+  const read = isNewsEvent(name) ? parseJson(body) : null;
+  return read === null || "refused" in read ? [] : toHostedNews(name, read.json);
+}
+
+/** Sends the news to the repositories that they are of; resolves with whether any was used. */
+async function useNews(
+  runtime: Runtime,
+  { host, delivery }: DeliveryFrom,
+  all: readonly HostedNews[],
+): Promise<boolean> {
+  let isUsed = false;
+  for (const [index, news] of all.entries()) {
+    const workspaceId = findInstallationOwner(runtime.reading, { host, installationId: news.installationId });
+    if (workspaceId === undefined) continue;
+    const to = pullRequestLogRef(workspaceId, news.repository);
+    const messageId = `${delivery} ${index}`;
+    isUsed = (await runtime.ask(to, { type: "host.news", host, news }, { messageId })) === true || isUsed;
+  }
+  return isUsed;
 }
 
 /** Throws {@link Refused} for a body that is not an event of an installation. */
@@ -81,11 +116,7 @@ function parseInstallationEvent(body: Uint8Array): InstallationEvent {
 }
 
 /** Sends the event to the installation's connection; resolves with whether that changed anything. */
-async function use(
-  runtime: Runtime,
-  host: string,
-  { event, delivery }: { readonly event: InstallationEvent; readonly delivery: string },
-): Promise<boolean> {
+async function use(runtime: Runtime, { host, delivery }: DeliveryFrom, event: InstallationEvent): Promise<boolean> {
   const change = toInstallationChange(event);
   const installation = { host, installationId: event.installation.id };
   const workspaceId = findInstallationOwner(runtime.reading, installation);

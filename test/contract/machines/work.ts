@@ -46,6 +46,7 @@ const heldArchive = {
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: taskTable,
   "pull-request": pullRequestTable,
+  "pull-request-log": { keeping: { "host.news": "same", "effect.ended": "same" } },
   "task-attachments": { fetching: { "files.attach": "same", "effect.ended": "same" } },
   "team-marks": {
     keeping: {

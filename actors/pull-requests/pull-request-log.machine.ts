@@ -1,0 +1,55 @@
+/**
+ * What the code host tells of pull requests in a repository, `pull-request-log/<repository in lower case>`. It passes on
+ * what is about one of a task to that pull request, and writes the rows of those of people: one for each team with a
+ * line on the repository.
+ *
+ * | state   | moved by                                     | next    | also                                       |
+ * |---------|----------------------------------------------|---------|--------------------------------------------|
+ * | keeping | host.news                                    | keeping | passed on, or recorded; asks the code host |
+ * |         |                                              |         | where that is not clear                    |
+ * | keeping | effect.ended                                 | keeping | recorded                                   |
+ */
+import { setup } from "xstate";
+import { defineActor } from "../../runtime/define-actor.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import { reference } from "../../runtime/reference.js";
+import type { Answered, Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
+import type { HostedNews } from "../code-host/hosted-news.js";
+import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
+import { recordNews, takeLook } from "./pull-request-log.transitions.js";
+
+/** A delivery of the code host. Answered with whether it was about a pull request that is known, or is now. */
+export interface TakeNews extends Answered<boolean> {
+  readonly type: "host.news";
+  readonly host: string;
+  readonly news: HostedNews;
+}
+
+/** By workspace and repository, `owner/name`. */
+export const pullRequestLogRef = reference<TakeNews, [workspaceId: string, repository: string]>(
+  "pull-request-log",
+  (workspaceId, repository) => [workspaceId, repository.toLowerCase()],
+);
+
+const machine = setup({
+  types: { context: {} as Record<string, never>, events: {} as Delivered<TakeNews | EffectEnded> },
+}).createMachine({
+  id: "pull-request-log",
+  context: {},
+  initial: "keeping",
+  states: {
+    keeping: {
+      on: {
+        "host.news": { actions: ({ event }) => event.turn.reply(recordNews(event.turn, event)) },
+        "effect.ended": { actions: ({ event }) => takeEnded(event.turn, event) },
+      },
+    },
+  },
+});
+
+function takeEnded(turn: Turn, event: EffectEnded): void {
+  if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) takeLook(turn, event.result.output);
+}
+
+/** See the table above. */
+export const pullRequestLogActor = defineActor(pullRequestLogRef, { machine, version: 1 });

@@ -1,0 +1,165 @@
+import type { Turn } from "../../runtime/turn.js";
+import type { HostedNews } from "../code-host/hosted-news.js";
+import type { LineFields } from "../lines/line.js";
+import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
+import { listResources } from "../resources/resource.table.js";
+import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
+import type { PullRequestRow } from "./pull-request.js";
+import { pullRequestRef } from "./pull-request.messages.js";
+import { listByBranch, listByMerge, listByNumber, pullRequestEntry, pullRequests } from "./pull-request.table.js";
+import { recordPullRequestFact } from "./pull-request-fact.js";
+import { findReverts } from "./reverts.js";
+import { applyAnswer, applySeen, type Seen } from "./seen.js";
+
+/** Where the news come from. */
+interface Told {
+  readonly host: string;
+  readonly news: HostedNews;
+}
+
+/** Passes on or records what the code host told; returns whether it was about a pull request that is known then. */
+export function recordNews(turn: Turn, { host, news }: Told): boolean {
+  const { about, repository, installationId } = news;
+  if (about === "reach") return tellAll(turn, listOpen(turn, repository));
+  if ("branch" in about) {
+    const of = { repository, branch: about.branch };
+    return tellAll(
+      turn,
+      listByBranch(turn, turn.self.partition, of).filter(({ state }) => state === "open"),
+    );
+  }
+  const { picture, reviews, number } = about;
+  if (picture !== null) recordReverts(turn, picture);
+  const rows = listByNumber(turn, turn.self.partition, { repository, number });
+  const own = rows.find(({ role }) => role === "own") ?? findUnopened(turn, picture);
+  if (own !== undefined) {
+    turn.send(pullRequestRef(turn.self.partition, own.id), { type: "pull-request.seen", picture, reviews });
+    return true;
+  }
+  const at = { host, installationId, repository, number };
+  return recordPeoples(turn, { rows, at, seen: { picture, reviews } });
+}
+
+/** The task's pull request that is being opened, which this may be: nobody else pushes to its branch. */
+function findUnopened(turn: Turn, picture: HostedPullRequest | null): PullRequestRow | undefined {
+  if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
+  const found = listByBranch(turn, turn.self.partition, picture);
+  return found.findLast(({ number, state }) => number === null && (state === "opening" || state === "failed"));
+}
+
+/** The open ones of tasks in the repository. */
+function listOpen(turn: Turn, repository: string): readonly PullRequestRow[] {
+  const teamIds = listTeams(turn, repository);
+  const open = teamIds.flatMap((teamId) =>
+    pullRequests.all(turn, turn.self.partition, { teamId, role: "own", state: "open" }),
+  );
+  return open.filter((row) => row.repository.toLowerCase() === repository.toLowerCase());
+}
+
+/** Has these ask the code host what is so. */
+function tellAll(turn: Turn, rows: readonly PullRequestRow[]): boolean {
+  for (const { id } of rows) {
+    turn.send(pullRequestRef(turn.self.partition, id), { type: "pull-request.seen", picture: null, reviews: [] });
+  }
+  return rows.length > 0;
+}
+
+/** What is known and what is told of a pull request of people. */
+interface Peoples {
+  readonly rows: readonly PullRequestRow[];
+  readonly at: {
+    readonly host: string;
+    readonly installationId: number;
+    readonly repository: string;
+    readonly number: number;
+  };
+  readonly seen: Seen;
+}
+
+function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
+  const { picture } = seen;
+  let isUnclear = false;
+  for (const before of rows) {
+    const applied = applySeen(before, seen);
+    isUnclear ||= applied.isUnclear;
+    store(turn, before, applied.row);
+  }
+  const teamIds = listTeams(turn, at.repository).filter((teamId) => !rows.some((row) => row.teamId === teamId));
+  if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
+  const isWanted = rows.length > 0 || teamIds.length > 0;
+  // What is not known yet is asked for where the delivery does not show it.
+  if (isUnclear || (picture === null && isWanted)) {
+    turn.cancelEffect(`look ${at.number}`);
+    turn.start(LOOK_AT_PULL_REQUEST.request(`look ${at.number}`, { ...at, etag: null }));
+  }
+  return isWanted;
+}
+
+function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> & { readonly seen: Pictured }): void {
+  const { picture } = seen;
+  const begun: PullRequestRow = {
+    ...{ id: turn.newId("pr"), teamId, role: "people", taskId: null, lineId: null, ...at },
+    ...{
+      url: picture.url,
+      title: picture.title,
+      author: picture.author,
+      branch: picture.branch,
+      base: null,
+      head: null,
+    },
+    ...{ draft: false, state: "open", createdAt: new Date(turn.now).toISOString(), openedAt: null },
+    ...{
+      firstReviewAt: null,
+      reviewedCommits: [],
+      mergedAt: null,
+      mergeCommit: null,
+      closedAt: null,
+      revertedBy: null,
+    },
+    ...{ hostUpdatedAt: null, isDirty: false, changed: null, vetted: null, asking: null, body: "", problem: null },
+    ...{ waitsUntil: null, comments: {} },
+  };
+  turn.direct(pullRequestEntry(turn.self.partition, begun.id));
+  store(turn, null, applyAnswer(begun, seen));
+}
+
+type Pictured = Seen & { readonly picture: HostedPullRequest };
+
+function store(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): void {
+  pullRequests.put(turn, turn.self.partition, before, row);
+  recordPullRequestFact(turn, before, row);
+}
+
+/** Records the code host's answer about a pull request of people. */
+export function takeLook(turn: Turn, answer: LookResult): void {
+  if (answer.problem !== null || answer.seen !== "changed") return;
+  const { picture, reviews } = answer;
+  recordReverts(turn, picture);
+  const rows = listByNumber(turn, turn.self.partition, picture).filter(({ role }) => role !== "own");
+  for (const before of rows) store(turn, before, applyAnswer(before, { picture, reviews }));
+}
+
+/** Notes which pull requests a merged one reverts. */
+function recordReverts(turn: Turn, { state, title, body, repository, url }: HostedPullRequest): void {
+  if (state !== "merged") return;
+  const { partition } = turn.self;
+  const { numbers, commits } = findReverts(`${title}\n${body}`, repository);
+  const reverted = [
+    ...numbers.flatMap((number) => listByNumber(turn, partition, { repository, number })),
+    ...commits.flatMap((commit) => listByMerge(turn, partition, { repository, commit })),
+  ];
+  for (const row of new Map(reverted.map((one) => [one.id, one])).values()) {
+    if (row.revertedBy !== null) continue;
+    if (row.role === "own") turn.send(pullRequestRef(partition, row.id), { type: "pull-request.reverted", by: url });
+    else store(turn, row, { ...row, revertedBy: url });
+  }
+}
+
+/** The teams with a line on the repository. */
+function listTeams(turn: Turn, repository: string): readonly string[] {
+  const name = repository.toLowerCase();
+  const lines = listResources<LineFields>(turn, turn.self.partition, "line").filter(({ fields }) =>
+    fields.repositories.some((one) => one.name.toLowerCase() === name),
+  );
+  return [...new Set(lines.flatMap(({ teamId }) => teamId ?? []))].sort();
+}

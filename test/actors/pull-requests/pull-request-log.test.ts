@@ -1,0 +1,221 @@
+import { readFileSync } from "node:fs";
+import t from "tap";
+import { type HostedNews, toHostedNews } from "../../../actors/code-host/hosted-news.js";
+import type { HostedPullRequest, HostedReview } from "../../../actors/outbound/hosted-pull-request.js";
+import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
+import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
+import { pullRequestView } from "../../../actors/pull-requests/pull-request.view.js";
+import { pullRequestLogActor, pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.machine.js";
+import { findReverts } from "../../../actors/pull-requests/reverts.js";
+import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
+import type { Message } from "../../../runtime/turn.js";
+import {
+  closedAt,
+  head,
+  host,
+  mergedAt,
+  pictureOf,
+  repository,
+  SteppedPullRequest,
+  T0,
+} from "../../support/pull-request-scene.js";
+import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
+import { putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
+
+const ann = { login: "ann", isPerson: true };
+const bea = { login: "bea", isPerson: true };
+const review = (atMs: number, commit: string, by = bea): HostedReview => ({ by, atMs, commit });
+const byAnn = (more: Partial<HostedPullRequest> = {}) => pictureOf({ author: ann, branch: "fix", ...more });
+
+type News = { readonly picture: HostedPullRequest | null; readonly reviews: readonly HostedReview[] };
+
+/** A log whose code host, when it is asked, shows `truth`. */
+class SteppedLog {
+  readonly rows;
+  readonly actor;
+  asked = 0;
+
+  constructor(
+    readonly truth: News & { readonly picture: HostedPullRequest },
+    rows = memoryRows(),
+  ) {
+    this.rows = rows;
+    putLine(rows);
+    putTeam(rows);
+    this.actor = stepByHand(pullRequestLogActor, pullRequestLogRef(workspaceId, repository), { rows });
+  }
+
+  tell(about: News): TurnTaken {
+    const news: HostedNews = { installationId: 7, repository, about: { number: 12, ...about } };
+    const taken = this.actor.take({ type: "host.news", host, news } as Message);
+    for (const effect of taken.started) {
+      this.asked += 1;
+      const output = { problem: null, seen: "changed", ...this.truth, etag: null };
+      const ended = { type: "effect.ended", effect: effect.name, id: effect.id, result: { ok: true, output } };
+      this.actor.take(ended as Message);
+    }
+    return taken;
+  }
+
+  get stored(): PullRequestRow[] {
+    return pullRequests.list(this.rows, workspaceId);
+  }
+
+  /** What is known, without what says when this service learned it. */
+  get known() {
+    return this.stored.map(({ createdAt: _created, id: _id, ...row }) => row);
+  }
+}
+
+function permutations<Item>(items: readonly Item[]): Item[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((item, index) =>
+    permutations([...items.slice(0, index), ...items.slice(index + 1)]).map((rest) => [item, ...rest]),
+  );
+}
+
+t.test("in any order, twice or with some missed, the deliveries of a pull request give the same row", async (t) => {
+  const last = byAnn({ ...mergedAt(T0 + 5_000), title: "Better", head: head("c") });
+  const reviews = [review(T0 + 2_000, head("a")), review(T0 + 1_000, head("a"), ann), review(T0 + 4_000, head("b"))];
+  const told: readonly News[] = [
+    { picture: byAnn(), reviews: [] },
+    { picture: byAnn({ updatedAtMs: T0 + 2_000 }), reviews: reviews.slice(0, 2) },
+    { picture: byAnn({ updatedAtMs: T0 + 2_000, title: "Better" }), reviews: [] },
+    { picture: byAnn({ updatedAtMs: T0 + 4_000, title: "Better", head: head("b") }), reviews: reviews.slice(2) },
+    { picture: last, reviews: [] },
+  ];
+  const truth = { picture: last, reviews };
+  const wanted = new SteppedLog(truth);
+  for (const each of told) wanted.tell(each);
+  t.match(wanted.known, [
+    {
+      ...{ state: "merged", title: "Better", head: head("c"), teamId, role: "people", mergeCommit: head("e") },
+      ...{ firstReviewAt: new Date(T0 + 2_000).toISOString(), reviewedCommits: [head("a"), head("b")] },
+    },
+  ]);
+  for (const order of permutations(told)) {
+    const log = new SteppedLog(truth);
+    for (const each of [...order, ...order]) log.tell(each);
+    t.same(log.known, wanted.known);
+  }
+  const missed = new SteppedLog(truth);
+  for (const each of told.slice(1, 3)) missed.tell(each);
+  t.equal(missed.asked, 1, "two of the same time that differ are asked about");
+  t.same(missed.known, wanted.known);
+});
+
+t.test("one row a pull request of people for each team with a line on the repository, and its fact", async (t) => {
+  const log = new SteppedLog({ picture: byAnn(), reviews: [] });
+  t.equal(log.tell({ picture: byAnn(), reviews: [] }).answer, true);
+  log.tell({ picture: byAnn(closedAt(T0 + 86_400_000)), reviews: [] });
+  t.match(log.stored.map(pullRequestView), [
+    { role: "people", taskId: null, state: "closed", author: "ann", rounds: 0 },
+  ]);
+  t.match(pullRequestFacts.list(log.rows, workspaceId, [teamId]), [
+    { endedDay: "2026-01-02", state: "closed", author: "people" },
+  ]);
+  const elsewhere = stepByHand(pullRequestLogActor, pullRequestLogRef(workspaceId, "acme/other"), {
+    rows: memoryRows(),
+  });
+  const news: HostedNews = {
+    installationId: 7,
+    repository: "acme/other",
+    about: { number: 1, picture: byAnn(), reviews: [] },
+  };
+  const unused = elsewhere.take({ type: "host.news", host, news } as Message);
+  t.same([unused.answer, unused.started], [false, []], "no line works on it");
+});
+
+t.test(
+  "what is about a task's pull request goes to it: by its number, or by its branch while it is opened",
+  async (t) => {
+    const pr = new SteppedPullRequest();
+    pr.opening();
+    const log = new SteppedLog({ picture: pictureOf(), reviews: [] }, pr.rows);
+    const stranger = byAnn({ branch: pr.row?.branch ?? "", from: "ann/app", number: 13 });
+    const strange: HostedNews = {
+      installationId: 7,
+      repository,
+      about: { number: 13, picture: stranger, reviews: [] },
+    };
+    t.same(
+      log.actor.take({ type: "host.news", host, news: strange } as Message).sent,
+      [],
+      "a fork may have such a branch too",
+    );
+    const found = log.tell({ picture: pictureOf(), reviews: [] });
+    t.match(found.sent, [{ to: { kind: "pull-request", id: "pr_1" }, message: { type: "pull-request.seen" } }]);
+    for (const { message } of found.sent) pr.take(message);
+    t.match([pr.actor.value, pr.row?.number], ["open", 12]);
+    const pushed: HostedNews = { installationId: 7, repository, about: { branch: pr.row?.branch ?? "" } };
+    t.match(log.actor.take({ type: "host.news", host, news: pushed } as Message).sent, [
+      { message: { picture: null } },
+    ]);
+    const reached: HostedNews = { installationId: 7, repository, about: "reach" };
+    t.match(log.actor.take({ type: "host.news", host, news: reached } as Message).sent, [{ to: { id: "pr_1" } }]);
+  },
+);
+
+t.test("a merged pull request that reverts another says so of it", async (t) => {
+  const log = new SteppedLog({ picture: byAnn(), reviews: [] });
+  log.tell({ picture: byAnn(mergedAt(T0 + 1_000)), reviews: [] });
+  const url = `https://${host}/acme/app/pull/13`;
+  const revert = byAnn({
+    ...mergedAt(T0 + 9_000),
+    number: 13,
+    url,
+    body: "Reverts acme/app#12",
+    mergeCommit: head("f"),
+  });
+  const news: HostedNews = { installationId: 7, repository, about: { number: 13, picture: revert, reviews: [] } };
+  log.actor.take({ type: "host.news", host, news } as Message);
+  t.match(
+    log.stored.map(({ number, revertedBy }) => [number, revertedBy]),
+    [
+      [12, url],
+      [13, null],
+    ],
+  );
+});
+
+t.test("texts name reverts by number in the repository, and by commit", async (t) => {
+  const text = `Reverts acme/app#12, Reverts other/app#13.\nThis reverts commit ${head("e")}. Reverts #14`;
+  t.same(findReverts(text, "Acme/App"), { numbers: [12, 14], commits: [head("e")] });
+  t.same(findReverts("Reverts nothing", repository), { numbers: [], commits: [] });
+});
+
+t.test("news of what is no such event are none", async (t) => {
+  for (const json of [null, [], {}, { pull_request: 1 }, { installation: { id: 1 }, repository: {} }]) {
+    for (const event of ["pull_request", "push", "installation_repositories", "star"])
+      t.same(toHostedNews(event, json), []);
+  }
+});
+
+interface Examples {
+  readonly name: string;
+  readonly examples: readonly Readonly<Record<string, unknown>>[];
+}
+
+t.test("the payloads that GitHub publishes as examples are read whole, with their reviews", async (t) => {
+  const file = "node_modules/@octokit/webhooks-examples/api.github.com/index.json";
+  const all = JSON.parse(readFileSync(file, "utf8")) as readonly Examples[];
+  const newsOf = (name: string) =>
+    all
+      .filter((one) => one.name === name)
+      .flatMap(({ examples }) => examples.flatMap((each) => toHostedNews(name, { installation: { id: 1 }, ...each })));
+  const counts = {
+    pull_request: 29,
+    pull_request_review: 4,
+    pull_request_review_comment: 5,
+    pull_request_review_thread: 3,
+  };
+  for (const [name, count] of Object.entries(counts)) {
+    const news = newsOf(name);
+    t.equal(news.length, count, name);
+    for (const { about } of news) t.match(about, { picture: { state: /open|closed|merged/ } });
+  }
+  t.equal(
+    newsOf("pull_request_review").filter(({ about }) => JSON.stringify(about).includes('"reviews":[{')).length,
+    4,
+  );
+});
