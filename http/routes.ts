@@ -13,6 +13,7 @@ import { discoveryRoutes } from "./hooks/discovery.routes.js";
 import { eventRoutes } from "./hooks/event.routes.js";
 import { hookRoutes } from "./hooks/hook.routes.js";
 import { resendRoutes } from "./hooks/resend.routes.js";
+import { actionRunRoutes } from "./integration-work/action-run.routes.js";
 import { deliveryRoutes } from "./integration-work/delivery.routes.js";
 import { takeDeliveryRoutes } from "./integration-work/take-delivery.routes.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
@@ -99,6 +100,7 @@ const catalogue: readonly RouteEntry[] = [
   { tag: "Connections", make: ({ runtime, sealer }) => callbackRoutes({ runtime, sealer }) },
   { tag: "Deliveries", make: ({ runtime, sealer }) => takeDeliveryRoutes({ runtime, sealer }) },
   { tag: "Deliveries", make: ({ runtime, sealer }) => deliveryRoutes({ runtime, sealer }) },
+  { tag: "Actions of integrations", make: ({ runtime, sealer }) => actionRunRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime, sealer }) => taskRoutes({ runtime, sealer }) },
   { tag: "Tasks and runs", make: ({ runtime }) => attachmentRoutes(runtime) },
   { tag: "Tasks and runs", make: ({ runtime }) => runRoutes({ runtime }) },

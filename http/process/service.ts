@@ -16,6 +16,7 @@ import type { EdgeParts } from "../edge-parts.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import { beginHolding } from "./begin-holding.js";
+import { beginIntegrationWork } from "./begin-integration-work.js";
 import { beginRetention } from "./begin-retention.js";
 import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
@@ -74,6 +75,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   onOpen(() => transport.close(DRAIN_MS));
   await markDisconnected(runtime);
   await beginRetention(runtime);
+  await beginIntegrationWork(runtime);
   await beginHolding(runtime);
   const port = await listen(transport, config);
   parts.site = toSite(config, port);

@@ -212,6 +212,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
     caller === "member" ? 404 : configure(caller),
   "POST /api/integrations/{integrationId}/deliveries/try": (caller) =>
     caller === "member" ? 404 : needs("plan")(caller),
+  "GET /api/integrations/{integrationId}/action-runs": outcomes,
+  "POST /api/integrations/{integrationId}/action-runs/{actionRunId}/resend": (caller) =>
+    caller === "member" ? 404 : configure(caller),
   "GET /api/oauth/callback": anyone,
   "POST /api/oauth/callback": signedIn,
   "GET /api/teams/{teamId}/replay-sets": outcomes,

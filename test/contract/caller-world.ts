@@ -1,5 +1,7 @@
 import type { Test } from "tap";
 import type { Scope } from "../../actors/caller.js";
+import { actionRunRef } from "../../actors/integration-work/action-run.messages.js";
+import { findActionRun } from "../../actors/integration-work/action-run.table.js";
 import type { NewDelivery } from "../../actors/integration-work/delivery.js";
 import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
 import { deliveries } from "../../actors/integration-work/delivery.table.js";
@@ -185,6 +187,7 @@ async function fillWorkspace(
   }
   ids.lineId = ids.lines ?? "";
   ids.integrationId = ids.integrations ?? "";
+  ids.actionRunId = await runAction(service, { workspaceId, teamId, integrationId: ids.integrationId });
   ids.deliveryId = await takeDelivery(service, { workspaceId, teamId, integrationId: ids.integrationId });
   ids.stationKey = "work";
   const candidates = `/api/resources/lines/${ids.lineId}/stations/work/replay-candidates`;
@@ -217,6 +220,19 @@ async function connectInstallation(codeHost: CodeHostPeer, owner: Client): Promi
   const connected = await connect(codeHost, owner, { installationId: id });
   if (connected.status !== 200) throw new Error(`connecting answered ${connected.status} ${connected.text}`);
   return String(id);
+}
+
+/** A run of an action that the integration does not have: it fails. Returns its id once it is over. */
+async function runAction(
+  { runtime }: TestService,
+  { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
+): Promise<string> {
+  const id = runtime.newId("act");
+  const due = { type: "action.due", integrationId, teamId, action: "none" } as const;
+  await runtime.ask(actionRunRef(workspaceId, id), due);
+  const find = () => findActionRun(runtime.reading, workspaceId, integrationId, id)?.state === "failed";
+  await until("the run is over", find);
+  return id;
 }
 
 /** A delivery of an integration, which has no webhook: it fails. Returns its id once it is over. */

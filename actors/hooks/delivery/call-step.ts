@@ -25,8 +25,7 @@ import { getTeamKey } from "../../resources/resource-indexes.table.js";
 import type { Sealer } from "../../sealer.js";
 import type { HookFields, HookStep } from "../hook.js";
 import type { AttemptRow } from "../hook-occurrence.table.js";
-import type { UnpreparedRequest } from "./delivery-request.js";
-import type { HookFailureCode } from "./failure-codes.js";
+import type { HookFailureCode, UnpreparedRequest } from "./failure-codes.js";
 
 /** A call that is ready to be made. */
 export interface PreparedCall {

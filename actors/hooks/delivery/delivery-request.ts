@@ -11,7 +11,7 @@ import { toEventValues, toHookValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
 import { type PreparedCall, prepareCall } from "./call-step.js";
 import { createCallbackToken } from "./callback-token.js";
-import type { HookFailureCode } from "./failure-codes.js";
+import type { UnpreparedRequest } from "./failure-codes.js";
 import type { HookTokenSigner } from "./hook-token.js";
 import { renderRequest, toStepOutput } from "./render-request.js";
 import { findPreviousSecret, SIGNING_SECRET } from "./secret-rotation.machine.js";
@@ -49,13 +49,6 @@ export interface PreparedRequest {
   readonly step: string;
   /** Who sends it: the service, or a host of the workspace. */
   readonly from: "service" | "network";
-}
-
-/** Why there is no request. */
-export interface UnpreparedRequest {
-  readonly step: string;
-  readonly code: HookFailureCode;
-  readonly reason: string;
 }
 
 /** The request of one step, rendered and signed, or the call of its tool, from the hook's current definition. */

@@ -14,6 +14,13 @@ export type HookFailureCode =
   | "loop"
   | "superseded";
 
+/** Why a step makes no request. */
+export interface UnpreparedRequest {
+  readonly step: string;
+  readonly code: HookFailureCode;
+  readonly reason: string;
+}
+
 /** The failure that a response status means; null for a success. */
 export function toFailureCode(status: number): HookFailureCode | null {
   if (status >= 200 && status < 300) return null;

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { type ActionRunRow, actionRunStates } from "./action-run.js";
+
+const attemptSchema = z.strictObject({
+  n: z.int(),
+  at: z.string(),
+  tookMs: z.number(),
+  method: z.string().nullable().describe("Null when no request was made."),
+  origin: z.string().nullable().describe("Scheme, host and port that it went to."),
+  status: z.int().nullable().describe("Null when nothing responded."),
+  body: z
+    .string()
+    .describe("The first 4 KiB of the answer, as JSON text where it is JSON, secrets masked; of the last attempt."),
+  code: z.string().nullable(),
+  reason: z.string().nullable(),
+  retryAfterMs: z.number().nullable().describe("How long the host asked to be left alone, at most an hour."),
+});
+
+/** A run of an action as its history shows it. */
+export const actionRunSchema = z
+  .strictObject({
+    id: z.string(),
+    integrationId: z.string(),
+    action: z.string(),
+    event: z
+      .enum(["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"])
+      .nullable()
+      .describe("What happened to the task; null for a schedule's."),
+    binding: z.int().nullable().describe("The binding's index in `on` then; null for a schedule's."),
+    taskId: z.string().nullable(),
+    state: z.enum(actionRunStates),
+    begunAt: z.string(),
+    endedAt: z.string().nullable(),
+    retryAt: z.string().nullable().describe("When it is tried again, while it waits."),
+    attempts: z.array(attemptSchema),
+    resends: z.string().nullable().describe("The run that it does again."),
+    resentAs: z.string().nullable().describe("The last run that did it again."),
+  })
+  .meta({ title: "action-run" });
+
+export function actionRunView(row: ActionRunRow): z.output<typeof actionRunSchema> {
+  const { id, integrationId, action, binding, state, begunAt, endedAt, retryAt, attempts, resends, resentAs } = row;
+  return {
+    ...{ id, integrationId, action, event: binding?.event ?? null, binding: binding?.index ?? null },
+    ...{ taskId: binding?.taskId ?? null, state, begunAt, endedAt, retryAt, resends, resentAs },
+    attempts: attempts.map((attempt) => ({ ...attempt })),
+  };
+}

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { actionRunStates } from "../../actors/integration-work/action-run.js";
+import { actionRunRef } from "../../actors/integration-work/action-run.messages.js";
+import { findRunOf, listActionRuns } from "../../actors/integration-work/action-run.queries.js";
+import { actionRunSchema, actionRunView } from "../../actors/integration-work/action-run.view.js";
+import { findIntegrationFor, findIntegrationOfOutcomes } from "../../actors/integration-work/delivery.queries.js";
+import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { inPieces, readPage } from "../page-reading.js";
+import { cursor, pageSize } from "../paging.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+
+export interface ActionRunRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+const at = "/api/integrations/{integrationId}/action-runs";
+
+const listing = z.strictObject({
+  state: z.enum(actionRunStates, `must be one of ${actionRunStates.join(", ")}`).optional(),
+  before: cursor.optional(),
+  limit: pageSize(),
+});
+
+/** What bindings and schedules of an integration did. */
+export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): readonly Route[] {
+  const { reading } = runtime;
+  const seen: Subject<VisibleIntegration> = {
+    find: ({ caller, params }) => findIntegrationOfOutcomes(reading, caller, params.integrationId ?? ""),
+  };
+  const configured: Subject<VisibleIntegration> = {
+    find: ({ caller, params }) => findIntegrationFor(reading, caller, params.integrationId ?? "", "configure"),
+    problems: ["forbidden"],
+  };
+  return [
+    subjectRoute(seen, {
+      method: "GET",
+      path: at,
+      operation: "listActionRuns",
+      summary: "What bindings and schedules of an integration did, newest first",
+      description: "For 30 days, the last 10,000, with every attempt. Calls of tools are not among them.",
+      access: "any",
+      query: listing,
+      answers: {
+        200: z.strictObject({
+          items: z.array(actionRunSchema),
+          next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+        }),
+      },
+      handle: async (request, integration) => {
+        const { query } = request;
+        const rows = await readPage(runtime, request, listActionRuns(integration, query));
+        const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
+        return { status: 200, body: { items: await inPieces(rows, request, actionRunView), next } };
+      },
+    }),
+    subjectRoute(configured, {
+      method: "POST",
+      path: `${at}/{actionRunId}/resend`,
+      operation: "resendActionRun",
+      summary: "Run an action again, with what it saw then",
+      description:
+        "One that is over. The action is the one that the definition has now; what happened to the task is as it was.",
+      access: "any",
+      body: z.strictObject({}),
+      headers: { "idempotency-key": "optional" },
+      answers: { 202: { body: actionRunSchema, headers: replayedHeader } },
+      problems: ["conflict"],
+      handle: async (request, integration) => {
+        const { workspaceId, id: integrationId } = integration;
+        const runId = request.params.actionRunId ?? "";
+        const idempotency = idempotencyOf(sealer, request, `action-run.resend ${integrationId} ${runId}`);
+        const to = actionRunRef(workspaceId, runtime.newId("act"));
+        const { id, replayed } = granted(
+          await runtime.ask(to, { type: "action.resend", integrationId, runId, idempotency }),
+        );
+        const body = actionRunView(granted(findRunOf(reading, integration, id)));
+        return { status: 202, headers: replayHeaders(replayed), body };
+      },
+    }),
+  ];
+}

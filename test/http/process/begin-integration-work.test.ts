@@ -1,0 +1,32 @@
+import t from "tap";
+import { scheduleActor } from "../../../actors/integration-work/schedule.machine.js";
+import { scheduleRef } from "../../../actors/integration-work/schedule.messages.js";
+import { beginIntegrationWork } from "../../../http/process/begin-integration-work.js";
+import { storedWakeUp } from "../../../runtime/offline-send.js";
+import { Harness } from "../../support/harness.js";
+import { INTEGRATION, integrationRows, WORKSPACE } from "../../support/integration-rows.js";
+
+t.test("schedules of integrations that an earlier release stored begin with the service, once", async (t) => {
+  const request = { url: "https://api.example.com/sync" };
+  const rows = integrationRows({ actions: { sync: { request, schedule: { everyMinutes: 10 } }, other: { request } } });
+  const harness = new Harness({ catalogue: {} });
+  const changes = rows.range({ prefix: [WORKSPACE] }).map(({ key, value }) => ({ op: "put" as const, key, value }));
+  const stored = harness.disk.open().commit(changes);
+  await harness.advance();
+  await stored;
+  const start = async () => {
+    await harness.start({ actors: [scheduleActor] });
+    const over = beginIntegrationWork(harness.runtime);
+    await harness.advance();
+    await over;
+    return ["sync", "other"].map((action) =>
+      storedWakeUp(harness.durable, scheduleRef({ workspaceId: WORKSPACE, integrationId: INTEGRATION, action }), "due"),
+    );
+  };
+  const [due, none] = await start();
+  t.ok(due !== null && due !== undefined && due > harness.world.clock.now());
+  t.equal(none, null);
+  harness.crash();
+  await harness.advance(60_000);
+  t.same(await start(), [due, null], "a schedule that is there goes on as it was");
+});
