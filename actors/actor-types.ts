@@ -20,6 +20,7 @@ import { hookResendActor } from "./hooks/resend.machine.js";
 import { actionRunActor } from "./integration-work/action-run.machine.js";
 import { deliveryActor } from "./integration-work/delivery.machine.js";
 import { deliveryIntakeActor } from "./integration-work/delivery-intake.machine.js";
+import { pollActor } from "./integration-work/poll.machine.js";
 import { scheduleActor } from "./integration-work/schedule.machine.js";
 import { integrationConnectionActor } from "./integrations/connection.machine.js";
 import { pullRequestActor } from "./pull-requests/pull-request.machine.js";
@@ -78,6 +79,7 @@ export function createActorTypes(
     deliveryIntakeActor,
     deliveryActor,
     actionRunActor,
+    pollActor,
     scheduleActor,
     dispatcherActor,
     runnerActor,

@@ -8,6 +8,7 @@ import { standingDecisions } from "./decisions/decision.table.js";
 import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { deliveries } from "./integration-work/delivery.table.js";
 import { connections } from "./integrations/connection.table.js";
+import { polls } from "./integrations/poll.table.js";
 import { pullRequests } from "./pull-requests/pull-request.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
 import { replayRechecks } from "./replays/judging/replay-recheck.table.js";
@@ -41,6 +42,7 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     members,
     invites,
     connections,
+    polls,
     deliveries,
     codeHostConnections,
     runs,

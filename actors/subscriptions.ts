@@ -6,6 +6,7 @@ import { secretRotationSubscriber } from "./hooks/delivery/secret-rotation.machi
 import { afterEventSubscriber, beforeEventGate } from "./hooks/matching/fire-hooks.js";
 import { bindingSubscriber } from "./integration-work/bindings.js";
 import { intakeSubscriber } from "./integration-work/intake-subscriber.js";
+import { pollSubscriber } from "./integration-work/poll-subscriber.js";
 import { scheduleSubscriber } from "./integration-work/schedule-subscriber.js";
 import { connectionSubscriber } from "./integrations/connection-subscriber.js";
 import { setsDissolvingSubscriber } from "./replays/sets-dissolving.js";
@@ -27,6 +28,7 @@ export const subscribers: readonly Subscriber[] = [
   connectionSubscriber,
   intakeSubscriber,
   bindingSubscriber,
+  pollSubscriber,
   scheduleSubscriber,
   retentionSubscriber,
   setsDissolvingSubscriber,

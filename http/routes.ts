@@ -15,6 +15,7 @@ import { hookRoutes } from "./hooks/hook.routes.js";
 import { resendRoutes } from "./hooks/resend.routes.js";
 import { actionRunRoutes } from "./integration-work/action-run.routes.js";
 import { deliveryRoutes } from "./integration-work/delivery.routes.js";
+import { pollRoutes } from "./integration-work/poll.routes.js";
 import { takeDeliveryRoutes } from "./integration-work/take-delivery.routes.js";
 import { docsRoutes } from "./openapi/docs.routes.js";
 import { openApiRoutes } from "./openapi/openapi.routes.js";
@@ -120,6 +121,7 @@ const catalogue: readonly RouteEntry[] = [
   },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
+  { tag: "Polls", make: ({ runtime, sealer }) => pollRoutes({ runtime, sealer }) },
   { tag: "Runners", make: ({ runtime, site: { expired } }) => archiveRoutes({ runtime, expired }) },
   { tag: "Runners", make: ({ runtime, site: { expired } }) => runnerAttachmentRoutes({ runtime, expired }) },
   {

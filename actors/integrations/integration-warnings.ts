@@ -9,6 +9,7 @@ import type { IntegrationFields } from "./definition.js";
 import { expressionWarnings } from "./integration-expressions.js";
 import { literalHost } from "./integration-rules.js";
 import { listOpenedLines } from "./opened-lines.js";
+import { POLL_FAILS_FROM, polls } from "./poll.table.js";
 
 /** The parts of an integration that are accepted and have no effect. */
 export function integrationWarnings(
@@ -18,8 +19,8 @@ export function integrationWarnings(
 ): readonly Warning[] {
   return [
     ...getWarnings(row),
-    ...unservedBlocks(fields),
     ...verifyWarnings(fields),
+    ...pollWarnings(reading, row),
     ...actingWarnings(fields),
     ...captureWarnings(fields),
     ...authorizeWarnings(fields, allowList),
@@ -44,17 +45,20 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-function unservedBlocks({ poll }: IntegrationFields): Warning[] {
-  const blocks: readonly [path: string, isThere: boolean, message: string][] = [
-    ["poll", poll !== null, "nothing is polled yet"],
-  ];
-  return blocks.flatMap(([path, isThere, message]) => (isThere ? [warning(path, message)] : []));
-}
-
 /** Without a way to verify them, deliveries are stored by nobody. */
 function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
   if (webhook === null || webhook.verify !== null) return [];
   return [warning("webhook", "every delivery is refused: nothing says how it is verified")];
+}
+
+/** A poll never pauses, so its failures are told. */
+function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow<IntegrationFields>): Warning[] {
+  const poll = fields.poll === null ? undefined : polls.get(reading, workspaceId, id);
+  if (poll === undefined || poll.failures < POLL_FAILS_FROM) return [];
+  const next = poll.nextAt === null ? "is being asked again" : `is asked again at ${poll.nextAt}`;
+  return [
+    warning("poll", `failed ${poll.failures} times in a row, and ${next}: ${poll.problem?.reason ?? "it went wrong"}`),
+  ];
 }
 
 /** A schedule acts as nobody, so not as a person. */

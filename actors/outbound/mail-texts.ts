@@ -51,6 +51,34 @@ export function inviteMail({ to, inviter, workspace, role, teams, link }: Invite
   };
 }
 
+/** A poll that keeps failing. The reason may repeat what a host said. */
+export interface FailingPoll {
+  readonly to: string;
+  /** Slug. */
+  readonly workspace: string;
+  /** The integration's key. */
+  readonly integration: string;
+  readonly reason: string;
+  readonly failures: number;
+}
+
+/** The note that a poll keeps failing. */
+export function failingPollMail({ to, workspace, integration, reason, failures }: FailingPoll): Mail {
+  const what = `The poll of the integration ${integration} in the workspace ${workspace} failed ${failures} times in a row`;
+  return {
+    to,
+    subject: `The poll of ${integration} in ${workspace} fails`,
+    text: [
+      `${what}: ${oneLine(reason)}.`,
+      "It is asked again and again, less and less often, once a day at least. The integration says when it is next.",
+      "There is no further mail until it has succeeded.",
+    ]
+      .join("\n\n")
+      .concat("\n"),
+    logLine: `note for ${to}: ${what}`,
+  };
+}
+
 /** A name on one line, without characters that could fake other text, cut to {@link MAX_NAME}. */
 function oneLine(name: string): string {
   const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();

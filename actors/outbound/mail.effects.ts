@@ -17,8 +17,11 @@ const mailSchema = z.strictObject({
 /** A mail to send. */
 export type Mail = z.output<typeof mailSchema>;
 
-/** Sends a mail. The input is a {@link Mail} as sealed JSON, since its link signs in anyone who has it. */
-export const MAIL_EFFECT = effect<string, null>("mail");
+/**
+ * Sends a mail. The input is a {@link Mail} as sealed JSON, where its link signs in anyone who has it; a mail without a
+ * link may be given as it is.
+ */
+export const MAIL_EFFECT = effect<string | Mail, null>("mail");
 
 /** Seals a mail for the effect's input. */
 export function sealMail(sealer: Sealer, mail: Mail): string {
@@ -72,12 +75,12 @@ export function mailEffect(options: MailOptions): Effect {
       throw new Error(`the mail was not sent: ${code}`);
     }
   };
-  return MAIL_EFFECT.implementPrepared((sealed, { id, owner }) => {
-    const mail = mailSchema.parse(JSON.parse(sealer.open(sealed)));
+  return MAIL_EFFECT.implementPrepared((input, { id, owner }) => {
+    const mail = mailSchema.parse(typeof input === "string" ? JSON.parse(sealer.open(input)) : input);
     const target = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
     // Mails of sign-ins are nobody's in particular: those to one domain hold up no others.
     const party = owner.partition === GLOBAL_PARTITION ? `${GLOBAL_PARTITION} ${target}` : owner.partition;
-    return { place: { lane: mailLane, party, target, bytes: sealed.length }, begin: () => send(mail, id) };
+    return { place: { lane: mailLane, party, target, bytes: mail.text.length }, begin: () => send(mail, id) };
   });
 }
 

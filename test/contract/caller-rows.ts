@@ -138,6 +138,12 @@ const noReplayRun: Row = (caller) => (outcomes(caller) === "passes" ? 404 : outc
 /** Seen by those who read outcomes, who find that the run is of no search. */
 const noSearchRun = noReplayRun;
 
+/** Seen by those who read outcomes, changed by those of them who configure, who find that there is none. */
+const noPoll: Row = (caller) => {
+  if (outcomes(caller) !== "passes") return outcomes(caller);
+  return configure(caller) === "passes" ? 404 : configure(caller);
+};
+
 /** Every route's row, by method and path. A route without one fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
   ...Object.assign({}, ...kinds.map(rowsOf)),
@@ -177,6 +183,10 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/runner/archives/{archiveId}": ownCredential,
   "PUT /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
   "GET /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
+  // The integration has no poll.
+  "GET /api/integrations/{integrationId}/poll": nothingThere,
+  "POST /api/integrations/{integrationId}/poll/now": noPoll,
+  "PUT /api/integrations/{integrationId}/poll/cursor": noPoll,
   "GET /api/runner/attachments/{attachmentId}": ownCredential,
   "GET /code-host/callback": anyone,
   "GET /api/workspaces/{slug}/members": people,

@@ -1,0 +1,29 @@
+import type { Reading } from "../../storage/store.js";
+import type { Caller } from "../caller.js";
+import type { VisibleIntegration } from "../integrations/connection.queries.js";
+import { type PollRow, polls } from "../integrations/poll.table.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findIntegrationFor, findIntegrationOfOutcomes } from "./delivery.queries.js";
+
+/** The poll of an integration that a caller may see. */
+export interface VisiblePoll {
+  readonly workspaceId: string;
+  readonly poll: PollRow;
+}
+
+/** The poll, for those who may read the outcomes of its team; `not-found` for others, and where there never was one. */
+export function findPoll(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
+  return toPoll(reading, findIntegrationOfOutcomes(reading, caller, integrationId));
+}
+
+/** The same for those who may also change it; else why not. */
+export function findPollToChange(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
+  return toPoll(reading, findIntegrationFor(reading, caller, integrationId, "configure"));
+}
+
+function toPoll(reading: Reading, integration: VisibleIntegration | Refusal): VisiblePoll | Refusal {
+  if (isRefusal(integration)) return integration;
+  const { workspaceId, id } = integration;
+  const poll = polls.get(reading, workspaceId, id);
+  return poll === undefined ? { refused: "not-found" } : { workspaceId, poll };
+}

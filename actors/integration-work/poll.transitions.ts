@@ -1,0 +1,146 @@
+import type { Delivered, Turn } from "../../runtime/turn.js";
+import { POLL_FAILS_FROM, type PollRow, polls } from "../integrations/poll.table.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { MAIL_EFFECT } from "../outbound/mail.effects.js";
+import { failingPollMail } from "../outbound/mail-texts.js";
+import { recordRequest } from "../resources/repeated-request.js";
+import { findResource } from "../resources/resource.table.js";
+import { timeText } from "../time-text.js";
+import { members } from "../workspaces/member.table.js";
+import type { PollContext, PollEvent, PollResult, SetPoll } from "./classify-poll.js";
+import type { SetCursor } from "./poll.messages.js";
+import { failureWaitMs, firstWaitMs } from "./poll-wait.js";
+import { recordDelivery } from "./record-delivery.js";
+
+/** The transitions of a poll (`poll.machine.ts` says when each runs). */
+
+const DUE = "due";
+/** How long an answer may take, in milliseconds. */
+const POLL_TIMEOUT_MS = 30_000;
+/** Owners who get a mail: the first ones. */
+const MAX_OWNERS_TOLD = 20;
+
+const UNLINKED: PollResult = {
+  ...{ success: false, code: "not-connected", reason: "the team's account is not connected" },
+};
+
+type Answer = Extract<PollEvent, { readonly type: "answer.success" | "answer.failure" }>;
+
+/** The row; a new one before the first poll. */
+function pollRow(turn: Turn): PollRow {
+  const { partition, id: integrationId } = turn.self;
+  const row = polls.get(turn, partition, integrationId);
+  const nothing = { lastAt: null, lastStatus: null, nextAt: null, failures: 0, problem: null };
+  return row ?? { integrationId, state: "off", cursor: "", ...nothing };
+}
+
+function put(turn: Turn, change: Partial<PollRow>): PollRow {
+  const { partition, id } = turn.self;
+  const row = { ...pollRow(turn), ...change };
+  polls.put(turn, partition, polls.get(turn, partition, id) ?? null, row);
+  return row;
+}
+
+/** Rests until then. */
+function rest(turn: Turn, atMs: number, change: Partial<PollRow>): void {
+  turn.wake(DUE, atMs);
+  put(turn, { ...change, state: "resting", nextAt: timeText(atMs) });
+}
+
+/** The definition has a poll: it is asked within a minute, from the cursor that it had. */
+export function begin(turn: Turn, { everyMs }: SetPoll): PollContext {
+  const waitMs = firstWaitMs(turn.random());
+  rest(turn, turn.now + waitMs, { failures: 0, problem: null });
+  return { askId: null, sinceMs: turn.now + waitMs - everyMs, notBeforeMs: 0, isCursorSet: false };
+}
+
+/** The definition was written: as often as it says now; at once where the one before failed, unless the host asked to wait. */
+export function restAgain(turn: Turn, { everyMs }: SetPoll, context: PollContext): PollContext {
+  const usualMs = Math.max(turn.now, context.sinceMs + everyMs);
+  const isFailing = pollRow(turn).failures > 0;
+  rest(turn, isFailing ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
+  return context;
+}
+
+/** Asks for what is new since the cursor. */
+export function ask(turn: Turn, { integrationId, teamId }: SetPoll): PollContext {
+  const askId = turn.newId("ask");
+  const { cursor } = put(turn, { state: "asking", nextAt: null });
+  turn.cancelWake(DUE);
+  turn.start(
+    INTEGRATION_REQUEST.request(askId, {
+      ...{ teamId, integrationId, block: { kind: "poll" }, values: JSON.stringify({ cursor }), after: null },
+      ...{ actsAs: { kind: "team" }, timeoutMs: POLL_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
+    }),
+  );
+  return { askId, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
+}
+
+/** The answer is a delivery; what comes after its cursor is asked for next. */
+export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollContext): PollContext {
+  const { integrationId, teamId, everyMs } = set;
+  const before = pollRow(turn);
+  const { body = "", cursor = null, status = null } = result;
+  recordDelivery(turn, {
+    ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers: {}, causes: [], redeliveryOf: null },
+    ...{ cursor: before.cursor, body: Buffer.from(body) },
+  });
+  const next = context.isCursorSet || cursor === null ? before.cursor : cursor;
+  const of = { lastAt: timeText(turn.now), lastStatus: status, failures: 0, problem: null };
+  rest(turn, turn.now + everyMs, { ...of, cursor: next });
+  return { askId: null, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
+}
+
+/** It failed: later again. Null for a poll that was not sent, as there is no connection. */
+export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollContext {
+  const { code, reason, status = null, retryAfterMs = null } = result ?? UNLINKED;
+  const failures = pollRow(turn).failures + 1;
+  const waitMs = failureWaitMs(set.everyMs, { failures, random: turn.random(), retryAfterMs });
+  const problem = { code: code ?? "errored", reason: reason ?? "it went wrong" };
+  rest(turn, turn.now + waitMs, { lastAt: timeText(turn.now), lastStatus: status, failures, problem });
+  if (failures === POLL_FAILS_FROM) tellOwners(turn, set, problem.reason);
+  return { askId: null, sinceMs: turn.now, notBeforeMs: turn.now + (retryAfterMs ?? 0), isCursorSet: false };
+}
+
+/** One mail to each owner, until the poll succeeded and fails again. */
+function tellOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
+  const { partition } = turn.self;
+  const workspace = findResource(turn, partition, "workspace", partition)?.address ?? "";
+  const owners = members.all(turn, partition, { role: "owner" }, { limit: MAX_OWNERS_TOLD });
+  for (const { email: to } of owners) {
+    const mail = failingPollMail({ to, workspace, integration, reason, failures: POLL_FAILS_FROM });
+    turn.start(MAIL_EFFECT.request(turn.newId("mail"), mail));
+  }
+}
+
+/** There is no poll: the cursor stays with the integration. */
+export function switchOff(turn: Turn, { askId }: PollContext, isGone: boolean): PollContext {
+  const { partition, id } = turn.self;
+  const row = polls.get(turn, partition, id);
+  if (askId !== null) turn.cancelEffect(askId);
+  turn.cancelWake(DUE);
+  if (row !== undefined && isGone) polls.remove(turn, partition, row);
+  else if (row !== undefined) put(turn, { state: "off", nextAt: null });
+  turn.stop();
+  return { askId: null, sinceMs: 0, notBeforeMs: 0, isCursorSet: false };
+}
+
+export function setCursor(event: Delivered<SetCursor>, context: PollContext): PollContext {
+  const poll = put(event.turn, { cursor: event.cursor });
+  event.turn.reply({ poll, replayed: false });
+  return { ...context, isCursorSet: context.askId !== null };
+}
+
+/** Answers a request to poll now, and remembers its key. */
+export function answerNow(
+  event: Delivered<Extract<PollEvent, { readonly type: "now.usable" | "now.unlinked" | "now.repeated" }>>,
+): void {
+  const { turn } = event;
+  const isRepeat = event.type === "now.repeated";
+  if (!isRepeat) recordRequest(turn, event, turn.self.id);
+  turn.reply({ poll: pollRow(turn), replayed: isRepeat });
+}
+
+export function refuse({ turn, refusal }: Delivered<Extract<PollEvent, { readonly refusal: unknown }>>): void {
+  turn.reply(refusal);
+}

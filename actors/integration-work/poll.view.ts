@@ -1,0 +1,26 @@
+import { z } from "zod";
+import type { PollRow } from "../integrations/poll.table.js";
+
+/** A poll as reads return it. */
+export const pollSchema = z
+  .strictObject({
+    /** `off` while the definition has no poll: the cursor is kept for the next. */
+    state: z.enum(["off", "resting", "asking"]),
+    /** Empty before the first. */
+    cursor: z.string(),
+    lastAt: z.string().nullable(),
+    /** The status of the last answer; null for none. */
+    lastStatus: z.int().nullable(),
+    /** When it asks next; null while it asks. */
+    nextAt: z.string().nullable(),
+    /** Failures in a row. */
+    failures: z.int(),
+    /** The last failure; null after a success. */
+    problem: z.strictObject({ code: z.string(), reason: z.string() }).nullable(),
+  })
+  .meta({ title: "poll" });
+
+export function pollView({ integrationId: _of, ...poll }: PollRow): z.output<typeof pollSchema> {
+  const { problem } = poll;
+  return { ...poll, problem: problem === null ? null : { ...problem } };
+}

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { pollRef } from "../../actors/integration-work/poll.messages.js";
+import { findPoll, findPollToChange, type VisiblePoll } from "../../actors/integration-work/poll.queries.js";
+import { pollSchema, pollView } from "../../actors/integration-work/poll.view.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+
+export interface PollRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+const at = "/api/integrations/{integrationId}/poll";
+const MAX_CURSOR_BYTES = 4_096;
+
+const cursorBody = z.strictObject({
+  cursor: z
+    .string()
+    .refine((text) => Buffer.byteLength(text) <= MAX_CURSOR_BYTES, `must be at most ${MAX_CURSOR_BYTES} bytes`)
+    .describe("Empty to begin anew."),
+});
+
+/** The poll of an integration: how it is doing, asked now, another cursor. */
+export function pollRoutes(options: PollRoutesOptions): readonly Route[] {
+  return [readRoute(options), nowRoute(options), cursorRoute(options)];
+}
+
+function readRoute({ runtime: { reading } }: PollRoutesOptions): Route {
+  const seen: Subject<VisiblePoll> = {
+    find: ({ caller, params }) => findPoll(reading, caller, params.integrationId ?? ""),
+  };
+  return subjectRoute(seen, {
+    method: "GET",
+    path: at,
+    operation: "getPoll",
+    summary: "How an integration's poll is doing",
+    description: "For who may read how the team's work turned out.",
+    access: "any",
+    answers: { 200: pollSchema },
+    handle: (_request, { poll }) => ({ status: 200, body: pollView(poll) }),
+  });
+}
+
+/** A poll that the caller may change. */
+function changed({ runtime: { reading } }: PollRoutesOptions): Subject<VisiblePoll> {
+  return {
+    find: ({ caller, params }) => findPollToChange(reading, caller, params.integrationId ?? ""),
+    problems: ["forbidden"],
+  };
+}
+
+function nowRoute(options: PollRoutesOptions): Route {
+  const { runtime, sealer } = options;
+  return subjectRoute(changed(options), {
+    method: "POST",
+    path: `${at}/now`,
+    operation: "pollNow",
+    summary: "Poll now",
+    description: "Answers when it is on its way, and changes nothing while it is being asked. Needs `configure`.",
+    access: "any",
+    body: z.strictObject({}),
+    headers: { "idempotency-key": "optional" },
+    answers: { 202: { body: pollSchema, headers: replayedHeader } },
+    problems: ["conflict"],
+    handle: async (request, { workspaceId, poll: { integrationId } }) => {
+      const idempotency = idempotencyOf(sealer, request, `poll.now ${integrationId}`);
+      const told = granted(await runtime.ask(pollRef(workspaceId, integrationId), { type: "poll.now", idempotency }));
+      return { status: 202, body: pollView(told.poll), headers: replayHeaders(told.replayed) };
+    },
+  });
+}
+
+function cursorRoute(options: PollRoutesOptions): Route {
+  const { runtime } = options;
+  return subjectRoute(changed(options), {
+    method: "PUT",
+    path: `${at}/cursor`,
+    operation: "setPollCursor",
+    summary: "Set the cursor of a poll",
+    description:
+      "The next poll asks from there. What is being asked under the cursor before is still recorded, and leaves this " +
+      "one. Needs `configure`.",
+    access: "any",
+    body: cursorBody,
+    answers: { 200: pollSchema },
+    problems: ["conflict"],
+    handle: async ({ body }, { workspaceId, poll: { integrationId } }) => {
+      const message = { type: "poll.cursor", cursor: body.cursor } as const;
+      const told = granted(await runtime.ask(pollRef(workspaceId, integrationId), message));
+      return { status: 200, body: pollView(told.poll) };
+    },
+  });
+}
