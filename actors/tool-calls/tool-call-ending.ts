@@ -52,7 +52,8 @@ function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
   const stored = output === null ? null : toStoredText(turn, partition, output);
   const told = message !== null && text !== message ? { told: toStoredText(turn, partition, text) } : {};
   const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now), ...told });
-  if (output !== null) addUse(turn, runId, { calls: 0, bytes: Buffer.byteLength(output) });
+  const bytes = Buffer.byteLength(output ?? (row.told === undefined ? "" : text));
+  if (bytes > 0) addUse(turn, runId, { calls: 0, bytes });
   if (!runEnded) tellAnswer(turn, { ...context, asks: tellAsks(turn, runId) }, { outcome: state, text, callId });
   if (state !== "withdrawn") countCall(turn, row, { failed: state === "failed", refusedBy });
   openCalls.remove(turn, partition, runId, callId);

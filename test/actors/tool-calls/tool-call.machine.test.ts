@@ -128,6 +128,20 @@ t.test("what a killed process may have sent is unknown, and said to the agent", 
   t.match(scene.facts, [{ name: "tool.used", work: { event: { failed: true } } }]);
 });
 
+t.test("what the agent was told of a failed call is kept with it, where that is more than the sentence", async (t) => {
+  const scene = new ToolCallScene();
+  const end = (response: string | null) => {
+    const id = scene.call("note", { text: response ?? "" });
+    scene.vet(id);
+    scene.clear();
+    scene.end(id, { success: false, code: "rejected", reason: "status 409", status: 409, response, output: null });
+    return [scene.get(id)?.told, scene.told().map((told) => (told as { text?: string }).text)];
+  };
+  const sentence = "tracker.note failed: status 409.";
+  t.same(end('"<b>Closed</b> since"'), [`${sentence}\n\nClosed since`, [`${sentence}\n\nClosed since`]]);
+  t.same(end(null), [undefined, [sentence]]);
+});
+
 t.test("what was not sent was not used", async (t) => {
   const scene = new ToolCallScene();
   for (const code of ["not-connected", "not-allowed", "unwritable", "broken"] as const) {
