@@ -27,8 +27,11 @@ export const runId = "run_1";
 const runAddress = address(workspaceId, "run", runId);
 const claim = { runId, fence: 1 };
 
+/** The tools that the run's station names. */
+export const trackerTools = ["comment", "note", "find"].map((name) => ({ tool: `tracker.${name}`, approval: false }));
+
 /** The tools of the tracker: one that anybody may call, one that is approved, and one that reads. */
-const tracker = {
+export const tracker = {
   integration: "tracker",
   name: "Tracker",
   hosts: ["api.example.com"],
@@ -81,7 +84,7 @@ export class ToolCallScene {
   #asked = 0;
 
   /** `tools` are what the run's station names. */
-  constructor(tools = ["comment", "note", "find"].map((name) => ({ tool: `tracker.${name}`, approval: false }))) {
+  constructor(tools = trackerTools) {
     putLine(this.rows);
     putTeam(this.rows);
     this.define({});
