@@ -2,7 +2,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { repeatTools } from "../runs/frozen-tools.js";
 import { toReplayTerms } from "../runs/replay-terms.js";
 import { runRef, type StartRun } from "../runs/run.messages.js";
-import { getRunInput, type RunBeginning, type RunInputRow } from "../runs/run-input.table.js";
+import { getRunInput, type InputCheckout, type RunBeginning, type RunInputRow } from "../runs/run-input.table.js";
 import { toRunNeeds } from "../tasks/next-run.js";
 import type { ReplayCopyRow, ReplayRow } from "./replay.js";
 import { laneOfReplay, replayRef } from "./replay.messages.js";
@@ -93,7 +93,12 @@ function toBeginning(
     replay: { ...toReplayTerms("repeat", config, live), ...(answer && { answer }) },
     checkouts: config.repositories.map(({ name: repository }) => {
       const known = original.checkouts.find((checkout) => checkout.repository === repository);
-      return known ?? { repository, base: null, diff: null };
+      return known === undefined ? { repository, base: null, diff: null } : asBegun(known);
     }),
   };
+}
+
+/** What a run began from, by its commits: neither branch is where it was any more. */
+function asBegun({ repository, base, diff, merges }: InputCheckout): InputCheckout {
+  return { repository, base, diff, ...(merges !== undefined && merges.commit !== null && { merges }) };
 }

@@ -139,12 +139,13 @@ export const jobSchema = z.object({
       /** The task's changes since `base` so far, applied before the agent starts; empty for none. */
       diff: z.string(),
       /**
-       * The branch to start from the head of, by its name or as `refs/pull/<n>/head`. Where the repository has it no more,
-       * `base` and `diff` say where to start, unless `base` is null: then the run fails. Absent for none.
+       * The branch to start from the head of, by its name or as `refs/pull/<n>/head`. Where the repository has no such
+       * branch, `base` and `diff` say where to start; where it has no such `refs/…`, the run fails. Absent for none.
        */
       branch: z.string().max(255).optional(),
       /**
-       * What is merged into the checkout before the agent starts: the branch's head, or the commit, where it is known.
+       * What is merged into the checkout before the agent starts: the head of the branch (`HEAD`: the default one), or the
+       * commit, where it is known.
        * Conflicts are left in the files for the agent. Absent for nothing.
        */
       merges: z.object({ branch: z.string().max(255), commit: commitId.nullable() }).optional(),

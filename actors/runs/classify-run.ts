@@ -83,6 +83,8 @@ function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   if (brief === null) needed.push("taskless");
   if (message.beginning.replay !== undefined) needed.push("replays");
   if (message.beginning.search !== undefined) needed.push("search");
+  if (message.beginning.checkouts.some(({ branch, merges }) => (branch ?? merges) !== undefined))
+    needed.push("branches");
   if (offersTools(message.beginning)) needed.push("tools");
   if (message.beginning.push === true) needed.push("push");
   if (needed.length === 0) return message;

@@ -95,8 +95,13 @@ function toCheckouts(
   return repositories.map(({ name, setup, image }) => {
     const from = checkouts.find(({ repository }) => repository === name);
     const diff = getText(reading, workspaceId, from?.diff ?? null);
-    const base = from?.base ?? null;
-    return { repository: name, setup, image, base, diff, ...toArchive(reading, workspaceId, name, base) };
+    const { base = null, branch, merges } = from ?? {};
+    return {
+      ...{ repository: name, setup, image, base, diff },
+      ...(branch !== undefined && { branch }),
+      ...(merges !== undefined && { merges }),
+      ...toArchive(reading, workspaceId, name, base),
+    };
   });
 }
 

@@ -60,6 +60,18 @@ export interface InputCheckout {
   readonly base: string | null;
   /** Digest of the diff since `base` to apply first; null for none. */
   readonly diff: string | null;
+  /**
+   * The branch to begin at the head of: then `base` and `diff` hold where the repository has no such branch, until the
+   * runner reports the commit at its head. Absent for none.
+   */
+  readonly branch?: string;
+  /**
+   * What is merged in before the agent starts: the head of the branch (`HEAD`: of the default one), until the runner
+   * reports which commit that is. Absent for nothing.
+   */
+  readonly merges?: { readonly branch: string; readonly commit: string | null };
+  /** Whether the runner reported what it began from at the branch; absent for not yet, and without a branch. */
+  readonly isBegun?: true;
 }
 
 export interface ClaimedInput {

@@ -31,13 +31,26 @@ export function recordBases(turn: Turn, bases: readonly CheckoutBase[]): void {
   const { partition, id } = turn.self;
   const before = getRunInput(turn, partition, id);
   const { beginning } = before;
-  const known = new Map(bases.map(({ repository, base }) => [repository, base]));
-  const isOpen = ({ repository, base }: InputCheckout) => base === null && known.has(repository);
-  if (beginning === null || !beginning.checkouts.some(isOpen)) return;
-  const checkouts = beginning.checkouts.map((checkout) =>
-    isOpen(checkout) ? { ...checkout, base: known.get(checkout.repository) ?? null } : checkout,
-  );
+  if (beginning === null) return;
+  const known = new Map(bases.map((base) => [base.repository, base]));
+  const checkouts = beginning.checkouts.map((checkout) => settled(checkout, known.get(checkout.repository)));
+  if (checkouts.every((checkout, index) => checkout === beginning.checkouts[index])) return;
   runInputs.put(turn, partition, before, { ...before, beginning: { ...beginning, checkouts } });
+}
+
+/** The checkout with what its runner reported of it; itself where that tells nothing new. */
+function settled(checkout: InputCheckout, reported: CheckoutBase | undefined): InputCheckout {
+  if (reported === undefined || checkout.isBegun === true) return checkout;
+  const { base, merged } = reported;
+  const { branch, merges } = checkout;
+  if (branch === undefined) return checkout.base === null ? { ...checkout, base } : checkout;
+  // A runner that failed at its setup reports no branch.
+  const isAtHead = reported.branch === branch || base !== checkout.base;
+  return {
+    ...{ ...checkout, base, isBegun: true },
+    ...(isAtHead && { diff: null }),
+    ...(merges !== undefined && merged !== undefined && { merges: { ...merges, commit: merged } }),
+  };
 }
 
 function toInputBrief(turn: Turn, { notes, ...brief }: RunBrief): InputBrief {

@@ -11,9 +11,9 @@ import type { RunNeeds } from "../runners/runner.table.js";
 import { freezeTools } from "../runs/frozen-tools.js";
 import { runRef, type StartRun } from "../runs/run.messages.js";
 import type { RunBeginning } from "../runs/run-input.table.js";
+import { nextCheckout } from "./next-checkouts.js";
 import type { TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
-import { taskCheckouts } from "./task.table.js";
 
 /** Queues a run at the task's station, with the station's current config; returns the run's id. */
 export function queueNextRun(turn: Turn, task: TaskRow): string {
@@ -52,10 +52,7 @@ function beginningOf(turn: Turn, task: TaskRow, line: LineFields, station: Stati
   return {
     line: { key: line.key, name: line.name },
     station: { name, passesTo, next: laterStations(line, key, passesTo) },
-    checkouts: line.repositories.map(({ name: repository }) => {
-      const before = taskCheckouts.get(turn, turn.self.partition, task.id, repository);
-      return { repository, base: before?.base ?? null, diff: before?.digest ?? null };
-    }),
+    checkouts: line.repositories.map(({ name }) => nextCheckout(turn, turn.self.partition, task, name)),
   };
 }
 

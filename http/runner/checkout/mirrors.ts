@@ -59,9 +59,9 @@ export class Mirrors {
   }
 
   /**
-   * Updates the mirror and calls `copy` with the wanted commit: the head of the branch; where the repository has it no
-   * more, or none is wanted, the base; where that is null too, the head of the default branch. A branch that is gone and
-   * has no base is an error. The commit is kept from then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address; then it is
+   * Updates the mirror and calls `copy` with the wanted commit: the head of the branch; where the repository has no
+   * such branch, or none is wanted, the base; where that is null too, the head of the default branch. A `refs/…` that is
+   * not there is an error. The commit is kept from then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address; then it is
    * not held.
    */
   async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
@@ -70,7 +70,7 @@ export class Mirrors {
     return this.within(wanted, async ({ mirror, url }) => {
       const place = { mirror, url };
       const head = branch === null ? null : await bringHead(place, branch, signal);
-      if (head === null && branch !== null && base === null) throw new GitFailed(`there is no branch ${branch}`);
+      if (head === null && branch?.startsWith("refs/")) throw new GitFailed(`there is no ${branch}`);
       const commit = head ?? (await bring(place, base, signal));
       const merges = await bringMerge(place, wanted.merges ?? null, signal);
       await keepCommit(mirror, commit, signal);
@@ -173,6 +173,7 @@ async function bring({ mirror, url }: MirrorPlace, base: string | null, signal: 
 /** The commit at a branch's head, as the repository has it now; null for no such branch. */
 async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal): Promise<string | null> {
   const { mirror, url } = place;
+  if (branch === "HEAD") return bring(place, null, signal);
   const ref = branch.startsWith("refs/") ? branch : `refs/heads/${branch}`;
   const listed = await git(mirror, ["ls-remote", "--quiet", "--", url, ref], { signal });
   const line = listed.split("\n").find((one) => one.endsWith(`\t${ref}`));

@@ -2,7 +2,9 @@ import t from "tap";
 import { isCommitNeeded } from "../../../actors/runs/run.queries.js";
 import { runCheckouts, runSteps } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
+import { taskBranches } from "../../../actors/runs/task-branch.table.js";
 import { recountBlobs } from "../../../actors/tables/blob-recount.js";
+import { nextCheckout } from "../../../actors/tasks/next-checkouts.js";
 import { taskCheckouts, tasks } from "../../../actors/tasks/task.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import { base, diff, putResource, SteppedWork, skill } from "../../support/stepped-work.js";
@@ -91,6 +93,44 @@ t.test("the commit that a task's next run begins from is known when it is queued
   t.same(work.bases(), { "acme/app": base("b") });
   work.say({ type: "run.started", bases: [{ repository: "acme/app", base: base("a") }] });
   t.same(work.bases(), { "acme/app": base("b") });
+});
+
+t.test("a run of a task with a branch begins at its head, or where there is none, at what was left", async (t) => {
+  const pushed = { pullRequestId: "pr_1", branch: "signalbox/1-fix", base: null, isDirty: true, serial: 1 };
+  const begin = (reported: object) => {
+    const work = new SteppedWork();
+    work.claim();
+    taskBranches.put(work.rows, workspaceId, ["task_1", "acme/app"], { ...pushed, head: base("c") });
+    work.complete("review");
+    work.claim();
+    const merges = { branch: "HEAD", commit: null };
+    t.match(work.job()?.checkouts, [{ base: base("b"), diff, branch: pushed.branch, merges }]);
+    for (const at of [reported, { base: base("e") }]) {
+      work.say({ type: "run.started", bases: [{ repository: "acme/app", ...at }] });
+    }
+    return runInputs.get(work.rows, workspaceId, work.runId)?.beginning?.checkouts[0];
+  };
+  const at = { repository: "acme/app", branch: pushed.branch, isBegun: true };
+  const merged = { branch: "HEAD", commit: base("d") };
+  t.same(begin({ base: base("c"), branch: pushed.branch, merged: base("d") }), {
+    ...{ ...at, base: base("c"), diff: null, merges: merged },
+  });
+  t.match(begin({ base: base("b"), branch: pushed.branch }), { ...at, base: base("b"), diff: null });
+  t.match(begin({ base: base("c") }), { ...at, base: base("c"), diff: null }, "its setup failed");
+  t.match(begin({ base: base("b") }), { ...at, base: base("b"), diff: /./ }, "the branch is gone");
+});
+
+t.test("a task begins at its branch, and where it was merged, at what it was merged into", async (t) => {
+  const work = new SteppedWork();
+  const task = tasks.get(work.rows, workspaceId, "task_1");
+  if (task === undefined) throw new Error("there is no task");
+  const at = (more: object) => nextCheckout(work.rows, workspaceId, { ...task, ...more }, "acme/app");
+  const open = { repository: "acme/app", base: null, diff: null };
+  t.same(at({}), open);
+  t.same(at({ branch: "release" }), { ...open, branch: "release" });
+  const merged = { pullRequestId: null, branch: "signalbox/1-fix", base: "release", head: null, isDirty: false };
+  taskBranches.put(work.rows, workspaceId, ["task_1", "acme/app"], { ...merged, serial: 1 });
+  t.same(at({ branch: "other" }), { ...open, branch: "release" });
 });
 
 t.test("a runner that reports no commits changes nothing of the input", async (t) => {

@@ -172,7 +172,7 @@ t.test("a base that moved is merged in where the job says so, and the commit has
   const parents = await scene.app.git("show", "--no-patch", "--format=%P", BRANCH);
   t.equal(parents, `${run.checkout.base} ${moved}`);
   t.type(await scene.app.joined("main", BRANCH), "string", "it conflicts no more");
-  const settled = await scene.run({ branch: BRANCH, merges });
+  const settled = await scene.run({ branch: BRANCH, merges: { branch: "HEAD", commit: null } });
   t.equal(settled.checkout.merged, null, "what is in already is not merged again");
 });
 
@@ -186,5 +186,6 @@ t.test("a run begins at a branch's head, a pull request's head, or without the b
   const of = await scene.run({ branch: "refs/pull/3/head" });
   t.match(of.checkout, { base: head, branch: "refs/pull/3/head", merged: null });
   t.match((await scene.run({ branch: "theirs", base })).checkout, { base, branch: null });
-  await t.rejects(scene.run({ branch: "theirs" }), /there is no branch theirs/);
+  t.match((await scene.run({ branch: "theirs" })).checkout, { base, branch: null });
+  await t.rejects(scene.run({ branch: "refs/heads/theirs" }), /there is no refs\/heads\/theirs/);
 });

@@ -1,0 +1,35 @@
+import type { Reading } from "../../storage/store.js";
+import type { InputCheckout } from "../runs/run-input.table.js";
+import { findTaskBranch } from "../runs/task-branch.table.js";
+import type { TaskRow } from "./task.js";
+import { taskCheckouts } from "./task.table.js";
+
+/**
+ * What the task's next run begins from in a repository:
+ *
+ * | the task there                            | its next run begins at                                                |
+ * |-------------------------------------------|-----------------------------------------------------------------------|
+ * | has a branch that was pushed to           | its head, people's commits included; the base merged in if that is    |
+ * |                                           | what it conflicts with; without the branch: as in the next row        |
+ * | was worked on, and has no such branch     | the commit and the changes that its last completed run left           |
+ * | had its pull request merged               | the head of the branch that it was merged into                        |
+ * | is new                                    | the head of the task's `branch`; without that: of the default branch  |
+ */
+export function nextCheckout(
+  reading: Reading,
+  partition: string,
+  task: Pick<TaskRow, "id" | "branch">,
+  repository: string,
+): InputCheckout {
+  const kept = taskCheckouts.get(reading, partition, task.id, repository);
+  const known = { repository, base: kept?.base ?? null, diff: kept?.digest ?? null };
+  const pushed = findTaskBranch(reading, partition, { taskId: task.id, repository });
+  if (pushed === undefined) return kept === undefined ? { ...known, ...toStart(task.branch) } : known;
+  const { branch, base, head, isDirty, pullRequestId } = pushed;
+  if (head !== null) return { ...known, branch, ...(isDirty && { merges: { branch: base ?? "HEAD", commit: null } }) };
+  return pullRequestId === null ? { repository, base: null, diff: null, ...toStart(base ?? undefined) } : known;
+}
+
+function toStart(branch: string | undefined): Pick<InputCheckout, "branch"> {
+  return branch === undefined ? {} : { branch };
+}
