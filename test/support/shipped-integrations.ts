@@ -37,11 +37,12 @@ export function shippedIntegration(file: string, hosts: Readonly<Record<string, 
       text.replaceAll(`https://${host}/`, `http://${local}/`).replaceAll(`"${host}"`, `"${local}"`),
     shippedText(file),
   );
-  const secrets = Object.entries(pages[file] ?? {}).map(([name, bound]) => [
-    name,
-    bound.map((host) => hosts[host] ?? host),
-  ]);
-  return { file, definition: JSON.parse(moved), secrets: Object.fromEntries(secrets) };
+  const definition: { readonly hosts: readonly string[] } = JSON.parse(moved);
+  const secrets = Object.entries(pages[file] ?? {}).map(([name, bound]) => {
+    return [name, [...new Set(bound.map((host) => hosts[host] ?? host))]];
+  });
+  const distinct = { ...definition, hosts: [...new Set(definition.hosts)] };
+  return { file, definition: distinct, secrets: Object.fromEntries(secrets) };
 }
 
 /** Creates its secrets and the integration itself, as its page says. Returns the integration as it was answered. */

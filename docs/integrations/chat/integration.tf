@@ -129,6 +129,19 @@ resource "service_integration" "chat" {
         }
       }
     }
+    ask = {
+      request = {
+        url = "https://slack.com/api/chat.postMessage"
+        body = {
+          channel   = "$${{ target.channel }}"
+          text      = "$${{ ask.body }}"
+          thread_ts = "$${{ target.thread }}"
+        }
+        expect = {
+          success = "$${{ status == 200 && response.ok }}"
+        }
+      }
+    }
     post = {
       request = {
         url = "https://slack.com/api/chat.postMessage"
@@ -205,9 +218,8 @@ resource "service_integration" "chat" {
     },
     {
       event  = "task.asked"
-      action = "answer"
+      action = "ask"
       to = {
-        text   = "$${{ ask.body }}"
         thread = "$${{ task.marks.thread }}"
       }
     },

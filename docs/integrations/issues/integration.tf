@@ -91,6 +91,21 @@ resource "service_integration" "issues" {
     ]
   }
   actions = {
+    ask = {
+      request = {
+        url = "$${{ target.issue + \"/comments\" }}"
+        headers = {
+          accept               = "application/vnd.github+json"
+          x-github-api-version = "2022-11-28"
+        }
+        body = {
+          body = "$${{ ask.body + \"\\n\\n<!-- signalbox -->\" }}"
+        }
+        expect = {
+          success = "$${{ status == 201 }}"
+        }
+      }
+    }
     close = {
       request = {
         method = "PATCH"
@@ -219,10 +234,9 @@ resource "service_integration" "issues" {
     },
     {
       event  = "task.asked"
-      action = "report"
+      action = "ask"
       to = {
         issue = "$${{ task.marks.issue }}"
-        text  = "$${{ ask.body }}"
       }
     },
     {

@@ -97,6 +97,24 @@ resource "service_integration" "tracker" {
     ]
   }
   actions = {
+    ask = {
+      request = {
+        url = "https://api.linear.app/graphql"
+        body = {
+          query = "mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id url } } }"
+          variables = {
+            input = {
+              body     = "$${{ ask.body }}"
+              issueId  = "$${{ target.issue }}"
+              parentId = "$${{ has(task.marks.thread) ? dyn(task.marks.thread) : null }}"
+            }
+          }
+        }
+        expect = {
+          success = "$${{ status == 200 && response.data.commentCreate.success }}"
+        }
+      }
+    }
     comment = {
       request = {
         url = "https://api.linear.app/graphql"
@@ -226,10 +244,9 @@ resource "service_integration" "tracker" {
     },
     {
       event  = "task.asked"
-      action = "report"
+      action = "ask"
       to = {
         issue = "$${{ task.marks.issue }}"
-        text  = "$${{ ask.body }}"
       }
     },
     {
