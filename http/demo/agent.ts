@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
+import { ToolClient } from "./tool-client.js";
 
 /**
  * The demo's agent: it maintains a folder of notes in the repository. It really edits files; if the task says so, it
@@ -28,6 +29,13 @@ const slug = task.title.toLowerCase().replace(/[^a-z0-9]+/g, "-");
 const file = `notes/${slug}.md`;
 const index = "notes/INDEX.md";
 const sentBack = task.notes.filter((note) => note.from === "station review");
+
+/** As the tool reads it. */
+interface TrackerIssue {
+  readonly identifier: string;
+  readonly title: string;
+  readonly team: { readonly states: { readonly nodes: readonly { id: string; name: string; type: string }[] } };
+}
 
 interface AgentInput {
   readonly type: string;
@@ -85,5 +93,28 @@ async function review(): Promise<void> {
   }
 }
 
-await (context.station.key === "work" ? work() : review());
+/** Works an issue of the tracker: reads it there, writes the note, tells its readers, and moves it, which a person approves. */
+async function mend(): Promise<void> {
+  const tracker = await ToolClient.open("tracker");
+  const call = async (tool: string, inputs: Readonly<Record<string, unknown>>): Promise<unknown> => {
+    const { text, isError } = await tracker.call(tool, inputs);
+    if (isError) throw new Error(`${tool}: ${text}`);
+    return JSON.parse(text);
+  };
+  const issue = (await call("read_issue", {})) as TrackerIssue;
+  step(`read ${issue.identifier}: ${issue.title}`, "tracker.read_issue");
+  write(`# ${issue.title}`);
+  list();
+  send({ type: "cost", amount: 0.02, currency: "USD" });
+  await call("comment", { body: `Wrote ${file}.` });
+  step(`commented on ${issue.identifier}`, "tracker.comment");
+  const done = issue.team.states.nodes.find(({ type }) => type === "completed");
+  step(`asks to move ${issue.identifier} to ${done?.name}`);
+  await call("set_state", { state: done?.id });
+  step(`moved ${issue.identifier} to ${done?.name}`, "tracker.set_state");
+  tracker.close();
+}
+
+const stations: Readonly<Record<string, () => Promise<void>>> = { work, review, mend };
+await stations[context.station.key]?.();
 process.exit(0);

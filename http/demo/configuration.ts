@@ -11,6 +11,7 @@ export const BETTER_PROMPT = "Write the note, and list it in notes/INDEX.md.";
 
 /** The team of the demo, and the tokens for it. */
 export interface Configured {
+  readonly workspaceId: string;
   readonly teamId: string;
   readonly lineId: string;
   /** The path of the station whose agents write notes, and that of its replay candidates. */
@@ -46,6 +47,7 @@ export async function configure(
   const { stations } = await client.get<{ stations: { id: string }[] }>(`${under}/lines/${made.id}`);
   for (const hook of hooksTo(receiver)) await client.post(`${under}/teams/${team.id}/hooks`, hook);
   return {
+    workspaceId: workspace.id,
     teamId: team.id,
     lineId: made.id,
     workStationPath: `/api/teams/${team.id}/lines/${made.id}/stations/${stations[0]?.id}`,

@@ -14,6 +14,7 @@ import { startService } from "../process/service.js";
 import { showCheck } from "./checks.js";
 import { Client } from "./client.js";
 import { type Configured, configure } from "./configuration.js";
+import { showIssue } from "./integrations.js";
 import { judge } from "./judge.js";
 import { type Received, startReceiver } from "./receiver.js";
 import { showReplays } from "./replays.js";
@@ -21,12 +22,14 @@ import { createRepository } from "./repository.js";
 import { startScriptedModel } from "./scripted-model.js";
 import { showSearch } from "./searches.js";
 import { type Counts, line, Show } from "./show.js";
+import { Tracker } from "./tracker.js";
 import { until } from "./until.js";
 
 /**
  * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
- * line of two stations over a real git repository, two hooks, and tasks that agents work on. Then one of their runs is
- * repeated under a better prompt, and a pull request that plans it is checked.
+ * line of two stations over a real git repository, two hooks, and tasks that agents work on. An issue of a tracker is
+ * worked too, with the tracker's tools. Then one of the runs is repeated under a better prompt, and a pull request that
+ * plans it is checked.
  *
  * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
  * leaves its folder.
@@ -84,7 +87,7 @@ async function main(): Promise<number> {
 async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
-  const { baseUrl, client, receiver, configured } = await prepare(folder, closing);
+  const { baseUrl, client, receiver, tracker, configured } = await prepare(folder, closing);
   const { teamId, poolToken } = configured;
   const runner = startRunner(baseUrl, poolToken, folder);
   closing.push(() => endRunner(runner));
@@ -108,7 +111,8 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
   const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  const replayed = isDone ? await showReplays(client, configured, ending.signal) : null;
+  const isMended = isDone && (await showIssue(client, configured, tracker, ending.signal));
+  const replayed = isMended ? await showReplays(client, configured, ending.signal) : null;
   const isChecked = replayed !== null && (await showCheck(client, configured, replayed, ending.signal));
   const isSearched = isChecked && (await showSearch(client, configured, ending.signal));
   const setId = isSearched ? replayed : null;
@@ -125,12 +129,14 @@ async function prepare(folder: string, closing: Closing) {
   const secret = `whsec_${randomBytes(32).toString("base64")}`;
   const receiver = await startReceiver(secret);
   closing.push(() => receiver.close());
+  const tracker = await Tracker.start();
+  closing.push(() => tracker.api.close());
   const model = await startScriptedModel(judge);
   closing.push(() => model.close());
   const mails: string[] = [];
   const service = await startService({
     config: readConfig({
-      ...{ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: receiver.url },
+      ...{ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: `${receiver.url},${tracker.api.url}` },
       ...{ MODEL_URL: model.url, MODEL_NAME: "scripted", MODEL_PRICES: PRICES },
     }),
     log: quietLog(mails),
@@ -143,7 +149,7 @@ async function prepare(folder: string, closing: Closing) {
   const client = new Client(baseUrl);
   await client.signIn("ada@example.com", (email) => mails.findLast((mail) => mail.includes(email)));
   const configured = await configure(client, { url: receiver.url, secret });
-  return { baseUrl, client, receiver, configured };
+  return { baseUrl, client, receiver, tracker, configured };
 }
 
 /** Prints the results; returns whether they are as expected. */

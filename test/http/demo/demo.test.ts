@@ -133,6 +133,10 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
   t.match(demo.out, /hooks fired: \d+ requests verified with standardwebhooks, 0 forged/);
   t.match(demo.out, /handovers refused by the before-hook: 1\n/);
   t.match(demo.out, /refused\. Reason: the note must name the file/);
+  t.match(demo.out, /issue +ENG-1 gets the label agent; the tracker tells http:/);
+  t.match(demo.out, /issue +its agent asks to call tracker\.set_state, and waits; Ada approves it\n/);
+  t.match(demo.out, /issue +ENG-1, Signalbox: Wrote notes\/eng-1-approvals\.md\.\n/);
+  t.match(demo.out, /issue +it is Done there; calls: set_state done, comment done, read_issue done\n/);
   t.match(demo.out, /Live config: 0 of 1 succeeded, for 0\.\d+ USD\. The judge: The note is missing from the index\./);
   t.match(demo.out, /Names the index: 1 of 1 succeeded, .* The judge: The note is listed in the index\./);
   t.match(demo.out, /with the answer: the live config again, .*\n.*With the answer Live config: 1 of 1 succeeded/);

@@ -1,0 +1,61 @@
+import type { Client } from "./client.js";
+import type { Configured } from "./configuration.js";
+import { line } from "./show.js";
+import type { Tracker } from "./tracker.js";
+import { connectTracker } from "./tracker-integration.js";
+import { until } from "./until.js";
+
+/** An issue of the tracker becomes a task; its agent calls the tracker's tools, one of them with a person's approval. */
+
+interface Task {
+  readonly id: string;
+  readonly title: string;
+  readonly state: string;
+  readonly runId: string | null;
+  readonly approvals: readonly { readonly id: string; readonly runId: string; readonly tool: string }[];
+}
+
+interface ToolCall {
+  readonly integration: string;
+  readonly tool: string;
+  readonly state: string;
+}
+
+const ISSUE = {
+  title: "Approvals",
+  description: "Say who approves a tool's call.",
+  assignee: { name: "Ada", email: "ada@example.com" },
+};
+
+/** Plays it and prints what comes out; returns whether it is as expected. */
+export async function showIssue(
+  client: Client,
+  configured: Configured,
+  tracker: Tracker,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { teamId } = configured;
+  tracker.deliverTo = await connectTracker(client, configured, tracker);
+  const issue = await tracker.open(ISSUE);
+  await tracker.label(issue, "agent");
+  line("issue", `${issue.identifier} gets the label agent; the tracker tells ${tracker.deliverTo}`);
+  const findTask = async () => {
+    const { items } = await client.get<{ items: Task[] }>(`/api/teams/${teamId}/tasks?limit=200`);
+    return items.find(({ title }) => title.startsWith(`${issue.identifier}:`));
+  };
+  const read = async () => client.get<Task>(`/api/tasks/${(await findTask())?.id}`);
+  if (!(await until(async () => (await findTask())?.state === "inbox", signal))) return false;
+  const [approval] = (await read()).approvals;
+  if (approval === undefined) return false;
+  line("issue", `its agent asks to call ${approval.tool}, and waits; Ada approves it`);
+  await client.post(`/api/runs/${approval.runId}/approvals/${approval.id}/approve`, {});
+  const isTold = () => issue.comments.some(({ body }) => body === "The work on this is done.");
+  if (!(await until(async () => (await findTask())?.state === "done" && isTold(), signal))) return false;
+  for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
+  const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
+  line(
+    "issue",
+    `it is ${issue.state.name} there; calls: ${items.map(({ tool, state }) => `${tool} ${state}`).join(", ")}`,
+  );
+  return issue.state.name === "Done" && items.length === 3 && items.every(({ state }) => state === "done");
+}

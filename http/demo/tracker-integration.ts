@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import type { Client } from "./client.js";
+import type { Configured } from "./configuration.js";
+import type { Tracker } from "./tracker.js";
+
+/** The integration with the tracker: the one of `docs/integrations/tracker/`, at the tracker's own address. */
+
+const SHIPPED = new URL("../../../docs/integrations/tracker/integration.json", import.meta.url);
+/** The host that the shipped definition is written for. */
+const HOST = "api.linear.app";
+
+/** Creates the integration with its secrets, and the line; returns the address that deliveries go to. */
+export async function connectTracker(
+  client: Client,
+  { workspaceId, teamId }: Configured,
+  tracker: Tracker,
+): Promise<string> {
+  const under = "/api/resources";
+  for (const secret of secretsOf(tracker)) await client.post(`${under}/workspaces/${workspaceId}/secrets`, secret);
+  const { body: made } = await client.post(`${under}/teams/${teamId}/integrations`, definitionFor(tracker));
+  await client.post(`${under}/teams/${teamId}/lines`, line);
+  const { deliveriesUrl } = await client.get<{ deliveriesUrl: string }>(`${under}/integrations/${made.id}`);
+  return deliveriesUrl;
+}
+
+function definitionFor({ api }: Tracker): unknown {
+  const text = readFileSync(SHIPPED, "utf8");
+  return JSON.parse(text.replaceAll(`https://${HOST}/`, `${api.url}/`).replaceAll(`"${HOST}"`, `"${api.host}"`));
+}
+
+/** The secrets that it names. The key goes to the tracker alone; what deliveries are signed with is never sent. */
+function secretsOf({ api, key, secret }: Tracker): readonly object[] {
+  return [
+    { name: "tracker-key", value: key, valueVersion: 1, hosts: [api.host] },
+    { name: "tracker-webhook", value: secret, valueVersion: 1 },
+  ];
+}
+
+/** The line that its issues are worked on, with the tools that the agent may call. */
+const line = {
+  ...{ key: "fix", name: "Fix", repositories: [{ name: "acme/project" }] },
+  stations: [
+    {
+      ...{ key: "mend", name: "Mend", kind: "work", harness: "command", prompt: "Work the issue." },
+      tools: ["tracker.read_issue", "tracker.comment", "tracker.set_state"],
+      runners: { pool: "local", labels: [] },
+    },
+  ],
+};
