@@ -52,4 +52,4 @@ export const integrationWorkLane: LaneLimits = {
 export const pollLane: LaneLimits = { name: "polls", places: 128, kept: 96, perParty: 8, perTarget: 4 };
 
 /** Attachments, of up to 10 MiB each. */
-export const attachmentLane: LaneLimits = { name: "attachments", places: 32, kept: 24, perParty: 2, perTarget: 2 };
+export const attachmentLane: LaneLimits = { name: "attachments", places: 72, kept: 64, perParty: 2, perTarget: 2 };

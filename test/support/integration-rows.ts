@@ -26,15 +26,19 @@ export const sealer = createSealer(new Uint8Array(32), seededBytes(3));
 export function put(rows: Writing, kind: string, id: string, of: Partial<ResourceRow>): void {
   const common = { version: 1, workspaceId: WORKSPACE, teamId: null, address: id, fields: {}, hidden: {}, added: {} };
   const row: ResourceRow = { id, kind, ...common, createdAt: "", updatedAt: "", ...of };
-  resources.put(rows, WORKSPACE, [kind, id], row);
-  resourceAddresses.put(rows, WORKSPACE, [kind, row.address], id);
+  resources.put(rows, row.workspaceId, [kind, id], row);
+  resourceAddresses.put(rows, row.workspaceId, [kind, row.address], id);
 }
 
 /** An integration of a team, as it is stored; the definition's defaults are filled in. */
-export function writeIntegration(rows: Writing, definition: Readonly<Record<string, unknown>>): void {
+export function writeIntegration(
+  rows: Writing,
+  definition: Readonly<Record<string, unknown>>,
+  workspaceId = WORKSPACE,
+): void {
   const usual = { integration: "tracker", name: "Tracker", hosts: ["api.example.com"] };
   const fields = integrationSchema.parse({ ...usual, ...definition });
-  put(rows, "integration", INTEGRATION, { fields, teamId: TEAM, address: `core/${fields.integration}` });
+  put(rows, "integration", INTEGRATION, { fields, workspaceId, teamId: TEAM, address: `core/${fields.integration}` });
 }
 
 export function writeSecret(rows: Writing, name: string, value: string, hosts: readonly string[]): void {
@@ -78,9 +82,10 @@ export function integrationRows(definition: Readonly<Record<string, unknown>>): 
   return rows;
 }
 
-/** What a host answers, or the error of the connection. */
+/** What a host answers, or the error of the connection; a promise that never settles for a host that hangs. */
 export type HostAnswer =
   | Error
+  | Promise<never>
   | { readonly status?: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
 
 /** A host in memory, that answers what it is told to; `sent` are the requests that it got. */
@@ -88,7 +93,7 @@ export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
   const sent: AnyRequest[] = [];
   const send = async (request: AnyRequest): Promise<BytesAnswer> => {
     sent.push(request);
-    const given = answer(request);
+    const given = await answer(request);
     if (given instanceof Error) throw given;
     const { status = 200, body = "", headers = {} } = given;
     const all = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
@@ -116,5 +121,5 @@ export function requesting(rows: Writing, answer: (request: AnyRequest) => HostA
   };
   const run = async (input?: Partial<IntegrationRequestInput>, mayHaveBegun = false) =>
     (await prepare(input, mayHaveBegun).begin(new RunAbort())) as IntegrationRequestResult;
-  return { sent, logged, clock, prepare, run };
+  return { sent, logged, clock, effect, prepare, run };
 }

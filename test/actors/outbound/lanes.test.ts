@@ -4,15 +4,20 @@ import {
   installationCheckEffect,
 } from "../../../actors/code-host/installation-check.effects.js";
 import { oauthEffects, REVOKE_EFFECT } from "../../../actors/integrations/oauth.effects.js";
+import { INTEGRATION_REQUEST } from "../../../actors/integrations/requests/integration-request.effects.js";
 import type { CodeHost } from "../../../actors/outbound/code-host.js";
 import {
   accountLane,
   afterEventLane,
+  attachmentLane,
   beforeEventLane,
   codeHostLane,
+  integrationCallLane,
+  integrationWorkLane,
   issuerLane,
   mailLane,
   modelLane,
+  pollLane,
 } from "../../../actors/outbound/lanes.js";
 import { createSealer } from "../../../actors/sealer.js";
 import type { Effect } from "../../../runtime/actor-type.js";
@@ -24,10 +29,22 @@ import { Lane } from "../../../runtime/lane.js";
 import { createPendingEffect } from "../../../runtime/pending-effect.js";
 import type { EffectRequest } from "../../../runtime/turn.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
+import {
+  INTEGRATION,
+  integrationRows,
+  put,
+  requesting,
+  TEAM,
+  WORKSPACE,
+  writeIntegration,
+} from "../../support/integration-rows.js";
 import { memoryRows } from "../../support/turn.js";
 import { putLine, workspaceId } from "../../support/work.js";
 
-const lanes = [accountLane, afterEventLane, beforeEventLane, codeHostLane, issuerLane, mailLane, modelLane];
+const lanes = [
+  ...[accountLane, afterEventLane, beforeEventLane, codeHostLane, issuerLane, mailLane, modelLane],
+  ...[integrationCallLane, integrationWorkLane, pollLane, attachmentLane],
+];
 
 t.test("whatever hangs, of 60 workspaces at five hosts each, another workspace has a place at once", async (t) => {
   for (const limits of lanes) {
@@ -48,8 +65,13 @@ t.test("a lane is for one kind of request", async (t) => {
   t.equal(new Set(lanes.map(({ name }) => name)).size, lanes.length);
 });
 
-/** Starts many effects of one workspace, then one of another, and gives the ids of those that ended. */
-async function startBeside(effects: readonly Effect[], noisy: EffectRequest, quiet: EffectRequest): Promise<string[]> {
+/** Starts many effects of one workspace, then one of another (or of it), and gives the ids of those that ended. */
+async function startBeside(
+  effects: readonly Effect[],
+  noisy: EffectRequest,
+  quiet: EffectRequest,
+  beside = "ws_2",
+): Promise<string[]> {
   const ended: string[] = [];
   const running = new Effects({
     effects,
@@ -65,7 +87,7 @@ async function startBeside(effects: readonly Effect[], noisy: EffectRequest, qui
     running.enqueue(pending);
   };
   for (let n = 0; n < 1_000; n++) start(workspaceId, { ...noisy, id: `noisy-${n}` });
-  start("ws_2", { ...quiet, id: "quiet" });
+  start(beside, { ...quiet, id: "quiet" });
   while (ended.length === 0) await new Promise((resolve) => setImmediate(resolve));
   return ended;
 }
@@ -98,4 +120,33 @@ t.test("questions to the code host that hang hold up no other workspace's", asyn
   const check = (installationId: number) =>
     INSTALLATION_CHECK_EFFECT.request("", { host: "code.example", installationId });
   t.same(await startBeside(effects, check(1), check(2)), ["quiet"]);
+});
+
+t.test("hosts of integrations that hang hold up no other workspace, and no other host of their own", async (t) => {
+  const definition = {
+    hosts: ["hangs.example", "answers.example"],
+    actions: {
+      act: { request: { url: "https://hangs.example" } },
+      other: { request: { url: "https://answers.example" } },
+    },
+  };
+  for (const lane of ["waiting", "background"] as const) {
+    const rows = integrationRows(definition);
+    put(rows, "workspace", "ws_2", { workspaceId: "ws_2" });
+    writeIntegration(rows, definition, "ws_2");
+    const { effect, sent } = requesting(rows, ({ url }) => (url.host === "hangs.example" ? never : { status: 200 }));
+    const request = (name: string) =>
+      INTEGRATION_REQUEST.request("", {
+        ...{ teamId: TEAM, integrationId: INTEGRATION, block: { kind: "action", name }, values: "{}", after: null },
+        ...{ actsAs: { kind: "team" }, timeoutMs: 10_000, again: "never", lane },
+      });
+    t.same(await startBeside([effect], request("act"), request("other")), ["quiet"], `${lane}: another workspace`);
+    t.same(
+      await startBeside([effect], request("act"), request("other"), WORKSPACE),
+      ["quiet"],
+      `${lane}: another host`,
+    );
+    const hanging = sent.filter(({ url }) => url.host === "hangs.example").length;
+    t.ok(hanging <= 2 * integrationCallLane.perTarget, "a host has the places of one target");
+  }
 });
