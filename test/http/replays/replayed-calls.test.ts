@@ -110,4 +110,13 @@ t.test("calls are made once: a replay answers them as they were answered, and no
   await until("the replay has finished", () => row()?.state === "finished");
   t.match(listCopies(service.runtime.reading, workspaceId, id), [{ result: "succeeded", toolMisses: 1 }]);
   t.same(await outside(), before);
+  const read = async (of: string, what: string) => [...itemsOf(await ada.request("GET", `/api/runs/${of}/${what}`))];
+  const made = (await read(runId, "tool-calls")).map(({ id }) => id).reverse();
+  t.match((await read(copy.runId, "tool-calls")).reverse(), [
+    { state: "done", recorded: made[0], output: { n: 1 }, begunAt: null },
+    ...[1, 2].map(() => ({ state: "done", recorded: made[1], output: { n: 2 } })),
+    { state: "failed", code: "invalid", recorded: made[2] },
+    { state: "refused", recorded: null, inputs: { id: 2 } },
+  ]);
+  t.same(await read(copy.runId, "approvals"), []);
 });
