@@ -1,5 +1,6 @@
 import { run as checksums } from "./checksums.js";
 import { run as commit } from "./commit.js";
+import { run as deliveries } from "./deliveries.js";
 import { run as dispatcher } from "./dispatcher.js";
 import { run as expressions } from "./expressions.js";
 import { run as fairness } from "./fairness.js";
@@ -22,7 +23,7 @@ import { tables } from "./tables.js";
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
-  ...{ dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recording },
+  ...{ deliveries, dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recording },
   ...{ recovery, replays, replaying, searchCost },
   searching: async () => printTable(await searching()),
 };

@@ -2,6 +2,7 @@
 export const tables = [
   "checksums",
   "commit",
+  "deliveries",
   "dispatcher",
   "expressions",
   "fairness",

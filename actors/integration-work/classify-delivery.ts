@@ -1,6 +1,7 @@
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import type { DeliveryRow } from "./delivery.js";
 import type { DeliveryMessage, WorkDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { EVALUATION } from "./delivery-evaluation.effects.js";
@@ -19,6 +20,7 @@ import {
 export interface DeliveryPlaced extends Message {
   readonly type: "delivery.placed";
   readonly work: WorkDelivery;
+  readonly row: DeliveryRow;
 }
 
 /** Its row is gone: the integration was deleted. */
@@ -44,8 +46,8 @@ export function classifyDelivery(
 ): DeliveryEvent {
   if (message.type === "delivery.work") {
     const { partition, id } = turn.self;
-    const isThere = deliveries.get(turn, partition, message.integrationId, id) !== undefined;
-    return isThere ? { type: "delivery.placed", work: message } : { type: "delivery.gone" };
+    const row = deliveries.get(turn, partition, message.integrationId, id);
+    return row === undefined ? { type: "delivery.gone" } : { type: "delivery.placed", work: message, row };
   }
   if (message.type === "woken") return message;
   const progress = toProgress(message, context);

@@ -11,7 +11,7 @@ import { deliveryKeys, recordKey, removeOldKeys } from "./delivery-key.table.js"
 import { count, remove, removeOldest, SWEEP_MS } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
 import { redeliverNext } from "./redeliver.js";
-import { enqueue, vacate, watch } from "./working-places.js";
+import { enqueue, hasPlace, vacate, watch } from "./working-places.js";
 
 /** Time after which a sender that is refused may try again, in seconds. */
 const CROWDED_SECONDS = 30;
@@ -22,7 +22,7 @@ const MAX_REFUSED_CHARACTERS = 2_000;
 const SWEPT_AT_ONCE = 50;
 
 export function takeNew({ turn, delivery }: Delivered<TakeNew>, context: IntakeContext): IntakeContext {
-  const row = insertDelivery(turn, delivery);
+  const row = insertDelivery(turn, delivery, hasPlace(context) ? "working" : "accepted");
   if (row.key !== null) recordKey(turn, row.integrationId, row.key, row.id);
   turn.reply({ id: row.id, isRepeated: false });
   return count(turn, context, { id: row.id, bytes: row.body?.bytes ?? 0 });

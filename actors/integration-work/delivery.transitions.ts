@@ -18,10 +18,10 @@ import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
 const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** A place is free: the first entries are evaluated. */
-export function begin({ turn, work }: Delivered<DeliveryPlaced>): DeliveryContext {
+export function begin({ turn, work, row }: Delivered<DeliveryPlaced>): DeliveryContext {
   const { integrationId, isFirst } = work;
   const context = { ...newDelivery, integrationId, mayRaise: isFirst, effects: 1 };
-  updateRow(turn, context, { state: "working" });
+  if (row.state !== "working") updateRow(turn, context, { state: "working" });
   startEvaluation(turn, context);
   return context;
 }

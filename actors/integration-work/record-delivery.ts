@@ -19,13 +19,17 @@ export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
   return id;
 }
 
-/** Writes the row of a new delivery. */
-export function insertDelivery(turn: Turn, { body, ...delivery }: NewDelivery): DeliveryRow {
+/** Writes the row of a new delivery; `working` where it has a place at once. */
+export function insertDelivery(
+  turn: Turn,
+  { body, ...delivery }: NewDelivery,
+  state: "accepted" | "working" = "accepted",
+): DeliveryRow {
   const row: DeliveryRow = {
     ...delivery,
     id: turn.newId("dlv"),
     receivedAt: timeText(turn.now),
-    ...{ state: "accepted", reason: null, endedAt: null, attempts: 0, retryAt: null },
+    ...{ state, reason: null, endedAt: null, attempts: 0, retryAt: null },
     body: toStoredBody(turn, body),
     ...{ repeated: 0, skipped: 0, redeliveredAs: null },
   };

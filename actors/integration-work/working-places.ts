@@ -14,12 +14,16 @@ export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, watches };
 }
 
+/** Whether there is a place. While something is queued there is none. */
+export function hasPlace({ working }: IntakeContext): boolean {
+  return working.length < PLACES;
+}
+
 /** Gives a delivery a place, or puts it into the queue. */
 export function enqueue(turn: Turn, context: IntakeContext, id: string): IntakeContext {
-  // While something is queued there is no place.
-  if (context.working.length < PLACES) return work(turn, context, id);
+  if (hasPlace(context)) return work(turn, context, id);
   queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, id], true);
-  return context;
+  return { ...context, queued: context.queued + 1 };
 }
 
 /** A delivery has given up its place: the next one gets it, and the next one that is ready is raised. */
@@ -27,10 +31,11 @@ export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeCo
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };
   if (left.working.length === context.working.length) return context;
   const raising = raiseFirst(turn, left);
+  if (raising.queued === 0) return raising;
   const [next] = queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], { limit: 1 });
   if (next === undefined) return raising;
   turn.remove(next.key);
-  return work(turn, raising, String(next.key.at(-1)));
+  return work(turn, { ...raising, queued: raising.queued - 1 }, String(next.key.at(-1)));
 }
 
 /** A delivery's first entries are evaluated: they are raised once nothing before it has still to be. */

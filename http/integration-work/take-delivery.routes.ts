@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cachingSealer } from "../../actors/hooks/delivery/delivery-request.js";
 import { chainWithin } from "../../actors/hooks/loop-guard.js";
 import { MAX_BODY_BYTES, type NewDelivery } from "../../actors/integration-work/delivery.js";
 import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
@@ -26,7 +27,8 @@ export interface TakeDeliveryOptions {
 const NOT_VERIFIED: Refusal = { refused: "unauthenticated", detail: "The delivery is not verified." };
 
 /** The webhooks of integrations. */
-export function takeDeliveryRoutes(options: TakeDeliveryOptions): readonly Route[] {
+export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): readonly Route[] {
+  const options = { runtime, sealer: cachingSealer(sealer) };
   return [
     route({
       method: "POST",

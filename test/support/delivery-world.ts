@@ -10,6 +10,7 @@ import type {
   IntegrationRequestInput,
   IntegrationRequestResult,
 } from "../../actors/integrations/requests/integration-request.js";
+import { resources } from "../../actors/resources/resource.table.js";
 import { blobSweeperActor } from "../../actors/tables/blob-sweeper.machine.js";
 import { type RaiseTask, type TaskRaised, teamMarksRef } from "../../actors/tasks/team-marks.messages.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -61,13 +62,20 @@ export interface DeliveryWorld {
   lookup: Lookup;
   /** Takes a delivery without waiting for its answer. */
   send(delivery?: Partial<NewDelivery> & { readonly json?: unknown }): Promise<unknown>;
-  deliveries(): DeliveryRow[];
+  /** Those of an integration; of the first one by default. */
+  deliveries(integrationId?: string): DeliveryRow[];
   entries(id: string): readonly DeliveryEntry[];
   raised(): RaiseTask[];
 }
 
-/** A runtime over a simulated disk with an integration whose deliveries are worked; tasks are only recorded. */
-export async function deliveryWorld(definition: Readonly<Record<string, unknown>>): Promise<DeliveryWorld> {
+/**
+ * A runtime over a simulated disk with an integration whose deliveries are worked, and others like it; tasks are only
+ * recorded.
+ */
+export async function deliveryWorld(
+  definition: Readonly<Record<string, unknown>>,
+  others: readonly string[] = [],
+): Promise<DeliveryWorld> {
   const looked: IntegrationRequestInput[] = [];
   const harness: Harness = new Harness({
     catalogue: {
@@ -86,6 +94,8 @@ export async function deliveryWorld(definition: Readonly<Record<string, unknown>
   });
   const rows = integrationRows(definition);
   putLine(rows);
+  const one = resources.get(rows, WORKSPACE, "integration", INTEGRATION);
+  for (const id of others) if (one !== undefined) resources.put(rows, WORKSPACE, ["integration", id], { ...one, id });
   const store = harness.disk.open();
   const stored = store.commit(rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const));
   await harness.advance();
@@ -103,9 +113,9 @@ export async function deliveryWorld(definition: Readonly<Record<string, unknown>
         ...given,
       };
       const message: TakeDelivery = { type: "delivery.take", delivery };
-      return harness.runtime.ask(deliveryIntakeRef(WORKSPACE, INTEGRATION), message);
+      return harness.runtime.ask(deliveryIntakeRef(WORKSPACE, delivery.integrationId), message);
     },
-    deliveries: () => deliveries.list(harness.durable, WORKSPACE, [INTEGRATION]),
+    deliveries: (integrationId = INTEGRATION) => deliveries.list(harness.durable, WORKSPACE, [integrationId]),
     entries: (id) => deliveryEntries.list(harness.durable, WORKSPACE, [id]).flat(),
     raised: () => raises.list(harness.durable, WORKSPACE),
   };

@@ -111,7 +111,7 @@ t.test("old bodies go first, then old deliveries; what is thirty days old goes w
   actor.take({ type: "woken", name: "sweep", dueMs: actor.now } as never);
   t.same(
     stored().map(({ state }) => state),
-    ["accepted"],
+    ["working"],
     "what is not over stays",
   );
   t.equal(rows.range({ prefix: [WORKSPACE, "row", "delivery-key"] }).length, 0);

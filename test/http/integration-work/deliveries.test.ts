@@ -43,7 +43,8 @@ function sign(body: string | Uint8Array, key = SECRET): string {
 }
 
 async function scene(t: Test, more: Record<string, unknown> = {}): Promise<Scene> {
-  const service = await startTestService(t, { clock: new ManualClock() });
+  const settings = { OUTBOUND_ALLOW: "http://127.0.0.1:9" };
+  const service = await startTestService(t, { clock: new ManualClock(), settings });
   const owner = await service.signIn("ada@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(owner);
   await owner.create(`/api/resources/teams/${teamId}/lines`, {
@@ -182,4 +183,41 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   });
   t.same((await owner.request("GET", at)).body?.items, []);
   t.same((await owner.request("GET", `/api/teams/${teamId}/tasks`)).body?.items, []);
+});
+
+t.test("a delivery that names a firing of its team joins the chain, and so does the task that it opens", async (t) => {
+  const { service, owner, workspaceId, teamId, at, send, settled } = await scene(t);
+  const firingOf = async (team: string): Promise<string> => {
+    await owner.create(`/api/resources/teams/${team}/hooks`, {
+      ...{ key: "tell", on: "task.opened", steps: [{ name: "tell", request: { url: "http://127.0.0.1:9/in" } }] },
+      signing: { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 },
+    });
+    await owner.request("POST", `/api/teams/${team}/tasks`, { title: "First", line: "dev" });
+    const [firing] = await until("the hook fired", async () => {
+      const found = itemsOf(await owner.request("GET", `/api/teams/${team}/hook-occurrences`));
+      return found.length > 0 ? found : null;
+    });
+    return String(firing?.id);
+  };
+  const firing = await firingOf(teamId);
+  const body = { issues: [{ id: 1, title: "Caused", open: true }] };
+  t.equal((await send(body, { "service-cause": firing })).status, 202);
+  const { causes } = await settled();
+  t.equal((causes as string[]).at(-1), firing);
+  const events = itemsOf(await owner.request("GET", `/api/teams/${teamId}/events?event=task.opened`));
+  t.ok(
+    events.some((event) => (event.causes as string[]).includes(firing)),
+    "the task's events have it",
+  );
+
+  const other = await owner.create(`/api/resources/workspaces/${workspaceId}/teams`, { key: "other", name: "Other" });
+  await owner.create(`/api/resources/teams/${other.id}/lines`, {
+    ...{ key: "dev", name: "Dev", stations: [{ key: "work", name: "Work", kind: "work" }] },
+  });
+  for (const cause of [await firingOf(other.id), "occ_none", "x".repeat(300)]) {
+    t.equal((await send({ issues: [], cause }, { "service-cause": cause })).status, 202);
+    t.same((await settled()).causes, [], cause.slice(0, 40));
+  }
+  t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
+  t.equal(itemsOf(await owner.request("GET", `${at}?state=ignored`)).length, 3);
 });

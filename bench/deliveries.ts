@@ -1,0 +1,184 @@
+import type Uws from "uWebSockets.js";
+import { type ChildProcess, fork } from "node:child_process";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { open } from "lmdb";
+import { CLOSE, OPEN } from "../actors/expressions/templates.js";
+import { type BenchService, openBenchService } from "./support/bench-service.js";
+import type { Burst, BurstFigures } from "./support/burst.js";
+import type { Load, LoadFigures } from "./support/load.js";
+import type { Rival } from "./support/rivals.js";
+import { percentile, printTable } from "./support/table.js";
+
+const CONNECTIONS = 64;
+const ROUNDS = 5;
+/** Short enough that what is taken and not worked yet stays below what an integration may have waiting. */
+const TIMES = { warmUpMs: 300, durationMs: 1_000 };
+const AT_ONCE = 1_000;
+const BODIES = 10_000;
+const SECRET = "0123456789abcdef0123456789abcdef";
+
+const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
+
+/** A delivery's body: about a kilobyte, as a tracker sends of an issue. */
+const bodyOf = (n: number) =>
+  JSON.stringify({ action: "opened", issue: { id: n, title: `Issue ${n}`, text: "It fails. ".repeat(90) } });
+
+/** Deliveries taken a second beside a bare handler, a thousand at once, and how fast they are worked off. */
+export async function run(): Promise<void> {
+  const uws = await import("uWebSockets.js").then(
+    (loaded) => loaded.default,
+    () => null,
+  );
+  if (uws === null) {
+    console.log("\nDeliveries: skipped, uWebSockets.js has no binary that loads on this machine");
+    return;
+  }
+  const bodies = Array.from({ length: BODIES }, (_, n) => bodyOf(n));
+  const bare: LoadFigures[] = [];
+  const own: LoadFigures[] = [];
+  // In turns, so that other load affects both alike.
+  for (let round = 0; round < ROUNDS; round++) {
+    const rival = await openBareReceiver(uws);
+    bare.push(await loadBy({ port: rival.port, request: bodies.map((body) => toRequest("/", body)) }));
+    await rival.close();
+    const service = await openBenchService("uws");
+    const integration = await receiverOf(service, "false");
+    own.push(await loadBy({ port: service.port, request: bodies.map((body) => toRequest(integration.path, body)) }));
+    await service.close();
+  }
+  const burst = await burstOf(bodies.slice(0, AT_ONCE));
+  print(median(bare), median(own), burst);
+}
+
+interface WorkedOff extends BurstFigures {
+  readonly perSecond: number;
+}
+
+/** Sends a thousand at once, each of which opens a task; how fast all of them are worked. */
+async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
+  const service = await openBenchService("uws");
+  const integration = await receiverOf(service, "true");
+  const requests = bodies.map((body, n) => toRequest(integration.path, body).replaceAll("{n}", String(n)));
+  const burst: Burst = { port: service.port, requests, status: 202 };
+  const begunMs = performance.now();
+  const figures = (await inChild("./support/burst.js", burst)) as BurstFigures;
+  const path = `${integration.path}?limit=1&state=`;
+  for (const state of ["accepted", "working"]) {
+    while (!(await service.get(`${path}${state}`)).startsWith('{"items":[]'))
+      await new Promise((go) => setTimeout(go, 20));
+  }
+  const perSecond = AT_ONCE / ((performance.now() - begunMs) / 1_000);
+  await service.close();
+  return { ...figures, perSecond };
+}
+
+/** An integration whose webhook is verified, with one event that holds where `when` does, and opens a task. */
+async function receiverOf(service: BenchService, when: string): Promise<{ readonly path: string }> {
+  const within = `/api/resources/workspaces/${service.workspaceId}`;
+  const team = `/api/resources/teams/${service.teamId}`;
+  const stations = [{ key: "work", name: "Work", kind: "work" }];
+  await service.create(`${team}/lines`, { key: "dev", name: "Dev", stations }, "line");
+  await service.create(`${within}/secrets`, { name: "key", value: SECRET, valueVersion: 1 }, "secret");
+  const raise = {
+    opens: { line: "dev", title: expression("body.issue.title") },
+    marks: { issue: { value: expression("string(body.issue.id)") } },
+  };
+  const webhook = {
+    verify: { hmac: { secret: "key", header: "x-signature" } },
+    delivery: expression('headers["x-delivery"]'),
+    events: [{ when: expression(when), raise }],
+  };
+  const { id } = await service.create(`${team}/integrations`, { integration: "tracker", name: "T", webhook }, "int");
+  return { path: `/api/integrations/${id}/deliveries` };
+}
+
+function toRequest(path: string, body: string): string {
+  const signature = createHmac("sha256", SECRET).update(body).digest("hex");
+  const head = [`POST ${path} HTTP/1.1`, "Host: 127.0.0.1", "Content-Type: application/json"];
+  const own = ["X-Delivery: {n}", `X-Signature: ${signature}`, `Content-Length: ${Buffer.byteLength(body)}`];
+  return `${[...head, ...own].join("\r\n")}\r\n\r\n${body}`;
+}
+
+/** The least that takes a delivery: verified with the same HMAC, and one row with the body flushed before the answer. */
+async function openBareReceiver(uws: Pick<typeof Uws, "App" | "us_socket_local_port">): Promise<Rival> {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
+  const store = open({ path: join(folder, "data.mdb"), encoding: "binary" });
+  const app = uws.App();
+  let taken = 0;
+  app.post("/*", (response, request) => {
+    const signature = Buffer.from(request.getHeader("x-signature"), "hex");
+    const chunks: Buffer[] = [];
+    let isGone = false;
+    response.onAborted(() => {
+      isGone = true;
+    });
+    response.onData((chunk, isLast) => {
+      chunks.push(Buffer.from(chunk.slice(0)));
+      if (!isLast) return;
+      const body = Buffer.concat(chunks);
+      if (!timingSafeEqual(createHmac("sha256", SECRET).update(body).digest(), signature))
+        throw new Error("not signed");
+      taken += 1;
+      const flushed = store.put(["delivery", taken], body).then(() => store.flushed);
+      flushed.then(() => {
+        if (!isGone) response.cork(() => response.writeStatus("202 Accepted").end());
+      });
+    });
+  });
+  const port = await new Promise<number>((resolve) => {
+    app.listen("127.0.0.1", 0, (socket) => resolve(socket === false ? 0 : uws.us_socket_local_port(socket)));
+  });
+  const close = async () => {
+    app.close();
+    await store.close();
+    await rm(folder, { recursive: true });
+  };
+  return { port, close };
+}
+
+async function loadBy(of: Pick<Load, "port" | "request">): Promise<LoadFigures> {
+  const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...of };
+  return (await inChild("./support/load.js", load)) as LoadFigures;
+}
+
+async function inChild(module: string, message: object): Promise<unknown> {
+  const child: ChildProcess = fork(new URL(module, import.meta.url));
+  child.send(message);
+  const [figures] = await once(child, "message");
+  child.kill();
+  return figures;
+}
+
+function median(runs: readonly LoadFigures[]): LoadFigures {
+  const of = (figure: keyof LoadFigures) =>
+    percentile(
+      runs.map((run) => run[figure]),
+      0.5,
+    );
+  const failed = Math.max(...runs.map((run) => run.failed));
+  return { perSecond: of("perSecond"), p50Ms: of("p50Ms"), p99Ms: of("p99Ms"), failed };
+}
+
+function print(bare: LoadFigures, own: LoadFigures, burst: WorkedOff): void {
+  const row = (name: string, { perSecond, p50Ms, p99Ms, failed }: LoadFigures) => [
+    ...[name, Math.round(perSecond), p50Ms.toFixed(2), p99Ms.toFixed(2)],
+    ...[(perSecond / bare.perSecond).toFixed(2), failed],
+  ];
+  printTable({
+    title: "Deliveries of webhooks",
+    note: `POST of a signed delivery of ${bodyOf(1).length} bytes with a key; ${CONNECTIONS} connections, median of ${ROUNDS} rounds in turns. Bare: uWebSockets.js, the same HMAC, one row in LMDB flushed before the answer. What Signalbox takes is evaluated meanwhile.`,
+    columns: ["server", "taken/s", "p50 ms", "p99 ms", "ratio to bare", "failed"],
+    rows: [row("bare", bare), row("Signalbox", own)],
+  });
+  const { p50Ms, p99Ms, failed, perSecond } = burst;
+  printTable({
+    title: `${AT_ONCE} deliveries at once`,
+    note: "Each on a connection of its own, and each opens a task.",
+    columns: ["p50 ms", "p99 ms", "worked off/s", "failed"],
+    rows: [[p50Ms.toFixed(0), p99Ms.toFixed(0), Math.round(perSecond), failed]],
+  });
+}
