@@ -23,7 +23,7 @@ const MAX_ERRORS = 20;
  * given: `names` are what it sees. One without a value, or of another type, reads as nothing.
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
-  const parsed = inputsSchema(declared).safeParse(given);
+  const parsed = inputsSchema(declared).safeParse(withoutPrototype(given));
   if (!parsed.success)
     return { errors: parsed.error.issues.flatMap((issue) => toErrors(issue, given)).slice(0, MAX_ERRORS) };
   const allowance = createBudget();
@@ -35,6 +35,12 @@ export function checkInputs(declared: ToolInputs, given: unknown, names: Names):
     else if (input.required) errors.push({ path: name, message: MISSING });
   }
   return errors.length === 0 ? { inputs: Object.fromEntries(inputs) } : { errors };
+}
+
+/** The same members without what every object has: an input may be named `constructor`. */
+function withoutPrototype(given: unknown): unknown {
+  const isMap = typeof given === "object" && given !== null && !Array.isArray(given);
+  return isMap ? Object.assign(Object.create(null), given) : given;
 }
 
 /** The JSON Schema of a tool's inputs, for agents: of an object without other members. */

@@ -1,0 +1,41 @@
+import t from "tap";
+import {
+  toFailureMessage,
+  toFailureText,
+  toHookOutput,
+  toOutputText,
+} from "../../../actors/tool-calls/request-result.js";
+
+const bytes = (text: unknown) => Buffer.byteLength(typeof text === "string" ? text : JSON.stringify(text));
+
+t.test("a failure is one sentence and at most 2 KiB of the answer's text, without tags", async (t) => {
+  const message = toFailureMessage("tracker.comment", { code: "rejected", reason: "it responded 404" });
+  t.equal(message, "tracker.comment failed: it responded 404.");
+  const text = (response: unknown) => toFailureText(message, { response: JSON.stringify(response) });
+  t.equal(text("<p>No <br/>such\n<i>item</i></p>"), `${message}\n\nNo such\n item`);
+  t.equal(text({ error: "gone" }), `${message}\n\n{"error":"gone"}`);
+  t.equal(text("2 < 3 and <3"), `${message}\n\n2 < 3 and <3`, "what is no tag stays");
+  t.equal(toFailureText(message, { response: null }), message);
+  t.equal(text("<br>"), message);
+  const long = text("ä".repeat(5_000)).slice(message.length + 2);
+  t.equal(bytes(long), 2_048);
+  t.equal(long, "ä".repeat(1_024), "never cut within a character");
+});
+
+t.test("an answer made of brackets is read in little time", async (t) => {
+  const hostile = ["<".repeat(60_000), "<a".repeat(30_000), "<script>".repeat(8_000), `<a ${"=".repeat(60_000)}`];
+  for (const response of hostile) t.ok(bytes(toFailureText("m", { response: JSON.stringify(response) })) < 2_100);
+});
+
+t.test("an output is told as text, or as JSON", async (t) => {
+  t.equal(toOutputText('"Hello"'), "Hello");
+  t.equal(toOutputText('{"id":1}'), '{"id":1}');
+  t.equal(toOutputText(null), "Done.");
+});
+
+t.test("hooks see an output as it is up to 16 KiB, then the beginning of its text", async (t) => {
+  t.same(toHookOutput('{"id":1}'), { id: 1 });
+  t.equal(toHookOutput(null), null);
+  const list = JSON.stringify(Array.from({ length: 10_000 }, (_, n) => n));
+  t.equal(toHookOutput(list), list.slice(0, 16 * 1024));
+});
