@@ -24,6 +24,7 @@ import { operationRoutes } from "./operations/operation.routes.js";
 import { inviteRoutes } from "./people/invite.routes.js";
 import { inviteLinkRoutes } from "./people/invite-link.routes.js";
 import { memberRoutes } from "./people/member.routes.js";
+import { pullRequestRoutes } from "./pull-requests/pull-request.routes.js";
 import { replayRoutes } from "./replays/replay.routes.js";
 import { replayReadRoutes } from "./replays/replay-reads.routes.js";
 import { replayRunRoutes } from "./replays/replay-run.routes.js";
@@ -119,6 +120,7 @@ const catalogue: readonly RouteEntry[] = [
     tag: "Searches",
     make: ({ runtime, sealer, site: { expired } }) => searchAgentRoutes({ runtime, sealer, expired }),
   },
+  { tag: "Pull requests", make: ({ runtime, sealer }) => pullRequestRoutes({ runtime, sealer }) },
   { tag: "Decisions", make: ({ runtime }) => decisionRoutes({ runtime }) },
   { tag: "Runners", make: ({ runtime }) => runnerRoutes({ runtime }) },
   { tag: "Polls", make: ({ runtime, sealer }) => pollRoutes({ runtime, sealer }) },

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { Answered, EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { rolePermissions } from "../access/permissions.js";
@@ -246,6 +247,7 @@ type ReportedInstallation =
   | (Pick<CodeHostConnection, "asOfMs"> & {
       readonly state: "connected" | "suspended";
       readonly account?: CodeHostConnection["account"];
+      readonly permissions?: CodeHostConnection["permissions"];
     });
 
 function toReported({ change, atMs }: InstallationChanged): ReportedInstallation {
@@ -256,8 +258,9 @@ function toReported({ change, atMs }: InstallationChanged): ReportedInstallation
 function toSeen(sight: InstallationStatus): ReportedInstallation | null {
   if (sight.seen === "gone") return { state: "deleted" };
   if (sight.seen === "unknown") return null;
-  const { account, isSuspended, updatedAtMs } = sight.installation;
-  return { state: isSuspended ? "suspended" : "connected", asOfMs: updatedAtMs, account };
+  const { account, isSuspended, updatedAtMs, permissions } = sight.installation;
+  const state = isSuspended ? "suspended" : "connected";
+  return { state, asOfMs: updatedAtMs, account, ...(permissions && { permissions }) };
 }
 
 const changeClasses = {
@@ -283,6 +286,11 @@ function findChange(known: CodeHostConnection, reported: ReportedInstallation): 
   // Deliveries may arrive out of order.
   if (reported.asOfMs < known.asOfMs) return null;
   const account = reported.account ?? known.account;
-  const isSame = reported.state === known.state && account.login === known.account.login;
-  return isSame ? null : { ...known, account, state: reported.state, asOfMs: reported.asOfMs };
+  const permissions = reported.permissions ?? known.permissions;
+  const isSame =
+    reported.state === known.state &&
+    account.login === known.account.login &&
+    isDeepStrictEqual(permissions, known.permissions);
+  if (isSame) return null;
+  return { ...known, account, state: reported.state, asOfMs: reported.asOfMs, ...(permissions && { permissions }) };
 }

@@ -34,6 +34,8 @@ export type Confirmation =
   | { readonly confirmed: "refused"; readonly why: string };
 
 export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" | "updatedAtMs"> {
+  /** What the app may do there; absent where the code host does not say. */
+  readonly permissions?: Installation["permissions"];
   readonly account: { readonly login: string; readonly kind: "organization" | "user" };
 }
 
@@ -78,7 +80,11 @@ export function toConfirmedInstallation({
   account,
   isSuspended,
   updatedAtMs,
+  permissions,
 }: Installation): ConfirmedInstallation | null {
   const { kind, login } = account;
-  return kind === "other" ? null : { account: { login, kind }, isSuspended, updatedAtMs };
+  const isTold = Object.keys(permissions).length > 0;
+  return kind === "other"
+    ? null
+    : { account: { login, kind }, isSuspended, updatedAtMs, ...(isTold && { permissions }) };
 }

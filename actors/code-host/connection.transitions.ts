@@ -98,6 +98,7 @@ export function connect(
     connectedBy: earlier?.connectedBy ?? requesterOfAttempt(context, attemptId),
     connectedAtMs: earlier?.connectedAtMs ?? turn.now,
     asOfMs: installation.updatedAtMs,
+    ...(installation.permissions && { permissions: installation.permissions }),
   };
   const outcome: ConnectOutcome = { connection };
   turn.publishChange(attemptTopic(attemptId), outcome);

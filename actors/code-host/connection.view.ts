@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CodeHostConnection } from "./connection.js";
+import { listLackingPermissions } from "./lacking-permissions.js";
 
 /** A connection as callers who may see the workspace see it. */
 export const codeHostConnectionSchema = z
@@ -12,6 +13,10 @@ export const codeHostConnectionSchema = z
       .describe("As the code host has told: suspended or deleted there, or neither."),
     connectedBy: z.string().describe("The person who connected it."),
     connectedAt: z.string(),
+    warnings: z
+      .array(z.string())
+      .optional()
+      .describe("What the installation does not allow that the service would do there; absent for nothing."),
   })
   .meta({ title: "code-host-connection" });
 
@@ -19,8 +24,10 @@ export const codeHostConnectionSchema = z
 export function codeHostConnectionView(connection: CodeHostConnection): z.output<typeof codeHostConnectionSchema> {
   const { installationId, host, account, state, connectedBy, connectedAtMs } = connection;
   const { login, kind } = account;
+  const warnings = listLackingPermissions(connection);
   return {
     ...{ installationId, host, account: { login, kind }, state, connectedBy },
     connectedAt: new Date(connectedAtMs).toISOString(),
+    ...(warnings.length > 0 && { warnings }),
   };
 }

@@ -2,6 +2,8 @@ import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { EventSubject } from "../events/event-task.js";
+import { isRefusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
 import type { AskPullRequest, BranchNotPushed, BranchPushed } from "../runs/pull-request.messages.js";
 import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
@@ -9,7 +11,8 @@ import { COMMENT_EFFECT } from "./comment.effects.js";
 import { type FilesResult, LOOK_AT_PULL_REQUEST, type LookResult, READ_FILES } from "./look.effects.js";
 import { OPEN_PULL_REQUEST, type OpenResult } from "./open.effects.js";
 import { MAX_VETTED_BYTES, MAX_VETTED_PATHS, type PullRequestRow } from "./pull-request.js";
-import { pullRequests, readPaths } from "./pull-request.table.js";
+import { pullRequests } from "./pull-request.table.js";
+import { readPaths } from "./pull-request.view.js";
 import type { Became, PullRequestContext, PullRequestEvent, PullRequestMessage } from "./pull-request-events.js";
 import { applyAnswer, applySeen, type Seen } from "./seen.js";
 import { findWait, MAX_ATTEMPTS, waitMs } from "./waits.js";
@@ -45,7 +48,7 @@ export function classifyPullRequest(owners: readonly RunOwner[]) {
       case "pull-request.reverted":
         return row.state === "merged" && row.revertedBy === null ? { type: "reverted", by: message.by } : nothing;
       case "pull-request.retry":
-        return classifyRetry(state, row);
+        return classifyRetry(state, row, findRequestBefore(turn, message)) ?? message;
       case "pull-request.refresh":
         return classifyRefresh(row);
       case "woken":
@@ -208,11 +211,17 @@ function became(before: PullRequestRow, row: PullRequestRow, asks = false): Beca
   return { type, row, asks };
 }
 
-function classifyRetry({ value }: State, row: PullRequestRow): PullRequestEvent {
+function classifyRetry(
+  { value }: State,
+  row: PullRequestRow,
+  before: ReturnType<typeof findRequestBefore>,
+): PullRequestEvent | null {
+  if (isRefusal(before)) return { type: "request.refused", refusal: before };
+  if (before !== null) return { type: "request.repeated" };
   if (value !== "failed") {
     return { type: "request.refused", refusal: { refused: "conflict", detail: `The pull request is ${row.state}.` } };
   }
-  if (row.head !== null) return { type: "retry.taken" };
+  if (row.head !== null) return null;
   const detail = "Its branch was not pushed: retry the task, whose next run pushes it.";
   return { type: "request.refused", refusal: { refused: "conflict", detail } };
 }

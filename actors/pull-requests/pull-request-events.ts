@@ -143,7 +143,7 @@ export interface CommentEnded extends Message {
   readonly result: EffectEnded<CommentResult>["result"];
 }
 interface RequestTaken extends Answered<PullRequestAnswer> {
-  readonly type: "retry.taken" | "refresh.taken";
+  readonly type: "refresh.taken" | "request.repeated";
 }
 interface RequestRefused extends Answered<Refusal> {
   readonly type: "request.refused";
@@ -179,6 +179,7 @@ export type PullRequestEvent =
   | CommentDue
   | CommentEnded
   | messages.KeepComment
+  | messages.RetryPullRequest
   | RequestTaken
   | RequestRefused
   | Reverted

@@ -41,8 +41,10 @@
  * | open              | look.due (woken `look`)                | open    | the code host is asked                      |
  * | vetting, pushing  | look.due                               | same    | later                                       |
  * | any but none      | look.same, look.gone, look.later       | same    | a line on the task when it is gone          |
- * | failed            | retry.taken (pull-request.retry)       | opening | answered; the code host is asked            |
+ * | failed            | pull-request.retry                     | opening | answered; the code host is asked            |
  * | any but none      | refresh.taken (pull-request.refresh)   | same    | answered; the code host is asked            |
+ * | any but none      | request.repeated (pull-request.retry   | same    | answered again                              |
+ * |                   | under a key that was taken before)     |         |                                             |
  * | any               | request.refused (either of them)       | same    | refused                                     |
  * | any but none      | pull-request.comment, comment.due,     | same    | comments are kept up to date                |
  * |                   | comment.ended                          |         |                                             |
@@ -52,6 +54,7 @@ import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
+import { recordRequest } from "../resources/repeated-request.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import { classifyPullRequest } from "./classify-pull-request.js";
 import { keepComment, takeComment, writeComments } from "./comments.js";
@@ -100,6 +103,7 @@ const known = {
   "look.later": { actions: "lookLater" },
   "look.gone": { actions: ["takeGone", "lookLater"] },
   "refresh.taken": { actions: ["answer", "lookAnew"] },
+  "request.repeated": { actions: "answer" },
   "pull-request.comment": { actions: "keepComment" },
   "comment.due": { actions: "writeComments" },
   "comment.ended": { actions: "takeComment" },
@@ -176,9 +180,15 @@ const machine = setup({
       assertEvent(event, "reverted");
       takeReverted(context, event);
     },
+    retry: ({ event }) => {
+      assertEvent(event, "pull-request.retry");
+      recordRequest(event.turn, event, event.turn.self.id);
+      event.turn.reply({ pullRequest: getPullRequest(event.turn), replayed: false });
+    },
     answer: ({ event }) => {
-      assertEvent(event, ["retry.taken", "refresh.taken"]);
-      event.turn.reply({ pullRequest: getPullRequest(event.turn) });
+      assertEvent(event, ["refresh.taken", "request.repeated"]);
+      const replayed = event.type === "request.repeated";
+      event.turn.reply({ pullRequest: getPullRequest(event.turn), replayed });
     },
     refuse: ({ event }) => {
       assertEvent(event, "request.refused");
@@ -287,7 +297,7 @@ const machine = setup({
         "ask.refused": { actions: "refuseAsk" },
         "became.open": becomesOpen,
         "became.closed": becomesClosed,
-        "retry.taken": { target: "opening", actions: ["answer", "beginOpening"] },
+        "pull-request.retry": { target: "opening", actions: ["retry", "beginOpening"] },
       },
     },
   },

@@ -1,14 +1,21 @@
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
 import type { Refusal } from "../refusal.js";
+import type { Keyed } from "../resources/repeated-request.js";
 import { pullRequestRef as placedPullRequestRef } from "../runs/pull-request.messages.js";
 import type { PullRequestRow } from "./pull-request.js";
 
 /** The answer to a person's request. */
-export type PullRequestAnswer = { readonly pullRequest: PullRequestRow } | Refusal;
+export type PullRequestAnswer =
+  | {
+      readonly pullRequest: PullRequestRow;
+      /** Whether it was taken before, under the same key. */
+      readonly replayed: boolean;
+    }
+  | Refusal;
 
 /** A person has it opened again that failed. */
-export interface RetryPullRequest extends Answered<PullRequestAnswer> {
+export interface RetryPullRequest extends Answered<PullRequestAnswer>, Keyed {
   readonly type: "pull-request.retry";
 }
 

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
 import { toChangeEntry, topic } from "../../runtime/topic.js";
@@ -9,19 +8,24 @@ import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 import { derivedRows } from "../tables/table-declaration.js";
-import { digestsOfText, getText } from "../tables/text-blobs.js";
+import { digestsOfText } from "../tables/text-blobs.js";
 import type { PullRequestRow } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { type PullRequestView, pullRequestView } from "./pull-request.view.js";
 
-/** What the streams of a team and of a task publish: the members that changed, and the id; all of a new one. */
-interface PullRequestChanged {
+/** What the stream of a pull request publishes: the members that changed, and the id; all of a new one. */
+const pullRequestTopic = topic<{
   readonly type: "pull-request";
   readonly pullRequest: Pick<PullRequestView, "id"> & Partial<PullRequestView>;
-}
+}>("pull-request");
 
-const teamTopic = topic<PullRequestChanged>("team");
-const taskTopic = topic<PullRequestChanged>("task");
+/** What the stream of its team publishes when it is new or in another state; the rest is for readers of outcomes. */
+const teamTopic = topic<{
+  readonly type: "pull-request";
+  readonly id: string;
+  readonly taskId: string | null;
+  readonly state: PullRequestRow["state"];
+}>("team");
 
 /** `[repository in lower case, number, pull request]`; the code host tells of them so. */
 const pullRequestNumbers = table<true>("pull-request-number");
@@ -56,9 +60,11 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
   changes: (row, _reading, { first }) => {
     const changed = changedMembers(first === null ? null : pullRequestView(first), pullRequestView(row));
     if (Object.keys(changed).length === 0) return [];
-    const data: PullRequestChanged = { type: "pull-request", pullRequest: { ...changed, id: row.id } };
-    const ofTask = row.taskId === null ? [] : [toChangeEntry(taskTopic(row.taskId), data)];
-    return [toChangeEntry(teamTopic(row.teamId), data), ...ofTask];
+    const { id, taskId, teamId, state } = row;
+    const data = { type: "pull-request", pullRequest: { ...changed, id } } as const;
+    const isNews = first === null || first.state !== state;
+    const ofTeam = isNews ? [toChangeEntry(teamTopic(teamId), { type: "pull-request", id, taskId, state })] : [];
+    return [toChangeEntry(pullRequestTopic(id), data), ...ofTeam];
   },
 });
 
@@ -88,13 +94,6 @@ export const pullRequestRetention = retain(pullRequests, {
 /** The pull requests of a task, oldest first. */
 export function listTaskPullRequests(reading: Reading, workspaceId: string, taskId: string): PullRequestRow[] {
   return pullRequests.all(reading, workspaceId, { taskId }).reverse();
-}
-
-const pathsSchema = z.array(z.string());
-
-/** A list of paths by its digest; empty for null. */
-export function readPaths(reading: Reading, workspaceId: string, digest: string | null): readonly string[] {
-  return digest === null ? [] : pathsSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
 }
 
 /** Those with this number: one of a task, or of people one for each team. */

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import type { Reading } from "../../storage/store.js";
+import { getText } from "../tables/text-blobs.js";
 import { type PullRequestRow, pullRequestRoles, pullRequestStates } from "./pull-request.js";
 
 /** A pull request as lists show it. */
@@ -50,4 +52,35 @@ export function pullRequestView(row: PullRequestRow): PullRequestView {
     ...{ state, draft, openedAt, firstReviewAt, rounds: reviewedCommits.length, mergedAt, mergeCommit, closedAt },
     ...{ revertedBy, isDirty, hostUpdatedAt, problem, waitsUntil },
   };
+}
+
+/** A pull request by itself. */
+export const pullRequestDetailSchema = pullRequestSchema
+  .extend({
+    changed: z
+      .array(z.string())
+      .describe(
+        "The paths that it changes: once it is merged as the code host tells them, before as hooks were asked.",
+      ),
+    comments: z
+      .array(z.strictObject({ purpose: z.string(), id: z.int().nullable() }))
+      .describe("The comments that the service keeps up to date there; `id` is null until one is written."),
+  })
+  .meta({ title: "pull-request with its paths" });
+
+const pathsSchema = z.array(z.string());
+
+/** A list of paths by its digest; empty for null. */
+export function readPaths(reading: Reading, workspaceId: string, digest: string | null): readonly string[] {
+  return digest === null ? [] : pathsSchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
+}
+
+export function pullRequestDetailView(
+  reading: Reading,
+  workspaceId: string,
+  row: PullRequestRow,
+): z.output<typeof pullRequestDetailSchema> {
+  const changed = [...readPaths(reading, workspaceId, row.changed ?? row.vetted)];
+  const comments = Object.entries(row.comments).map(([purpose, { id }]) => ({ purpose, id }));
+  return { ...pullRequestView(row), changed, comments };
 }

@@ -5,7 +5,7 @@ import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import { storeText } from "../tables/text-blobs.js";
 import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.effects.js";
 import type { PullRequestRow } from "./pull-request.js";
-import { readPaths } from "./pull-request.table.js";
+import { readPaths } from "./pull-request.view.js";
 import type { Became, PullRequestContext } from "./pull-request-events.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
 import { tellRun } from "./vetting.js";

@@ -12,7 +12,8 @@ import { runRef } from "../runs/run.messages.js";
 import { findTaskBranch, taskBranches } from "../runs/task-branch.table.js";
 import { storeText, toStoredText } from "../tables/text-blobs.js";
 import { changesWorkflows, type PullRequestRow, toBranch, toTitle } from "./pull-request.js";
-import { pullRequestEntry, pullRequests, readPaths } from "./pull-request.table.js";
+import { pullRequestEntry, pullRequests } from "./pull-request.table.js";
+import { readPaths } from "./pull-request.view.js";
 import type { AskAllowed, AskRefused, AskVetted, Left, PullRequestContext } from "./pull-request-events.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
 

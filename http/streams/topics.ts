@@ -3,6 +3,7 @@ import type { StreamTopic } from "../../actors/access/stream-topic.js";
 import { replayCheckTopicView } from "../../actors/checks/check-topic.view.js";
 import { hookOccurrenceTopicView } from "../../actors/hooks/hook-occurrence-topic.view.js";
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import { pullRequestTopicView } from "../../actors/pull-requests/pull-request-topic.view.js";
 import { ReplayMemory } from "../../actors/replays/replay-memory.js";
 import { replaySetTopicView } from "../../actors/replays/replay-set-topic.view.js";
 import { replayTopicView } from "../../actors/replays/replay-topic.view.js";
@@ -25,6 +26,7 @@ export function createTopics({ kinds, judging }: TopicParts): ReadonlyMap<string
     ["team", teamTopic(resourceTopic(kinds, "team"))],
     ["task", taskTopicView],
     ["run", runWithCallsTopicView],
+    ["pull-request", pullRequestTopicView],
     ["hook-occurrence", hookOccurrenceTopicView],
     ["replay-set", replaySetTopicView({ judging, memory })],
     ["replay", replayTopicView(memory)],

@@ -18,6 +18,7 @@ import { storeConfigPullRequest } from "../support/config-pull-request-rows.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { join, loggedInvite, personAt } from "../support/people.js";
+import { storePullRequest } from "../support/pull-request-rows.js";
 import { storeReplay } from "../support/replay-rows.js";
 import { bearer, createUnder, itemsOf, remove, workspaceWithTeam } from "../support/resources.js";
 import { storeSearch } from "../support/search-rows.js";
@@ -145,6 +146,7 @@ export async function openWorld(t: Test): Promise<World> {
     ...(await storeSearch(store, { workspaceId, teamId })),
     checkId: await storeCheck(store, { workspaceId, teamId, setId: filled.setId ?? "" }),
     pullRequestId: await storeConfigPullRequest(store, { workspaceId, teamId }),
+    "pull-requests": await storePullRequest(store, workspaceId, { teamId }),
   };
   examples ??= requestExamples(service);
   const exampleBodies = await examples;

@@ -9,6 +9,7 @@ const known = {
   "look.later": "same",
   "look.gone": "same",
   "refresh.taken": "same",
+  "request.repeated": "same",
   "pull-request.comment": "same",
   "comment.due": "same",
   "comment.ended": "same",
@@ -82,6 +83,6 @@ export const pullRequestTable: MachineTable = {
     "ask.refused": "same",
     "became.open": "open",
     "became.closed": "closed",
-    "retry.taken": "opening",
+    "pull-request.retry": "opening",
   },
 };

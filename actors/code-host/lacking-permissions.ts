@@ -1,0 +1,23 @@
+import type { CodeHostConnection } from "./connection.js";
+
+/** A permission that the service uses, and what does not happen without it. */
+interface Wanted {
+  readonly name: string;
+  readonly level: "read" | "write";
+  readonly without: string;
+}
+
+const wanted: readonly Wanted[] = [
+  { name: "metadata", level: "read", without: "its repositories are not found" },
+  { name: "contents", level: "write", without: "nothing is pushed" },
+  { name: "pull_requests", level: "write", without: "no pull requests are opened" },
+  { name: "workflows", level: "write", without: "changes of workflows are not pushed" },
+];
+
+/** What the installation does not allow that the service would do there, a sentence each; none where nothing is known. */
+export function listLackingPermissions({ permissions }: Pick<CodeHostConnection, "permissions">): string[] {
+  if (permissions === undefined) return [];
+  return wanted
+    .filter(({ name, level }) => permissions[name] !== "write" && permissions[name] !== level)
+    .map(({ name, level, without }) => `The permission ${name}: ${level} is not given: ${without}.`);
+}

@@ -1,0 +1,56 @@
+import type { Reading } from "../../storage/store.js";
+import type { VisibleTeam } from "../access/team.queries.js";
+import { permit, seesOutcomes } from "../access/visibility.js";
+import type { Caller } from "../caller.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findLocation } from "../resources/resource-location.table.js";
+import type { Cursor, Slice } from "../tables/page-source.js";
+import type { PullRequestRole, PullRequestRow, PullRequestState } from "./pull-request.js";
+import { pullRequests } from "./pull-request.table.js";
+
+/** A pull request that a caller may read. */
+export interface VisiblePullRequest {
+  readonly workspaceId: string;
+  readonly row: PullRequestRow;
+}
+
+/** The pull request; refused `not-found` unless the caller may read its team's outcomes. */
+export function findPullRequest(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
+  const location = findLocation(reading, id);
+  if (location?.kind !== "pull-request") return { refused: "not-found" };
+  const { workspaceId } = location;
+  const row = pullRequests.get(reading, workspaceId, id);
+  const sees = row !== undefined && seesOutcomes(reading, caller, workspaceId, row.teamId);
+  return sees ? { workspaceId, row } : { refused: "not-found" };
+}
+
+/** The same for those who may also plan; `forbidden` for others who may read it. */
+export function findPullRequestToAct(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
+  const found = findPullRequest(reading, caller, id);
+  if (isRefusal(found)) return found;
+  return permit(reading, caller, found.workspaceId, "plan", "pull-request") ?? found;
+}
+
+/** The pull request as it is now. */
+export function getPullRequestNow(reading: Reading, { workspaceId, row }: VisiblePullRequest): PullRequestRow {
+  return pullRequests.get(reading, workspaceId, row.id) ?? row;
+}
+
+/** Which pull requests of a team. */
+export interface WantedPullRequests {
+  readonly role?: PullRequestRole | undefined;
+  readonly state?: PullRequestState | undefined;
+  /** Only those that this service knew of before this one. */
+  readonly before?: string | undefined;
+  readonly limit: number;
+}
+
+/** A page of a team's pull requests, newest first: a function that reads a slice of it. */
+export function listPullRequests(
+  { workspaceId, teamId }: VisibleTeam,
+  { role, state, before, limit }: WantedPullRequests,
+): (reading: Reading, cursor: Cursor<PullRequestRow> | null) => Slice<PullRequestRow> {
+  const place = before === undefined ? undefined : [before];
+  return (reading, cursor) =>
+    pullRequests.page(reading, workspaceId, { teamId, role, state }, { before: place, limit, cursor });
+}

@@ -1,0 +1,143 @@
+import { z } from "zod";
+import { pullRequestRoles, pullRequestStates } from "../../actors/pull-requests/pull-request.js";
+import { pullRequestRef } from "../../actors/pull-requests/pull-request.messages.js";
+import {
+  findPullRequest,
+  findPullRequestToAct,
+  getPullRequestNow,
+  listPullRequests,
+  type VisiblePullRequest,
+} from "../../actors/pull-requests/pull-request.queries.js";
+import {
+  pullRequestDetailSchema,
+  pullRequestDetailView,
+  pullRequestSchema,
+  pullRequestView,
+} from "../../actors/pull-requests/pull-request.view.js";
+import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.machine.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import { countAsking, createAskingLimit } from "../code-host/asking-limit.js";
+import { inPieces, readPage } from "../page-reading.js";
+import { cursor, pageSize } from "../paging.js";
+import { granted } from "../refused.js";
+import type { Route } from "../route.js";
+import { type Subject, subjectRoute } from "../subject-route.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { teamRoute } from "../team-route.js";
+
+export interface PullRequestRoutesOptions {
+  readonly runtime: Runtime;
+  readonly sealer: Sealer;
+}
+
+const listing = z.strictObject({
+  role: z.enum(pullRequestRoles, `must be one of ${pullRequestRoles.join(", ")}`).optional(),
+  state: z.enum(pullRequestStates, `must be one of ${pullRequestStates.join(", ")}`).optional(),
+  before: cursor.optional(),
+  limit: pageSize(),
+});
+
+/** Pull requests of tasks, and of people in the repositories of lines. */
+export function pullRequestRoutes(options: PullRequestRoutesOptions): readonly Route[] {
+  return [listRoute(options), readRoute(options), retryRoute(options), refreshRoute(options)];
+}
+
+function listRoute({ runtime }: PullRequestRoutesOptions): Route {
+  return teamRoute(runtime, "outcomes", {
+    method: "GET",
+    path: "/api/teams/{teamId}/pull-requests",
+    operation: "listPullRequests",
+    summary: "List a team's pull requests, newest first",
+    description: "Those of its tasks, and those of people in repositories of its lines that the code host told of.",
+    access: "any",
+    query: listing,
+    answers: {
+      200: z.strictObject({
+        items: z.array(pullRequestSchema),
+        next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+      }),
+    },
+    handle: async (request, team) => {
+      const { query } = request;
+      const rows = await readPage(runtime, request, listPullRequests(team, query));
+      const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
+      return { status: 200, body: { items: await inPieces(rows, request, pullRequestView), next } };
+    },
+  });
+}
+
+function readRoute({ runtime: { reading } }: PullRequestRoutesOptions): Route {
+  const seen: Subject<VisiblePullRequest> = {
+    find: ({ caller, params }) => findPullRequest(reading, caller, params.id ?? ""),
+  };
+  return subjectRoute(seen, {
+    method: "GET",
+    path: "/api/pull-requests/{id}",
+    operation: "getPullRequest",
+    summary: "Read a pull request, with the paths that it changes",
+    access: "any",
+    answers: { 200: pullRequestDetailSchema },
+    handle: (_request, { workspaceId, row }) => ({
+      status: 200,
+      body: pullRequestDetailView(reading, workspaceId, row),
+    }),
+  });
+}
+
+function toActOn({ reading }: Runtime): Subject<VisiblePullRequest> {
+  return { find: ({ caller, params }) => findPullRequestToAct(reading, caller, params.id ?? "") };
+}
+
+function retryRoute({ runtime, sealer }: PullRequestRoutesOptions): Route {
+  return subjectRoute(toActOn(runtime), {
+    method: "POST",
+    path: "/api/pull-requests/{id}/retry",
+    operation: "retryPullRequest",
+    summary: "Have a pull request opened again that failed",
+    description: "Once its branch was pushed; else the task is to be retried, whose next run pushes it.",
+    access: "any",
+    body: z.strictObject({}),
+    answers: { 200: { body: pullRequestSchema, headers: replayedHeader } },
+    problems: ["conflict"],
+    handle: async (request, { workspaceId, row }) => {
+      const idempotency = idempotencyOf(sealer, request, `retry ${row.id}`);
+      const to = pullRequestRef(workspaceId, row.id);
+      const { pullRequest, replayed } = granted(
+        await runtime.ask(to, { type: "pull-request.retry", ...(idempotency && { idempotency }) }),
+      );
+      return { status: 200, body: pullRequestView(pullRequest), headers: replayHeaders(replayed) };
+    },
+  });
+}
+
+function refreshRoute({ runtime }: PullRequestRoutesOptions): Route {
+  const asking = createAskingLimit(runtime.clock);
+  return subjectRoute(toActOn(runtime), {
+    method: "POST",
+    path: "/api/pull-requests/{id}/refresh",
+    operation: "refreshPullRequest",
+    summary: "Have the code host asked what became of a pull request",
+    description: "Answered at once, with what is known by then; what the code host says is told to streams.",
+    access: "any",
+    body: z.strictObject({}),
+    answers: { 200: pullRequestSchema },
+    problems: ["conflict", "too-many-requests"],
+    handle: async ({ caller }, found) => {
+      countAsking(asking, caller);
+      await refresh(runtime, found);
+      return { status: 200, body: pullRequestView(getPullRequestNow(runtime.reading, found)) };
+    },
+  });
+}
+
+/** Asks the code host; throws a refusal for one that is not there. */
+async function refresh(runtime: Runtime, { workspaceId, row }: VisiblePullRequest): Promise<void> {
+  const { id, role, host, installationId, repository, number } = row;
+  if (role === "own" || number === null) {
+    granted(await runtime.ask(pullRequestRef(workspaceId, id), { type: "pull-request.refresh" }));
+    return;
+  }
+  const news = { installationId, repository, about: { number, picture: null, reviews: [] } };
+  await runtime.ask(pullRequestLogRef(workspaceId, repository), { type: "host.news", host, news });
+}
