@@ -67,11 +67,23 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   };
 }
 
-/** The answer's body: parsed where it is JSON, else the text; null when it is empty. */
+/** Levels of lists and maps within each other that are read: what follows goes into each. */
+const MAX_LEVELS = 200;
+
+/** The answer's body: parsed where it is JSON of so many levels, else the text; null when it is empty. */
 function toResponse(text: string): Json {
   if (text === "") return null;
   const parsed = parseJson(text);
-  return parsed === undefined ? text : (parsed as Json);
+  return parsed === undefined || isTooDeep(parsed) ? text : (parsed as Json);
+}
+
+function isTooDeep(json: unknown): boolean {
+  let level: unknown[] = [json];
+  for (let depth = 0; depth <= MAX_LEVELS; depth++) {
+    level = level.flatMap((part) => (typeof part === "object" && part !== null ? Object.values(part) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
 }
 
 type Failure = Pick<IntegrationRequestResult, "code" | "reason">;

@@ -290,3 +290,26 @@ t.test("results are bounded: a long answer is a text of at most 64 KiB", async (
   t.ok(Buffer.byteLength(response ?? "") <= 64 * 1024);
   t.type(JSON.parse(response ?? ""), "string");
 });
+
+t.test(
+  "rubbish is an answer too: bytes that are no text, JSON that is cut off, JSON too deep to be read",
+  async (t) => {
+    const rubbish = [
+      Buffer.from([0xff, 0xfe, 0x00, 0x80]),
+      '{"id": 7, "text": "cut',
+      "[".repeat(200_000) + "]".repeat(200_000),
+    ];
+    const rows = integrationRows({
+      actions: { act: { request: { url, capture: { id: expr("response.id") } } } },
+      tools: { act: { action: "act", output: expr("response.id") } },
+    });
+    const { run, logged } = requesting(rows, () => ({ body: rubbish.shift() }));
+    const tool = { after: { kind: "tool", name: "act" } } as const;
+    for (let n = 0; n < 3; n++) {
+      const { success, captures, output, response } = await run(tool);
+      t.match({ success, captures, output }, { success: true, captures: '{"id":null}', output: null });
+      t.type(JSON.parse(response ?? ""), "string");
+    }
+    t.same(logged, [], "none is taken for a mistake of the service");
+  },
+);

@@ -1,0 +1,15 @@
+import type { Reading } from "../../storage/store.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { listResources } from "../resources/resource.table.js";
+import { pollRef } from "./poll.messages.js";
+import { scheduleRef } from "./schedule.messages.js";
+
+/** What the definitions of a workspace's integrations have do by themselves, whether it was begun or not. */
+export function listSetWork(reading: Reading, workspaceId: string) {
+  return listResources<IntegrationFields>(reading, workspaceId, "integration", {}).map(({ id, fields }) => ({
+    poll: fields.poll === null ? null : pollRef(workspaceId, id),
+    schedules: Object.entries(fields.actions).flatMap(([action, { schedule }]) =>
+      schedule === null ? [] : [scheduleRef({ workspaceId, integrationId: id, action })],
+    ),
+  }));
+}
