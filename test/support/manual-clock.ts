@@ -24,6 +24,11 @@ export class ManualClock implements Clock {
     return [...this.#alarms].some(({ atMs }) => atMs === this.#nowMs + ms);
   }
 
+  /** How many timers are set. */
+  get waiting(): number {
+    return this.#alarms.size;
+  }
+
   /** Puts a clock right that was ahead; alarms ring after the time that they had left. */
   setBack(ms: number): void {
     this.#nowMs -= ms;

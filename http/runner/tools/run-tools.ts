@@ -43,7 +43,11 @@ export class RunTools {
     const sockets: ToolSocket[] = [];
     const mcpServers: Record<string, object> = {};
     for (const [name, tools] of toServers(job.tools ?? [], options)) {
-      const socket = await ToolSocket.open(join(folder.tools, `${sockets.length}`), name, tools);
+      const socket = await ToolSocket.open(join(folder.tools, `${sockets.length}`), {
+        name,
+        tools,
+        clock: options.clock,
+      });
       sockets.push(socket);
       mcpServers[name] = { type: "stdio", command: process.execPath, args: [BRIDGE, socket.path], env: {} };
     }

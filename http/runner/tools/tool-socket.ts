@@ -4,7 +4,9 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Clock } from "../../../runtime/clock.js";
 import { createMcpServer, type ServedTool } from "./mcp-server.js";
+import { pace } from "./pace.js";
 
 /** Longest path that every system can bind a socket to, in bytes. */
 const MAX_PATH_BYTES = 100;
@@ -14,6 +16,14 @@ const MAX_CLIENTS = 32;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 /** Most bytes that a client has not read while it asks for more. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+
+/** What a socket serves. */
+export interface ServedTools {
+  /** The server's. */
+  readonly name: string;
+  readonly tools: readonly ServedTool[];
+  readonly clock: Clock;
+}
 
 /**
  * An MCP server on a Unix socket. Only the user of the folder that it lies in can connect. Each client has its own
@@ -31,11 +41,12 @@ export class ToolSocket {
   }
 
   /** `path` is in a folder that nobody else can enter. Rejects when it cannot be bound. */
-  static async open(path: string, name: string, tools: readonly ServedTool[]): Promise<ToolSocket> {
+  static async open(path: string, { name, tools, clock }: ServedTools): Promise<ToolSocket> {
     const clients = new Set<Socket>();
     const server = createServer((client) => {
       clients.add(client);
       client.once("close", () => clients.delete(client));
+      pace(client, clock);
       serveClient(client, name, tools);
     });
     server.maxConnections = MAX_CLIENTS;

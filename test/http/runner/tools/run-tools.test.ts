@@ -170,6 +170,24 @@ t.test("a hostile client ends its own connection at most: others are served mean
   t.notOk(junk.destroyed, "junk is read over");
 });
 
+t.test("a client that floods its connection is read no faster than 1,000 messages a second", async (t) => {
+  const { socketOf, clock } = await begin(t);
+  const flood = await connectTo(t, socketOf("tracker"));
+  let answered = 0;
+  flood.on("data", (chunk: Buffer) => {
+    answered += chunk.toString().split("\n").length - 1;
+  });
+  const ping = (id: number) => `{"jsonrpc":"2.0","id":${id},"method":"ping"}\n`;
+  flood.write(Array.from({ length: 6_000 }, (_, id) => ping(id)).join(""));
+  await until("the flood is stemmed", () => clock.waiting > 0);
+  t.ok(answered < 6_000);
+  await until("all answers", () => {
+    if (clock.waiting > 0) clock.advance(1_000);
+    return answered === 6_000;
+  });
+  t.ok(clock.now() - Date.parse("2026-09-23T12:00:00.000Z") >= 3_000, "it took its time");
+});
+
 t.test("a client that reads nothing, and connections beyond a bound, are cut off", async (t) => {
   const { socketOf } = await begin(t, {
     tools: Array.from({ length: 50 }, (_, n) => ({
