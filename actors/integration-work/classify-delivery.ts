@@ -33,7 +33,11 @@ type AwayType = "delivery.ignored" | "delivery.unrouted";
 
 /** It goes on, or is over; the message has how. */
 export type DeliveryProgressed = {
-  readonly [Type in ProgressType]: Message & { readonly type: Type; readonly progress: Progress };
+  readonly [Type in ProgressType]: Message & {
+    readonly type: Type;
+    readonly progress: Progress;
+    readonly row: DeliveryRow;
+  };
 }[ProgressType];
 
 export type DeliveryEvent = DeliveryPlaced | DeliveryGone | DeliveryProgressed | EffectEnded | Woken;
@@ -52,8 +56,8 @@ export function classifyDelivery(
   if (message.type === "woken") return message;
   const progress = toProgress(message, context);
   if (progress === null) return message as EffectEnded;
-  const isThere = deliveries.get(turn, turn.self.partition, context.integrationId, turn.self.id) !== undefined;
-  return isThere ? { type: toType(progress), progress } : { type: "delivery.gone" };
+  const row = deliveries.get(turn, turn.self.partition, context.integrationId, turn.self.id);
+  return row === undefined ? { type: "delivery.gone" } : { type: toType(progress), progress, row };
 }
 
 function toProgress(

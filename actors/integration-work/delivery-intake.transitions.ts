@@ -61,10 +61,9 @@ function toShort(headers: Readonly<Record<string, string>>): Record<string, stri
 }
 
 /** A delivery gave up its place. One that is over is stored as long as there is room. */
-export function leave({ turn, id, isOver }: Delivered<DeliveryLeft>, context: IntakeContext): IntakeContext {
+export function leave({ turn, id, isOver, bytes }: Delivered<DeliveryLeft>, context: IntakeContext): IntakeContext {
   const vacated = vacate(turn, context, id);
   if (!isOver) return vacated;
-  const bytes = deliveries.get(turn, turn.self.partition, turn.self.id, id)?.body?.bytes ?? 0;
   const ended = {
     ...vacated,
     backlog: vacated.backlog - 1,

@@ -14,8 +14,10 @@ export interface IntakeContext {
   readonly bodiesAfter: string | null;
   /** Those that have a place, in order of arrival. */
   readonly working: readonly WorkingDelivery[];
-  /** Those that wait for a place. */
+  /** How many wait for a place. */
   readonly queued: number;
+  /** The first of them, in order: some, or all. */
+  readonly upcoming: readonly string[];
   /** Whether those that have a place are watched. */
   readonly watches: boolean;
   /** When old ones are looked for next, in milliseconds since 1970; null while nothing is stored. */
@@ -32,7 +34,7 @@ export interface WorkingDelivery {
 
 export const emptyIntake: IntakeContext = {
   ...{ backlog: 0, backlogBytes: 0, ended: 0, bytes: 0, bodiesAfter: null },
-  ...{ working: [], queued: 0, watches: false, sweepAtMs: null, periods: [] },
+  ...{ working: [], queued: 0, upcoming: [], watches: false, sweepAtMs: null, periods: [] },
 };
 
 /** Deliveries of an integration that are worked at once. */

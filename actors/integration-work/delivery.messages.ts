@@ -45,6 +45,8 @@ export interface DeliveryLeft extends Message {
   readonly type: "delivery.left";
   readonly id: string;
   readonly isOver: boolean;
+  /** Length of its body, in bytes. */
+  readonly bytes: number;
 }
 
 /** From a delivery that waited for a lookup: it wants a place again. */

@@ -21,39 +21,39 @@ const LOOKUP_TIMEOUT_MS = 10_000;
 export function begin({ turn, work, row }: Delivered<DeliveryPlaced>): DeliveryContext {
   const { integrationId, isFirst } = work;
   const context = { ...newDelivery, integrationId, mayRaise: isFirst, effects: 1 };
-  if (row.state !== "working") updateRow(turn, context, { state: "working" });
+  if (row.state !== "working") update(turn, row, { state: "working" });
   startEvaluation(turn, context);
   return context;
 }
 
 /** A place is free again: the lookup is made again. */
-export function resume({ turn, work }: Delivered<DeliveryPlaced>, before: DeliveryContext): DeliveryContext {
+export function resume({ turn, work, row }: Delivered<DeliveryPlaced>, before: DeliveryContext): DeliveryContext {
   const context = { ...before, mayRaise: work.isFirst, effects: before.effects + 1 };
-  updateRow(turn, context, { state: "working", retryAt: null });
-  startLookup(turn, context);
+  update(turn, row, { state: "working", retryAt: null });
+  startLookup(turn, row, context);
   return context;
 }
 
 type Progressed = Delivered<DeliveryProgressed>;
 
 /** Does what comes next. */
-export function goOn({ turn, progress }: Progressed): DeliveryContext {
+export function goOn({ turn, progress, row }: Progressed): DeliveryContext {
   const { context, does } = progress;
   store(turn, progress);
   if (does === "evaluate") startEvaluation(turn, context);
-  if (does === "look-up") startLookup(turn, context);
-  if (does === "raise") raiseFirst(turn, context);
+  if (does === "look-up") startLookup(turn, row, context);
+  if (does === "raise") raiseFirst(turn, row, context);
   if (does === "ready") turn.send(intakeOf(turn, context), { type: "delivery.ready", id: turn.self.id });
   return context;
 }
 
 /** Gives up its place until the lookup is tried again. */
-export function wait({ turn, progress }: Progressed): DeliveryContext {
+export function wait({ turn, progress, row }: Progressed): DeliveryContext {
   const { context, waitMs } = progress;
   turn.wake("retry", turn.now + waitMs);
   const retryAt = timeText(turn.now + waitMs);
-  updateRow(turn, context, { state: "waiting", attempts: context.attempt - 1, retryAt });
-  turn.send(intakeOf(turn, context), { type: "delivery.left", id: turn.self.id, isOver: false });
+  update(turn, row, { state: "waiting", attempts: context.attempt - 1, retryAt });
+  leavePlace(turn, row, false);
   return context;
 }
 
@@ -62,12 +62,12 @@ export function askForPlace(turn: Turn, context: DeliveryContext): void {
 }
 
 /** It is over. */
-export function end({ turn, progress }: Progressed): void {
+export function end({ turn, progress, row }: Progressed): void {
   const { context, end: ended } = progress;
   store(turn, progress);
   const { skipped } = context;
-  if (ended !== null) updateRow(turn, context, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
-  turn.send(intakeOf(turn, context), { type: "delivery.left", id: turn.self.id, isOver: true });
+  if (ended !== null) update(turn, row, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
+  leavePlace(turn, row, true);
   turn.stop();
 }
 
@@ -76,21 +76,22 @@ export function stop(turn: Turn): void {
   turn.stop();
 }
 
-function intakeOf(turn: Turn, { integrationId }: DeliveryContext) {
+function intakeOf(turn: Turn, { integrationId }: Pick<DeliveryRow, "integrationId">) {
   return deliveryIntakeRef(turn.self.partition, integrationId);
 }
 
-/** Where the row is gone, nothing is written: the integration was deleted meanwhile. */
-function updateRow(turn: Turn, { integrationId }: DeliveryContext, changes: Partial<DeliveryRow>): void {
-  const { partition, id } = turn.self;
-  const row = deliveries.get(turn, partition, integrationId, id);
-  if (row !== undefined) deliveries.put(turn, partition, row, { ...row, ...changes });
+function leavePlace(turn: Turn, row: DeliveryRow, isOver: boolean): void {
+  const bytes = row.body?.bytes ?? 0;
+  turn.send(intakeOf(turn, row), { type: "delivery.left", id: row.id, isOver, bytes });
+}
+
+function update(turn: Turn, row: DeliveryRow, changes: Partial<DeliveryRow>): void {
+  deliveries.put(turn, turn.self.partition, row, { ...row, ...changes });
 }
 
 function store(turn: Turn, { stores, context }: Progress): void {
   const { partition, id } = turn.self;
-  if (stores.length === 0 || deliveries.get(turn, partition, context.integrationId, id) === undefined) return;
-  deliveryEntries.put(turn, partition, [id, context.rows], stores);
+  if (stores.length > 0) deliveryEntries.put(turn, partition, [id, context.rows], stores);
 }
 
 function startEvaluation(turn: Turn, context: DeliveryContext): void {
@@ -100,28 +101,24 @@ function startEvaluation(turn: Turn, context: DeliveryContext): void {
   turn.start(EVALUATION.request(String(context.effects), input));
 }
 
-function startLookup(turn: Turn, context: DeliveryContext): void {
+function startLookup(turn: Turn, { teamId, block, body }: DeliveryRow, context: DeliveryContext): void {
   const { integrationId, lookup, effects } = context;
-  const { partition, id } = turn.self;
-  const row = deliveries.get(turn, partition, integrationId, id);
-  if (lookup === null) throw new Error(`nothing is to be looked up for ${id}`);
+  if (lookup === null) throw new Error(`nothing is to be looked up for ${turn.self.id}`);
   turn.start(
     INTEGRATION_REQUEST.request(String(effects), {
-      ...{ teamId: row?.teamId ?? "", integrationId, after: null, actsAs: { kind: "team" } },
-      block: { kind: "lookup", source: row?.block ?? "webhook", event: lookup.place.event },
-      ...{ values: lookup.values, bodyDigest: row?.body?.digest ?? null },
+      ...{ teamId, integrationId, after: null, actsAs: { kind: "team" } },
+      block: { kind: "lookup", source: block, event: lookup.place.event },
+      ...{ values: lookup.values, bodyDigest: body?.digest ?? null },
       ...{ timeoutMs: LOOKUP_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
     }),
   );
 }
 
 /** Raises the first entry. Where the integration is gone by now, its key is its id. */
-function raiseFirst(turn: Turn, context: DeliveryContext): void {
+function raiseFirst(turn: Turn, row: DeliveryRow, { integrationId, entries }: DeliveryContext): void {
   const { partition, id } = turn.self;
-  const { integrationId, entries } = context;
   const [entry] = entries;
-  const row = deliveries.get(turn, partition, integrationId, id);
-  if (entry === undefined || !("raise" in entry) || row === undefined) throw new Error(`${id} has nothing to raise`);
+  if (entry === undefined || !("raise" in entry)) throw new Error(`${id} has nothing to raise`);
   const { fields } = findResource<IntegrationFields>(turn, partition, "integration", integrationId) ?? {};
   const { attaches, unrouted: _unrouted, note: _note, ...raise } = entry.raise;
   const message: RaiseTask = {

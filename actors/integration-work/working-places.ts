@@ -6,6 +6,9 @@ import { queuedDeliveries } from "./delivery-intake.table.js";
 /** How often deliveries that have a place are watched, in milliseconds. */
 const WATCH_MS = 10 * 60 * 1_000;
 
+/** Of those that are queued, the first that are known without reading rows. */
+const MAX_UPCOMING = 32;
+
 /** Watches those that have a place, as long as one has. */
 export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   for (const { id } of context.working) turn.send(deliveryRef(turn.self.partition, id), { type: "delivery.watch" });
@@ -23,7 +26,10 @@ export function hasPlace({ working }: IntakeContext): boolean {
 export function enqueue(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   if (hasPlace(context)) return work(turn, context, id);
   queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, id], true);
-  return { ...context, queued: context.queued + 1 };
+  const { queued, upcoming } = context;
+  const isAmong = upcoming.length === queued || id < (upcoming.at(-1) ?? "");
+  const first = isAmong ? [...upcoming, id].sort().slice(0, MAX_UPCOMING) : upcoming;
+  return { ...context, queued: queued + 1, upcoming: first };
 }
 
 /** A delivery has given up its place: the next one gets it, and the next one that is ready is raised. */
@@ -31,11 +37,17 @@ export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeCo
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };
   if (left.working.length === context.working.length) return context;
   const raising = raiseFirst(turn, left);
-  if (raising.queued === 0) return raising;
-  const [next] = queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], { limit: 1 });
+  const [next, ...upcoming] = raising.upcoming.length > 0 ? raising.upcoming : listQueued(turn, raising);
   if (next === undefined) return raising;
-  turn.remove(next.key);
-  return work(turn, { ...raising, queued: raising.queued - 1 }, String(next.key.at(-1)));
+  queuedDeliveries.remove(turn, turn.self.partition, turn.self.id, next);
+  return work(turn, { ...raising, queued: raising.queued - 1, upcoming }, next);
+}
+
+/** The first of the queue, as its rows say. */
+function listQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
+  if (queued === 0) return [];
+  const page = { limit: MAX_UPCOMING };
+  return queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], page).map(({ key }) => String(key.at(-1)));
 }
 
 /** A delivery's first entries are evaluated: they are raised once nothing before it has still to be. */

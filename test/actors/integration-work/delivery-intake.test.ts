@@ -28,7 +28,7 @@ function intake(context: Partial<IntakeContext> = {}) {
   const end = (which: string, state: "done" | "failed" = "done") => {
     const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
     if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });
-    return actor.take({ type: "delivery.left", id: which, isOver: true } as never);
+    return actor.take({ type: "delivery.left", id: which, isOver: true, bytes: row?.body?.bytes ?? 0 } as never);
   };
   return { actor, rows, take, id, end, stored: () => deliveries.list(rows, WORKSPACE, [INTEGRATION]) };
 }
@@ -49,7 +49,7 @@ t.test("eight have a place, and are raised in order of arrival; only one that wa
     ["delivery.raise", second],
     ["delivery.work", ids[8]],
   ]);
-  const waits = actor.take({ type: "delivery.left", id: second, isOver: false } as never);
+  const waits = actor.take({ type: "delivery.left", id: second, isOver: false, bytes: 2 } as never);
   t.same(told(waits), [
     ["delivery.raise", third],
     ["delivery.work", ids[9]],
