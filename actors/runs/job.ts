@@ -33,7 +33,7 @@ export function buildJob(
   if (input === undefined || input.beginning === null || input.claimed === null) return undefined;
   const { config, beginning, claimed } = input;
   const { station, skills, profile } = config;
-  const { replay, search } = beginning;
+  const { replay, search, push } = beginning;
   const prompt =
     replay?.answer === undefined ? station.prompt : addAnswer(reading, workspaceId, station.prompt, replay.answer);
   const secrets = replay === undefined || needsSecrets(replay) ? (profile?.secrets ?? {}) : {};
@@ -42,6 +42,7 @@ export function buildJob(
     ...(claimed.brief === null ? {} : { task: toTask(reading, workspaceId, claimed.brief) }),
     ...(replay === undefined ? {} : { replay: toJobReplay(replay) }),
     ...(search === undefined ? {} : { search }),
+    ...(push === undefined ? {} : { push }),
     line: { key: beginning.line.key, name: beginning.line.name },
     station: {
       ...{ key: station.key, name: beginning.station.name, kind: station.kind, prompt },

@@ -100,10 +100,12 @@ export const runInputs = indexedTable<RunInputRow>("run-input", {
   blobs: bodiesOf,
 });
 
-/** The commits that a run began from, as far as they are known. */
+/** The commits that a run began from, as far as they are known, with those that were merged in. */
 export function basesOf({ beginning }: Pick<RunInputRow, "beginning">): readonly RepositoryCommit[] {
   const checkouts = beginning?.checkouts ?? [];
-  return checkouts.flatMap(({ repository, base }) => (base === null ? [] : [{ repository, commit: base }]));
+  return checkouts.flatMap(({ repository, base, merges }) =>
+    [base, merges?.commit ?? null].flatMap((commit) => (commit === null ? [] : [{ repository, commit }])),
+  );
 }
 
 const notesSchema = z.array(z.object({ at: z.string(), from: z.string(), text: z.string() }));

@@ -24,6 +24,14 @@ export const runRowSchema = z.strictObject({
   ending: endingSchema.nullable(),
   failure: failureSchema.nullable(),
   check: z.strictObject({ passed: z.boolean(), exitCode: z.int().nullable(), output: z.string() }).nullable(),
+  pullRequests: z
+    .array(
+      z.strictObject({ repository: z.string(), pullRequestId: z.string().nullable(), refused: z.string().nullable() }),
+    )
+    .optional()
+    .describe(
+      "What became of its changes where they are pushed: `refused` says why they were not. Absent for nothing.",
+    ),
   fingerprint: z.string(),
   queuedAt: z.string(),
   startedAt: z.string().nullable(),
@@ -47,10 +55,12 @@ export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
     reportedModel: _model,
     spent,
     unheard = 0,
+    pullRequests,
     ...fields
   } = run;
   return {
     ...fields,
+    ...(pullRequests !== undefined && { pullRequests: [...pullRequests] }),
     taskId: taskId ?? "",
     spent: boundMoney(spent),
     unheard,

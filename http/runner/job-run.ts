@@ -114,7 +114,8 @@ export class JobRun {
       paused: (isPaused) => this.#timeout?.pause(isPaused),
     });
     const pushing = { claim: this.claim, clock: options.clock, mask: this.#mask, signal: this.#dropped.signal };
-    this.#pushes = job.push ? new Pushes({ ...pushing, send: (message) => this.#send(message) }) : null;
+    this.#pushes =
+      job.push && !isKeptIn(job) ? new Pushes({ ...pushing, send: (message) => this.#send(message) }) : null;
   }
 
   get claim() {

@@ -74,6 +74,7 @@ export class Mirrors {
       const commit = head ?? (await bring(place, base, signal));
       const merges = await bringMerge(place, wanted.merges ?? null, signal);
       await keepCommit(mirror, commit, signal);
+      if (merges !== null) await keepCommit(mirror, merges.commit, signal);
       this.held.hold({ repository, commit });
       return copy({ mirror, commit, branch: head === null ? null : branch, merges }).catch((error: unknown) => {
         this.held.letGo({ repository, commit });
