@@ -1,0 +1,65 @@
+import t from "tap";
+import { type IntegrationFields, integrationSchema } from "../../../actors/integrations/definition.js";
+import { integrationWarnings } from "../../../actors/integrations/integration-warnings.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { findResource, type ResourceRow } from "../../../actors/resources/resource.table.js";
+import { expr } from "../../support/integration.js";
+import { INTEGRATION, integrationRows, WORKSPACE } from "../../support/integration-rows.js";
+
+const url = "https://api.example.com/items";
+const allowed = parseAllowList("api.example.com");
+
+/** The warnings of a definition, by path. */
+function warningsOf(definition: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const rows = integrationRows(definition);
+  const row = findResource<IntegrationFields>(
+    rows,
+    WORKSPACE,
+    "integration",
+    INTEGRATION,
+  ) as ResourceRow<IntegrationFields>;
+  // Warnings of expressions are held by version.
+  const fresh = { ...row, id: JSON.stringify(definition) };
+  const warnings = integrationWarnings(integrationSchema.parse(row.fields), allowed, { reading: rows, row: fresh });
+  return Object.fromEntries(warnings.map(({ path, message }) => [path, message]));
+}
+
+t.test("a token is for requests: where an answer is read, the warning says that it reads ***", async (t) => {
+  const request = { url, headers: { authorization: `Bearer ${expr("connection")}` } };
+  const read = { capture: { mine: expr("connection") }, expect: { success: expr('connection != ""') } };
+  const oauth2 = { authorizeUrl: url, tokenUrl: url, clientId: "c" };
+  const warnings = warningsOf({
+    connection: { oauth2 },
+    actions: { act: { request: { ...request, ...read } } },
+    tools: { act: { action: "act", output: expr("connection") } },
+    on: [{ event: "task.opened", action: "act", mark: { it: { value: expr("connection") } } }],
+  });
+  t.same(Object.keys(warnings).sort(), [
+    "actions.act.request.capture.mine",
+    "actions.act.request.expect.success",
+    "on[0].mark.it.value",
+    "tools.act.output",
+  ]);
+  for (const message of Object.values(warnings)) t.match(message, /connection reads \*\*\*/);
+});
+
+t.test(
+  "what acts has no warning; a schedule that acts as nobody and a capture that nothing sees have one",
+  async (t) => {
+    const oauth2 = { authorizeUrl: url, tokenUrl: url, clientId: "c" };
+    const acting = {
+      actions: { act: { request: { url }, schedule: { everyMinutes: 5 } } },
+      tools: { act: { action: "act" } },
+      on: [{ event: "task.opened", action: "act" }],
+    };
+    t.same(warningsOf(acting), {});
+    t.match(warningsOf({ ...acting, connection: { holder: "requester", oauth2 } }), {
+      "actions.act.schedule": /as nobody/,
+    });
+    const lookup = { request: { url, capture: { lost: expr("response") } }, capture: { seen: expr("response") } };
+    const events = [{ lookup, raise: { say: expr("seen") } }];
+    t.same(Object.keys(warningsOf({ poll: { request: { url }, events } })), [
+      "poll.events[0].lookup.request.capture.lost",
+    ]);
+  },
+);
