@@ -8,9 +8,9 @@ export const STEPS = 5;
 
 /**
  * The agent, a shell script. It writes its process, run and task to a file, shows numbered steps, spends money, and then asks,
- * wants leave, hands over or takes long, as the task's title says.
+ * wants leave, hands over, calls tools or takes long, as the task's title says.
  */
-export function agentScript(startsFile: string): string {
+export function agentScript(startsFile: string, toolCaller = "exit 8"): string {
   return `
 echo "$$ $SIGNALBOX_RUN $SIGNALBOX_TASK" >> ${startsFile}
 context=$(tr -d '\\n' < "$SIGNALBOX_CONTEXT_FILE")
@@ -36,6 +36,7 @@ case "$context" in
       read -r line || exit 7
     fi;;
   *'"long-'*) sleep 1;;
+  *'"tools-'*) ${toolCaller} || exit 8;;
   *'"code-'*) echo "$SIGNALBOX_RUN" >> done.txt;;
 esac
 spend

@@ -1,4 +1,5 @@
 import { hookSecret } from "../support/hook-receiver.js";
+import type { OutsideTracker } from "./outside-tracker.js";
 import { tellers } from "./promises.js";
 import type { ServiceKeeper } from "./service-keeper.js";
 
@@ -7,8 +8,12 @@ export interface Configured {
   readonly workspaceId: string;
   readonly teamId: string;
   readonly poolToken: string;
+  /** Where deliveries of the tracker go. */
+  readonly deliveriesPath: string;
 }
 
+/** Who owns it all, and has every task. */
+export const OWNER = "ada@example.com";
 const A_DAY_IN_MINUTES = 24 * 60;
 const runners = { pool: "main" };
 const station = { name: "Station", kind: "work", runners, timeoutMinutes: A_DAY_IN_MINUTES };
@@ -20,6 +25,10 @@ const lines = [
       { ...station, key: "review", kind: "review" },
     ],
   },
+  {
+    ...{ key: "tools", name: "Tools" },
+    stations: [{ ...station, key: "work", tools: ["tracker.comment", "tracker.leave"] }],
+  },
   { key: "code", name: "Code", repositories: [{ name: "acme/app" }], stations: [{ ...station, key: "work" }] },
 ];
 
@@ -27,10 +36,10 @@ const lines = [
 export async function configure(
   service: ServiceKeeper,
   headers: Readonly<Record<string, string>>,
-  { tell, ask }: { readonly tell: string; readonly ask: string },
+  { tell, ask, tracker }: { readonly tell: string; readonly ask: string; readonly tracker: OutsideTracker },
 ): Promise<Configured> {
-  const create = async (path: string, body: { readonly key?: string; readonly slug?: string }) => {
-    const given = { ...headers, "idempotency-key": `${path.slice(-30)}-${body.key ?? body.slug}` };
+  const create = async (path: string, body: { readonly [name: string]: unknown }) => {
+    const given = { ...headers, "idempotency-key": `${path.slice(-30)}-${body.key ?? body.slug ?? body.name}` };
     const answer = await service.request("POST", `/api/resources/${path}`, { body, headers: given });
     if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${JSON.stringify(answer.body)}`);
     return { id: String(answer.body?.id), headers: answer.headers };
@@ -38,9 +47,15 @@ export async function configure(
   const { id: workspaceId } = await create("workspaces", { slug: "acme", ...{ name: "Acme" } });
   const { id: teamId } = await create(`workspaces/${workspaceId}/teams`, { key: "core", ...{ name: "Core" } });
   const pool = await create(`workspaces/${workspaceId}/runner-pools`, { key: "main" });
+  const secret = { name: "tracker-hook", value: tracker.secret, valueVersion: 1, hosts: [] };
+  await create(`workspaces/${workspaceId}/secrets`, secret);
+  const integration = await create(`teams/${teamId}/integrations`, tracker.definition(OWNER));
   for (const line of lines) await create(`teams/${teamId}/lines`, line);
   for (const hook of hooks(tell, ask)) await create(`teams/${teamId}/hooks`, hook);
-  return { workspaceId, teamId, poolToken: String(pool.headers["service-pool-token"]) };
+  return {
+    ...{ workspaceId, teamId, poolToken: String(pool.headers["service-pool-token"]) },
+    deliveriesPath: `/api/integrations/${integration.id}/deliveries`,
+  };
 }
 
 function hooks(tell: string, ask: string) {

@@ -4,8 +4,15 @@ import { type Tool, whyMissing } from "./machine-tools.js";
 import { receiverFaults } from "./receiver-faults.js";
 import { runnerFaults } from "./runner-faults.js";
 import { serviceFaults } from "./service-faults.js";
+import { trackerFaults } from "./tracker-faults.js";
 
-const faults: readonly Fault[] = [...serviceFaults, ...runnerFaults, ...receiverFaults, ...clientFaults];
+const faults: readonly Fault[] = [
+  ...serviceFaults,
+  ...runnerFaults,
+  ...receiverFaults,
+  ...trackerFaults,
+  ...clientFaults,
+];
 
 /** The faults that this machine admits, and a line on each that it does not. */
 export async function findFaults(): Promise<{

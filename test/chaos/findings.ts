@@ -1,3 +1,4 @@
+import type { FoundCall } from "./call-promises.js";
 import type { AgentStart } from "./ledger.js";
 import type { HookArrival } from "./receiver.js";
 import type { RepeatingClient } from "./repeating-client.js";
@@ -20,6 +21,8 @@ export interface FoundRun {
   readonly waiting: { readonly reason: string } | null;
   /** Texts of the steps that the agent of a completed run showed; null of another. */
   readonly shown: readonly string[] | null;
+  /** What its agent called; of runs whose agents call tools. */
+  readonly calls?: readonly FoundCall[];
 }
 
 /** An event of a task. */
@@ -59,6 +62,8 @@ export interface Findings {
   readonly hasAllEvents: boolean;
   readonly firings: readonly FoundFiring[];
   readonly arrivals: readonly HookArrival[];
+  /** The texts of the calls that arrived. */
+  readonly comments: readonly string[];
   readonly starts: readonly AgentStart[];
   /** Ids of tasks that a stream told of. */
   readonly streamed: ReadonlySet<string>;
@@ -79,7 +84,7 @@ const AT_ONCE = 8;
 export async function readBack(
   client: RepeatingClient,
   { workspaceId, teamId }: Site,
-): Promise<Omit<Findings, "arrivals" | "starts" | "streamed">> {
+): Promise<Omit<Findings, "arrivals" | "comments" | "starts" | "streamed">> {
   const secrets = await client.list<Findings["secrets"][number]>(`/api/resources/workspaces/${workspaceId}/secrets`);
   const team = `/api/teams/${teamId}`;
   const items = await pages<{ readonly id: string }>(client, `${team}/tasks`, ({ id }) => id);
@@ -95,7 +100,17 @@ export async function readBack(
 async function readTask(client: RepeatingClient, id: string): Promise<FoundTask> {
   const task = (await client.get(`/api/tasks/${id}`)) as unknown as FoundTask;
   const runs = await client.list<FoundRun>(`/api/tasks/${id}/runs?limit=${PAGE}`);
-  return { ...task, runs: await Promise.all(runs.map((run) => withSteps(client, run))) };
+  const read = await Promise.all(runs.map((run) => withSteps(client, run)));
+  return { ...task, runs: callsTools(task) ? await Promise.all(read.map((run) => withCalls(client, run))) : read };
+}
+
+/** Whether the agents of a task call tools. */
+function callsTools({ title }: Pick<FoundTask, "title">): boolean {
+  return title.startsWith("tools");
+}
+
+async function withCalls(client: RepeatingClient, run: FoundRun): Promise<FoundRun> {
+  return { ...run, calls: await client.list<FoundCall>(`/api/runs/${run.id}/tool-calls`) };
 }
 
 async function withSteps(client: RepeatingClient, run: FoundRun): Promise<FoundRun> {

@@ -5,6 +5,12 @@ export interface OpenedTask {
   readonly title: string;
 }
 
+/** A delivery that was taken, and the title of the task that it opens. */
+export interface OpenedByDelivery {
+  readonly key: string;
+  readonly title: string;
+}
+
 /** Something that was said on a task and acknowledged; no two texts are the same. */
 export interface SaidNote {
   readonly taskId: string;
@@ -29,6 +35,7 @@ export class Ledger {
   readonly secrets: CreatedResource[] = [];
   readonly tasks: OpenedTask[] = [];
   readonly notes: SaidNote[] = [];
+  readonly deliveries: OpenedByDelivery[] = [];
   /** What was seen to be wrong while it happened. */
   readonly complaints: string[] = [];
   #acknowledged = 0;

@@ -3,6 +3,7 @@ import type { Chance } from "../simulation/chance.js";
 import { taskKinds } from "./agent.js";
 import type { FoundTask } from "./findings.js";
 import type { Ledger } from "./ledger.js";
+import type { OutsideTracker } from "./outside-tracker.js";
 import type { RepeatingClient } from "./repeating-client.js";
 
 export interface LoadOptions {
@@ -10,6 +11,9 @@ export interface LoadOptions {
   readonly ledger: Ledger;
   readonly workspaceId: string;
   readonly teamId: string;
+  /** Where deliveries of the tracker go. */
+  readonly deliveriesPath: string;
+  readonly tracker: Pick<OutsideTracker, "headersFor">;
 }
 
 /** A task that waits for its assignee. */
@@ -19,7 +23,7 @@ interface InboxTask extends FoundTask {
 }
 
 /** Milliseconds between two deeds of one client. */
-const PACE_MS = { secrets: 25, tasks: 150, notes: 70, inbox: 250 };
+const PACE_MS = { secrets: 25, tasks: 150, notes: 70, deliveries: 400, inbox: 250 };
 /** Clients that create at the same time. */
 const CREATORS = 6;
 const PAGE = 200;
@@ -47,6 +51,7 @@ export class Load {
       ...Array.from({ length: CREATORS }, () => until(PACE_MS.secrets, () => this.#createSecret(chance))),
       until(PACE_MS.tasks, () => this.openTask(chance)),
       until(PACE_MS.notes, () => this.#addNote(chance)),
+      until(PACE_MS.deliveries, () => this.#deliver()),
     ]);
   }
 
@@ -99,6 +104,16 @@ export class Load {
     const answer = await client.post(`/api/tasks/${taskId}/notes`, { text }, text);
     if (answer.status === 200) ledger.notes.push({ taskId, text });
     else ledger.complaints.push(`a note answered ${answer.status} ${JSON.stringify(answer.body)}`);
+  }
+
+  /** The tracker tells of an issue, which opens a task whose agent calls tools. */
+  async #deliver(): Promise<void> {
+    const { client, ledger, deliveriesPath, tracker } = this.#options;
+    const key = this.#nextKey("tools");
+    const body = { title: key };
+    const answer = await client.deliver(deliveriesPath, body, tracker.headersFor(body, key));
+    if (answer.status === 202) ledger.deliveries.push({ key, title: key });
+    else ledger.complaints.push(`a delivery answered ${answer.status} ${JSON.stringify(answer.body)}`);
   }
 
   async #attend(task: InboxTask): Promise<void> {

@@ -26,10 +26,12 @@ const acknowledged = {
   secrets: [{ name: "secret-1", id: "sec_1" }],
   tasks: [{ key: "task-1", id: "task_1", title: "work-1" }],
   notes: [{ taskId: "task_1", text: "note-1" }],
+  deliveries: [{ key: "work-1", title: "work-1" }],
 };
 const whole: Findings = {
   ...{ secrets: [{ name: "secret-1", id: "sec_1" }], tasks: [task], events: [opened, ended], hasAllEvents: true },
   ...{ firings: [firing, other], streamed: new Set(["task_1"]) },
+  comments: [],
   arrivals: [arrival, { ...arrival, id: "msg_2_tell", firingId: "occ_2" }],
   starts: [{ pid: 1, runId: "run_1", taskId: "task_1" }],
 };

@@ -1,8 +1,9 @@
 import { SPENT, STEPS } from "./agent.js";
+import { checkCalls, checkDeliveries } from "./call-promises.js";
 import type { Findings, FoundEvent, FoundFiring, FoundRun, FoundTask } from "./findings.js";
 import type { Ledger } from "./ledger.js";
 
-type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes">;
+type Acknowledged = Pick<Ledger, "secrets" | "tasks" | "notes" | "deliveries">;
 
 /** The hook on each after event, which fires on every one. */
 export const tellers = { "task.opened": "tell-opened", "task.moved": "tell-moved", "run.ended": "tell-ended" } as const;
@@ -18,6 +19,8 @@ export function listBroken(acknowledged: Acknowledged, found: Findings): readonl
     ...checkEvents(found),
     ...checkFirings(found),
     ...checkArrivals(found),
+    ...checkDeliveries(acknowledged.deliveries, found.tasks),
+    ...checkCalls(found.tasks, found.comments),
   ];
 }
 

@@ -8,6 +8,12 @@ const PAUSE_MS = 40;
 /** Once in so many acknowledged requests the same is asked again, as by a client that lost the answer. */
 const REPEATED_ONCE_IN = 6;
 
+/** Under which key, or with which headers in place of the session's. */
+interface Sending {
+  readonly key?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** A client that sends a request under its key until it is answered, however often the service goes away. */
 export class RepeatingClient {
   readonly #service: Pick<ServiceKeeper, "request">;
@@ -32,11 +38,11 @@ export class RepeatingClient {
    * known as a repetition.
    */
   async post(path: string, body: unknown, key: string): Promise<Reply> {
-    const answer = await this.#untilAnswered("POST", path, body, key);
+    const answer = await this.#untilAnswered("POST", path, body, { key });
     if (!isSuccess(answer)) return answer;
     this.#ledger.acknowledge();
     if (this.#chance.onceIn(REPEATED_ONCE_IN)) {
-      const again = await this.#untilAnswered("POST", path, body, key);
+      const again = await this.#untilAnswered("POST", path, body, { key });
       this.#compare(`${path} under ${key}`, answer, again);
     }
     return answer;
@@ -45,6 +51,14 @@ export class RepeatingClient {
   /** A write without a key, which done twice is the same. */
   async postAgain(path: string): Promise<Reply> {
     return this.#untilAnswered("POST", path);
+  }
+
+  /** A delivery of another system, sent until it is taken, and at times again: nobody is signed in. */
+  async deliver(path: string, body: unknown, headers: Readonly<Record<string, string>>): Promise<Reply> {
+    const answer = await this.#untilAnswered("POST", path, body, { headers });
+    if (isSuccess(answer)) this.#ledger.acknowledge();
+    if (this.#chance.onceIn(REPEATED_ONCE_IN)) await this.#untilAnswered("POST", path, body, { headers });
+    return answer;
   }
 
   /** The body of what is read; null when it is not there. */
@@ -66,8 +80,9 @@ export class RepeatingClient {
     }
   }
 
-  async #untilAnswered(method: "GET" | "POST", path: string, body?: unknown, key?: string): Promise<Reply> {
-    const headers = { ...this.#headers, ...(key === undefined ? {} : { "idempotency-key": key }) };
+  async #untilAnswered(method: "GET" | "POST", path: string, body?: unknown, of: Sending = {}): Promise<Reply> {
+    const own = of.key === undefined ? this.#headers : { ...this.#headers, "idempotency-key": of.key };
+    const headers = { ...(of.headers ?? own) };
     for (;;) {
       const answer = await this.#service.request(method, path, { body, headers }).catch(() => undefined);
       if (answer !== undefined && answer.status < 500 && answer.status !== 429) return answer;

@@ -104,11 +104,14 @@ async function examine({ service, ledger }: World, seed: number): Promise<readon
 }
 
 async function compare(world: World): Promise<readonly string[]> {
-  const { client, configured, ledger, tell, ask, starts, followers } = world;
+  const { client, configured, ledger, tell, ask, tracker, starts, followers } = world;
   const found = await readBack(client, configured);
   const arrivals = [...tell.arrivals, ...ask.arrivals];
   const streamed = new Set(followers.flatMap(({ seen }) => [...seen]));
-  return [...listBroken(ledger, { ...found, arrivals, starts, streamed }), ...(await compareStreams(world))];
+  return [
+    ...listBroken(ledger, { ...found, arrivals, comments: tracker.comments, starts, streamed }),
+    ...(await compareStreams(world)),
+  ];
 }
 
 /** A follower has in the end what a fresh snapshot shows. */

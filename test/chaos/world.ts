@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { layRepository } from "../processes/work-setting.js";
 import { type Chance, createChance } from "../simulation/chance.js";
 import { agentScript } from "./agent.js";
-import { type Configured, configure } from "./configure.js";
+import { type Configured, configure, OWNER } from "./configure.js";
 import { type Host, openHost } from "./host.js";
 import { type AgentStart, Ledger } from "./ledger.js";
 import { Load } from "./load.js";
+import { OutsideTracker } from "./outside-tracker.js";
 import { type Callback, Receiver } from "./receiver.js";
 import { RepeatingClient } from "./repeating-client.js";
 import { ServiceKeeper } from "./service-keeper.js";
@@ -17,6 +19,8 @@ import { StreamFollower } from "./stream-follower.js";
 const LEASE_SECONDS = 2;
 /** How long something is held that is to last beyond every lease. */
 export const BEYOND_LEASE_MS = LEASE_SECONDS * 1_000 + 1_000;
+/** The program with which agents call tools. */
+const toolCaller = `'${process.execPath}' '${fileURLToPath(new URL("./tool-caller.js", import.meta.url))}'`;
 const RUNNERS = 2;
 const SLOTS = 4;
 
@@ -25,6 +29,7 @@ interface Parts {
   readonly service: ServiceKeeper;
   readonly tell: Receiver;
   readonly ask: Receiver;
+  readonly tracker: OutsideTracker;
   readonly ledger: Ledger;
 }
 
@@ -35,6 +40,8 @@ export class World {
   /** Where the hooks on after events go, and those on before events. */
   readonly tell: Receiver;
   readonly ask: Receiver;
+  /** What tasks are about: it opens them, and agents call its tools. */
+  readonly tracker: OutsideTracker;
   readonly ledger: Ledger;
   readonly client: RepeatingClient;
   readonly configured: Configured;
@@ -49,7 +56,7 @@ export class World {
 
   private constructor(
     folder: string,
-    { service, tell, ask, ledger }: Parts,
+    { service, tell, ask, tracker, ledger }: Parts,
     of: {
       readonly headers: Readonly<Record<string, string>>;
       readonly configured: Configured;
@@ -61,12 +68,13 @@ export class World {
     this.service = service;
     this.tell = tell;
     this.ask = ask;
+    this.tracker = tracker;
     this.ledger = ledger;
     this.headers = of.headers;
     this.configured = of.configured;
     this.hosts = of.hosts;
     this.client = new RepeatingClient({ service, headers: of.headers, ledger, chance: of.chance });
-    this.load = new Load({ client: this.client, ledger, ...of.configured });
+    this.load = new Load({ client: this.client, ledger, tracker, ...of.configured });
     const { teamId } = of.configured;
     const following = { baseUrl: () => service.baseUrl, headers: of.headers, teamId };
     this.followers = [1, 2].map(
@@ -80,25 +88,26 @@ export class World {
     const ledger = new Ledger();
     const chance = createChance(seed);
     const [tell, ask] = [await Receiver.open(), await Receiver.open()];
+    const tracker = await OutsideTracker.open();
     const service = new ServiceKeeper({
       ...{ dataFolder: join(folder, "data"), clockFile: join(folder, "clock") },
       settings: {
         ...{ LEASE_SECONDS: `${LEASE_SECONDS}`, RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
-        ...{ OUTBOUND_ALLOW: `${tell.url},${ask.url}`, TRANSPORT: chance.pick(["uws", "node"]) },
+        ...{ OUTBOUND_ALLOW: `${tell.url},${ask.url},${tracker.url}`, TRANSPORT: chance.pick(["uws", "node"]) },
       },
       onDeath: (said) => ledger.complaints.push(`the service ended by itself ${said}`),
     });
     await service.start();
-    const headers = await service.life.signIn("ada@example.com");
-    const configured = await configure(service, headers, { tell: tell.url, ask: ask.url });
+    const headers = await service.life.signIn(OWNER);
+    const configured = await configure(service, headers, { tell: tell.url, ask: ask.url, tracker });
     layRepository(join(folder, "repositories/acme/app"));
-    writeFileSync(join(folder, "agent.sh"), agentScript(join(folder, "starts")));
+    writeFileSync(join(folder, "agent.sh"), agentScript(join(folder, "starts"), toolCaller));
     const hosts: Host[] = [];
     for (let n = 0; n < RUNNERS; n++) {
       const { poolToken } = configured;
       hosts.push(await openHost(folder, { name: `runner-${n}`, slots: SLOTS, service, poolToken }));
     }
-    return new World(folder, { service, tell, ask, ledger }, { headers, configured, hosts, chance });
+    return new World(folder, { service, tell, ask, tracker, ledger }, { headers, configured, hosts, chance });
   }
 
   /** The agents that were started so far. */
@@ -139,6 +148,7 @@ export class World {
     for (const follower of this.followers) follower.end();
     this.tell.close();
     this.ask.close();
+    this.tracker.close();
     this.service.close();
   }
 
@@ -152,9 +162,12 @@ export class World {
     this.hosts.forEach(({ process: runner }, n) => {
       writeFileSync(join(logs, `runner-${n}.log`), runner.output.join("\n"));
     });
-    const { secrets, tasks, notes } = this.ledger;
+    const { secrets, tasks, notes, deliveries } = this.ledger;
     const arrivals = [...this.tell.arrivals, ...this.ask.arrivals];
-    writeFileSync(join(logs, "outside.json"), JSON.stringify({ secrets, tasks, notes, arrivals }, null, 1));
+    writeFileSync(
+      join(logs, "outside.json"),
+      JSON.stringify({ secrets, tasks, notes, deliveries, arrivals, comments: this.tracker.comments }, null, 1),
+    );
   }
 
   async remove(): Promise<void> {

@@ -1,0 +1,83 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { z } from "zod";
+import { type ApiFault, type LoopbackApi, startLoopbackApi } from "../../http/demo/loopback-api.js";
+import { expr } from "../support/integration.js";
+
+/** What it does with requests of the service. */
+export type TrackerManner = "well" | "hangs" | "resets" | "throttles" | "answers junk";
+
+const faults: Readonly<Record<Exclude<TrackerManner, "well">, ApiFault>> = {
+  hangs: "hang",
+  resets: "drop",
+  throttles: { status: 429, headers: { "retry-after": "1" } },
+  "answers junk": { status: 200, text: "<html>not what you asked for" },
+};
+
+const commented = z.object({ text: z.string() });
+
+/** A system that tasks are about: its deliveries open tasks, agents call its tools, bindings tell it. */
+export class OutsideTracker {
+  readonly secret = randomBytes(20).toString("hex");
+  readonly #api: LoopbackApi;
+
+  private constructor(api: LoopbackApi) {
+    this.#api = api;
+  }
+
+  static async open(): Promise<OutsideTracker> {
+    return new OutsideTracker(await startLoopbackApi(() => ({ status: 200, json: { ok: true } })));
+  }
+
+  get url(): string {
+    return this.#api.url;
+  }
+
+  /** The texts of all comments that arrived, also where the answer did not get back. */
+  get comments(): readonly string[] {
+    return this.#api.requests
+      .filter(({ path }) => path === "/comments")
+      .map(({ text }) => commented.parse(JSON.parse(text)).text);
+  }
+
+  set manner(manner: TrackerManner) {
+    this.#api.faults.clear();
+    if (manner !== "well") this.#api.faults.set(/./, { fault: faults[manner] });
+  }
+
+  /** The headers of a delivery: signed, and with a key of its own. */
+  headersFor(body: unknown, key: string): Readonly<Record<string, string>> {
+    const signature = createHmac("sha256", this.secret).update(JSON.stringify(body)).digest("hex");
+    return { "x-signature": signature, "x-delivery": key };
+  }
+
+  /** The integration with it. Its deliveries open tasks for the person with this mail address. */
+  definition(assignee: string): Readonly<Record<string, unknown>> {
+    const comment = { request: { url: `${this.url}/comments`, body: { text: expr("inputs.text") } } };
+    const text = { text: { required: true } };
+    return {
+      ...{ integration: "tracker", name: "Tracker", hosts: [new URL(this.url).host] },
+      webhook: {
+        verify: { hmac: { secret: "tracker-hook", header: "x-signature" } },
+        delivery: expr('headers["x-delivery"]'),
+        events: [
+          {
+            raise: {
+              opens: { line: "tools", title: expr("body.title"), assignBy: { email: expr(`"${assignee}"`) } },
+              marks: { issue: { value: expr("body.title") } },
+            },
+          },
+        ],
+      },
+      actions: { comment, tell: { request: { url: `${this.url}/told`, body: { about: expr("target.issue") } } } },
+      tools: {
+        comment: { action: "comment", inputs: text },
+        leave: { action: "comment", inputs: text, approval: true },
+      },
+      on: [{ event: "task.opened", action: "tell", to: { issue: expr("task.marks.issue") } }],
+    };
+  }
+
+  close(): void {
+    void this.#api.close();
+  }
+}
