@@ -25,7 +25,7 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 
 /**
  * Who changed what, and how, is in the change log, which only people who administer the workspace read; other callers
- * learn that something changed. Results of hooks, and changes that belong to a team's outcomes (`ofOutcomes`), go to
+ * learn that something changed. Results of hooks and deliveries, and changes that belong to a team's outcomes (`ofOutcomes`), go to
  * those who may read these; changes of members go to the people of the workspace, like the list of members.
  */
 function visibleChange(
@@ -33,7 +33,8 @@ function visibleChange(
   [reading, caller, { workspaceId, id }, data]: Parameters<NonNullable<StreamTopic["change"]>>,
 ): unknown {
   const change = changeSchema.safeParse(data).data;
-  if (change?.type === "hook") return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
+  if (change?.type === "hook" || change?.type === "delivery")
+    return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
   if (change?.type === "member") return caller.kind === "person" ? data : undefined;
   if (change?.type !== "configuration") return data;
   const administers =
@@ -45,6 +46,7 @@ function visibleChange(
 /** The changes that not everyone sees whole, cut to what everyone may see. */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
+  z.object({ type: z.literal("delivery") }),
   z.object({ type: z.literal("member") }),
   z.object({
     type: z.literal("configuration"),

@@ -2,8 +2,10 @@ import { createHmac } from "node:crypto";
 import t, { type Test } from "tap";
 import { expr } from "../../support/integration.js";
 import { ManualClock } from "../../support/manual-clock.js";
+import { join } from "../../support/people.js";
 import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
+import { StreamReader } from "../../support/stream-reader.js";
 import { until } from "../../support/until.js";
 
 const SECRET = "a key that its sender has, too";
@@ -220,4 +222,27 @@ t.test("a delivery that names a firing of its team joins the chain, and so does 
   }
   t.equal(service.logLines.filter((line) => line.includes('"level":50')).length, 0);
   t.equal(itemsOf(await owner.request("GET", `${at}?state=ignored`)).length, 3);
+});
+
+t.test("who may read the team's outcomes is told of deliveries that are over, and nobody else", async (t) => {
+  const { service, owner, teamId, integrationId, send, settled } = await scene(t);
+  const member = await join(service, owner, "member@example.com");
+  const [seeing, other] = [await StreamReader.open(owner), await StreamReader.open(member)];
+  for (const reader of [seeing, other]) {
+    reader.subscribe(`team/${teamId}`);
+    await reader.until(({ kind }) => kind === "snapshot");
+  }
+  await send({ issues: [] });
+  const { id } = await settled();
+  const told = await seeing.until(({ data }) => data.type === "delivery");
+  t.same(told.data, { type: "delivery", id, integrationId, state: "ignored" });
+  await owner.create(`/api/resources/teams/${teamId}/skills`, {
+    ...{ key: "one", name: "One", files: [{ path: "SKILL.md", content: "x" }] },
+  });
+  await other.until(({ data }) => data.type === "configuration");
+  t.same(
+    other.messages.filter(({ data }) => data.type === "delivery"),
+    [],
+  );
+  for (const { socket } of [seeing, other]) socket.close();
 });
