@@ -24,18 +24,28 @@ export const runnerSchema = z
     held: z.int(),
     /** Ids of those runs that the caller may read. */
     runs: z.array(z.string()),
+    waiting: z.array(z.string()).describe("Those of `runs` that hold their slot while a person is to approve a call."),
   })
   .meta({ title: "runner" });
 
-/** A runner, with those of its runs that `sees` returns true for. */
+/** What the view of a runner needs to know of its runs. */
+interface RunsOfRunner {
+  /** Whether the caller may read the run; the others are only counted. */
+  sees(runId: string): boolean;
+  /** Whether the run waits for a person's approval. */
+  waits(runId: string): boolean;
+}
+
+/** A runner, with those of its runs that the caller may read. */
 export function runnerView(
   reading: Reading,
   workspaceId: string,
   runner: RunnerRow,
-  sees: (runId: string) => boolean,
+  { sees, waits }: RunsOfRunner,
 ): z.output<typeof runnerSchema> {
   const { runnerId, poolId, name, labels, harnesses, connected, since, slots } = runner;
   const runs = claims.list(reading, workspaceId, [runnerId]).map(({ runId }) => runId);
+  const seen = runs.filter(sees);
   return {
     ...{ id: runnerId, name, connected, since, slots },
     pool: findResource<RunnerPoolFields>(reading, workspaceId, "runner-pool", poolId)?.fields.key ?? null,
@@ -43,6 +53,7 @@ export function runnerView(
     harnesses: [...harnesses],
     free: Math.max(0, slots - runs.length),
     held: runs.length,
-    runs: runs.filter(sees),
+    runs: seen,
+    waiting: seen.filter(waits),
   };
 }

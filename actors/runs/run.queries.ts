@@ -6,7 +6,7 @@ import { isRefusal, type Refusal } from "../refusal.js";
 import { findLocation } from "../resources/resource-location.table.js";
 import type { RepositoryCommit } from "../runners/kept-commit.js";
 import type { ApprovalRow } from "./approval.js";
-import { approvals } from "./approval.table.js";
+import { approvals, listOpenApprovals } from "./approval.table.js";
 import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
 import { basesOf, runBases, runInputs } from "./run-input.table.js";
@@ -21,6 +21,11 @@ export function seesRun(reading: Reading, caller: Caller, workspaceId: string, r
 export interface VisibleRun {
   readonly workspaceId: string;
   readonly run: RunRow;
+}
+
+/** Whether the run's agent waits for a person's approval of a call. */
+export function waitsForPerson(reading: Reading, workspaceId: string, runId: string): boolean {
+  return listOpenApprovals(reading, workspaceId, runId).length > 0;
 }
 
 /** The run; refused `not-found` unless the caller may read how its team's work turned out. */

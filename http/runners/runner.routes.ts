@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listRunners } from "../../actors/runners/runner.queries.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
-import { seesRun } from "../../actors/runs/run.queries.js";
+import { seesRun, waitsForPerson } from "../../actors/runs/run.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { cursor, pageSize } from "../paging.js";
 import type { Route } from "../route.js";
@@ -24,9 +24,12 @@ export function runnerRoutes({ runtime }: { readonly runtime: Runtime }): readon
       query: listing,
       answers: { 200: z.strictObject({ items: z.array(runnerSchema) }) },
       handle: ({ caller, query: { after, limit } }, { workspaceId }) => {
-        const sees = (runId: string) => seesRun(reading, caller, workspaceId, runId);
+        const ofRuns = {
+          sees: (runId: string) => seesRun(reading, caller, workspaceId, runId),
+          waits: (runId: string) => waitsForPerson(reading, workspaceId, runId),
+        };
         const rows = listRunners(reading, workspaceId, { after, limit });
-        return { status: 200, body: { items: rows.map((row) => runnerView(reading, workspaceId, row, sees)) } };
+        return { status: 200, body: { items: rows.map((row) => runnerView(reading, workspaceId, row, ofRuns)) } };
       },
     }),
   ];

@@ -1,5 +1,7 @@
 import t from "tap";
+import { runFacts } from "../../../actors/run-facts/run-fact.table.js";
 import { openCalls } from "../../../actors/runs/open-call.table.js";
+import { callUses } from "../../../actors/tool-calls/tool-call.table.js";
 import { address } from "../../../runtime/address.js";
 import { runId, ToolCallScene } from "../../support/tool-call-scene.js";
 import { workspaceId } from "../../support/work.js";
@@ -245,6 +247,8 @@ t.test(
       t.match(scene.facts.at(-1), { name: "tool.used" });
       t.equal(answered(), how === "stop" ? 3 : 0);
       t.match(scene.run().calls?.servers, [{ server: "tracker", calls: 1 }], "counted");
+      const counted = runFacts.list(scene.rows, workspaceId).map(({ servers }) => servers[0]?.calls);
+      t.same(counted, how === "end" ? [1] : [], "also in its run's fact");
       t.same(openCalls.list(scene.rows, workspaceId, [runId]), []);
       if (how === "end") {
         scene.say({ type: "run.tool-call", id: "late", server: "tracker", tool: "note", inputs: '{"text":"late"}' });
@@ -264,6 +268,19 @@ t.test("a run has a bound of open calls, and of calls in all", async (t) => {
   t.same(scene.told(), [
     { type: "run.tool-answered", id: "ask-33", outcome: "refused", text: "32 calls of this run are open already." },
   ]);
+  const bounds = [
+    [{ calls: 2_000, bytes: 0 }, "This run has made 2000 calls: it may make no more."],
+    [{ calls: 1, bytes: 64 * 1024 * 1024 }, "The calls of this run have taken 64 MiB: it may make no more."],
+  ] as const;
+  for (const [use, text] of bounds) {
+    const full = new ToolCallScene();
+    callUses.put(full.rows, workspaceId, runId, { ...use, waiting: 0, waitingSinceMs: 0, waitedMs: 0 });
+    full.call("note", { text: "one more" });
+    t.same(full.told(), [{ type: "run.tool-answered", id: "ask-1", outcome: "refused", text }]);
+    t.same(full.calls(), []);
+    t.same(openCalls.list(full.rows, workspaceId, [runId]), []);
+    t.match(full.run().calls?.refused, [{ server: "tracker", tool: "note", by: "service" }]);
+  }
 });
 
 t.test("an own step of the agent about a call of its tools counts nothing twice", async (t) => {

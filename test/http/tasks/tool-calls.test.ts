@@ -100,6 +100,8 @@ t.test(
     await place.when(`task/${taskId}`, async () => (await place.task(taskId)).state === "inbox");
     t.match(await place.task(taskId), { asks: "A call of tracker.comment waits for approval." });
 
+    const { items: runners } = (await ada.request("GET", "/api/workspaces/acme/runners")).body ?? {};
+    t.match((runners as Shown[]).at(-1), { held: 1, runs: [job.runId], waiting: [job.runId] });
     const own = (await ada.request("GET", "/api/approvals?state=open")).body?.items as Shown[];
     t.match(own, [{ kind: "tool-call", tool: "tracker.comment", rule: "tool", taskId, state: "open" }]);
     t.match(own[0]?.link, new RegExp(`/api/tasks/${taskId}$`));
