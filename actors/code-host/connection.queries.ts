@@ -1,3 +1,4 @@
+import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { permit } from "../access/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
@@ -30,6 +31,11 @@ export function findReachingConnection(
 /** The workspace that an installation is connected to, or is being connected to; undefined for none. */
 export function findInstallationOwner(reading: Reading, installation: InstallationKey): string | undefined {
   return findClaimant(installationClaims, reading, toName(installation));
+}
+
+/** Whether any workspace is connected to an installation on the host. */
+export function hasInstallation(reading: Reading, host: string): boolean {
+  return installationClaims.rows.list(reading, GLOBAL_PARTITION, [host], { limit: 1 }).length > 0;
 }
 
 /** A workspace, and the person who may connect it to installations and disconnect it. */

@@ -15,6 +15,7 @@ import { authenticate } from "../authenticate.js";
 import type { EdgeParts } from "../edge-parts.js";
 import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
+import { askMissedDeliveries } from "./ask-missed-deliveries.js";
 import { beginHolding } from "./begin-holding.js";
 import { beginIntegrationWork } from "./begin-integration-work.js";
 import { beginRetention } from "./begin-retention.js";
@@ -82,6 +83,8 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   parts.isReady = true;
   const { baseUrl } = parts.site;
   log.info(`listening on ${baseUrl}`);
+  const { codeHost } = parts.outbounds;
+  askMissedDeliveries({ codeHost, secret: config.codeHostWebhookSecret }, { runtime, log });
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     parts.isReady = false;

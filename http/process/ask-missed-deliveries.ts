@@ -1,0 +1,19 @@
+import { hasInstallation } from "../../actors/code-host/connection.queries.js";
+import { redeliverFailed } from "../../actors/code-host/redelivery.js";
+import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
+
+/**
+ * Has the code host deliver again what this service did not take while it was down or failed. Runs beside the service,
+ * which goes on whatever comes of it: open pull requests are looked at every hour all the same.
+ */
+export function askMissedDeliveries(
+  { codeHost, secret }: { readonly codeHost: CodeHost | null; readonly secret: string | null },
+  { runtime, log }: { readonly runtime: Pick<Runtime, "reading" | "clock">; readonly log: Pick<RuntimeLog, "warn"> },
+): void {
+  if (codeHost === null || secret === null || !hasInstallation(runtime.reading, codeHost.name)) return;
+  redeliverFailed(codeHost, runtime.clock.now()).catch((error: unknown) => {
+    const why = error instanceof Error ? error.name : "unknown";
+    log.warn("the code host's missed deliveries could not be asked for", { host: codeHost.name, why });
+  });
+}
