@@ -25,16 +25,18 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 
 /**
  * Who changed what, and how, is in the change log, which only people who administer the workspace read; other callers
- * learn that something changed. Results of hooks and deliveries, and changes that belong to a team's outcomes (`ofOutcomes`), go to
- * those who may read these; changes of members go to the people of the workspace, like the list of members.
+ * learn that something changed. Results of hooks, deliveries, runs of actions and pull requests, and changes that belong
+ * to a team's outcomes (`ofOutcomes`), go to those who may read these; changes of members go to the people of the
+ * workspace, like the list of members.
  */
 function visibleChange(
   ofOutcomes: ReadonlySet<string>,
   [reading, caller, { workspaceId, id }, data]: Parameters<NonNullable<StreamTopic["change"]>>,
 ): unknown {
   const change = changeSchema.safeParse(data).data;
-  if (change?.type === "hook" || change?.type === "delivery")
+  if (change !== undefined && outcomes.has(change.type)) {
     return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
+  }
   if (change?.type === "member") return caller.kind === "person" ? data : undefined;
   if (change?.type !== "configuration") return data;
   const administers =
@@ -43,10 +45,15 @@ function visibleChange(
   return ofOutcomes.has(change.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : change;
 }
 
+/** Changes that tell how a team's work turned out. */
+const outcomes: ReadonlySet<string> = new Set(["hook", "delivery", "action-run", "pull-request"]);
+
 /** The changes that not everyone sees whole, cut to what everyone may see. */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
   z.object({ type: z.literal("delivery") }),
+  z.object({ type: z.literal("action-run") }),
+  z.object({ type: z.literal("pull-request") }),
   z.object({ type: z.literal("member") }),
   z.object({
     type: z.literal("configuration"),
