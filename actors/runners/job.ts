@@ -51,17 +51,14 @@ const attachmentSchema = z.object({
 });
 export type JobAttachment = z.infer<typeof attachmentSchema>;
 
-/** The pull request that a run reviews: its agent only says what it found, as a comment, and nothing is pushed. */
+/** What a run reviews: its agent says what it found, as a comment alone, and nothing is pushed. */
 const reviewSchema = z.object({
-  url: z.string(),
-  repository: z.string(),
-  number: z.int(),
-  title: z.string(),
-  body: z.string(),
-  author: z.string(),
-  /** The branch that it is to be merged into. */
-  base: z.string(),
-  head: z.string(),
+  /** Null for each repository of the run. */
+  repository: z.string().nullable(),
+  /** Where its checkout begins. */
+  ref: z.string(),
+  /** The pull request; null for a branch. */
+  url: z.string().nullable(),
 });
 
 /** Everything that a runner needs for a run. Secrets are in the clear: a job is sent, but never stored. */
@@ -79,7 +76,7 @@ export const jobSchema = z.object({
       notes: z.array(z.object({ at: z.string(), from: z.string(), text: z.string() })),
       /** Absent for none. */
       attachments: z.array(attachmentSchema).optional(),
-      /** Absent for a task that reviews no pull request. */
+      /** Absent for a task that changes things. */
       review: reviewSchema.optional(),
     })
     .optional(),

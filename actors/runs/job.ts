@@ -76,11 +76,19 @@ function toOfferedTools(
 function toTask(
   reading: Reading,
   workspaceId: string,
-  { id, title, description, url, notes, attachments = [] }: InputBrief,
+  { id, title, description, url, notes, attachments = [], review }: InputBrief,
 ): NonNullable<Job["task"]> {
   const list = readNotes(reading, workspaceId, notes);
   const files = attachments.length === 0 ? {} : { attachments: attachments.map((file) => ({ ...file })) };
-  return { id, title, description: readStoredText(reading, workspaceId, description), url, notes: [...list], ...files };
+  return {
+    id,
+    title,
+    description: readStoredText(reading, workspaceId, description),
+    url,
+    notes: [...list],
+    ...files,
+    ...(review && { review }),
+  };
 }
 
 function toSkill(key: string, skill: ReturnType<typeof getStoredSkill>): Job["skills"][number] {

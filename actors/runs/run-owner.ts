@@ -37,6 +37,8 @@ export interface RunBrief {
   readonly description: StoredText;
   readonly url: string;
   readonly marks: Readonly<Record<string, string>>;
+  /** What the run reviews, and says as a comment alone; absent for a task that changes things. */
+  readonly review?: { readonly repository: string | null; readonly ref: string; readonly url: string | null };
   /** The files that are there, oldest first; absent for none. */
   readonly attachments?: readonly BriefAttachment[];
   /** The notes so far, oldest first. */

@@ -9,6 +9,7 @@ import { taskCheckouts } from "./task.table.js";
  *
  * | the task there                            | its next run begins at                                                |
  * |-------------------------------------------|-----------------------------------------------------------------------|
+ * | reviews a branch or pull request          | its head                                                              |
  * | has a branch that was pushed to           | its head, people's commits included; the base merged in if that is    |
  * |                                           | what it conflicts with; without the branch: as in the next row        |
  * | was worked on, and has no such branch     | the commit and the changes that its last completed run left           |
@@ -18,9 +19,13 @@ import { taskCheckouts } from "./task.table.js";
 export function nextCheckout(
   reading: Reading,
   partition: string,
-  task: Pick<TaskRow, "id" | "branch">,
+  task: Pick<TaskRow, "id" | "branch" | "reviews">,
   repository: string,
 ): InputCheckout {
+  const { reviews } = task;
+  if (reviews !== undefined && (reviews.repository ?? repository) === repository) {
+    return { repository, base: null, diff: null, branch: reviews.ref };
+  }
   const kept = taskCheckouts.get(reading, partition, task.id, repository);
   const known = { repository, base: kept?.base ?? null, diff: kept?.digest ?? null };
   const pushed = findTaskBranch(reading, partition, { taskId: task.id, repository });

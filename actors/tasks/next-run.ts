@@ -37,7 +37,7 @@ export function queueNextRun(turn: Turn, task: TaskRow): string {
       beginning: {
         ...beginningOf(turn, task, line, station),
         ...(tools && { tools }),
-        ...(mayPush(turn, line) && { push: true }),
+        ...(task.reviews === undefined && mayPush(turn, line) && { push: true }),
       },
     },
     needs: toRunNeeds(turn, station),

@@ -11,9 +11,10 @@ import { findResourceAt } from "../resources/resource.table.js";
 import type { TaskRow } from "./task.js";
 import type { OpenTask } from "./task.messages.js";
 import { tasks } from "./task.table.js";
+import { toTaskReview, type WantedReview } from "./task-review.js";
 
 /** A request to open a task. */
-export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station"> {
+export interface WantedTask extends Pick<OpenTask, "title" | "description" | "url" | "station">, WantedReview {
   /** The line's key. */
   readonly line: string;
   /** User id, null for nobody; by default the person who opens it. */
@@ -53,9 +54,12 @@ export function toOpenTask(
   if (station !== null && findStation(line.fields, station) === undefined) {
     return invalid("station", `there is no station ${station}`);
   }
+  const reviews = toTaskReview(line.fields, wanted);
+  if (isRefusal(reviews)) return reviews;
   const assignee = wanted.assignee === undefined ? caller.userId : wanted.assignee;
   return {
     type: "task.open",
     ...{ teamId, lineId: line.id, title, description, url, station, assignee, by: caller.userId },
+    ...(reviews !== null && { reviews }),
   };
 }

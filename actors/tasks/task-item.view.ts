@@ -26,6 +26,10 @@ export const taskItemSchema = z
     marks: z.record(z.string(), z.string()),
     /** The branch at which its runs start; null for the default branch. */
     branch: z.string().nullable(),
+    reviews: z
+      .strictObject({ repository: z.string().nullable(), ref: z.string(), url: z.string().nullable() })
+      .optional()
+      .describe("What its runs review; absent for a task that changes things."),
     /** One that is open, else the last; null while there is none. */
     pullRequest: z
       .strictObject({

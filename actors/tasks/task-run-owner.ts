@@ -17,9 +17,18 @@ export const taskRunOwner: RunOwner = {
   brief: (reading, workspaceId, { owner }) => {
     const task = tasks.get(reading, workspaceId, owner.id);
     if (task === undefined) throw new Error("a run of a task that is not there");
-    const { id, title, description, url, marks } = task;
+    const { id, title, description, url, marks, reviews: review } = task;
     const notes = listLatestNotes(reading, workspaceId, id).map(({ at, from, text }) => ({ at, from, text }));
-    return { id, title, description, url, marks, notes, ...listStoredFiles(reading, workspaceId, id) };
+    return {
+      id,
+      title,
+      description,
+      url,
+      marks,
+      notes,
+      ...(review && { review }),
+      ...listStoredFiles(reading, workspaceId, id),
+    };
   },
   opener: (reading, workspaceId, { owner }) => tasks.get(reading, workspaceId, owner.id)?.openedBy ?? null,
   eventSubject: (reading, workspaceId, { owner }) => {

@@ -6,6 +6,7 @@ import type { Keyed } from "../resources/repeated-request.js";
 import type { Opener } from "../run-facts/opener.js";
 import type { OwnerMessage } from "../runs/run.messages.js";
 import type { TaskRow } from "./task.js";
+import type { TaskReview } from "./task-review.js";
 import type { OpenRaised, TaskMark, TellRaised } from "./team-marks.messages.js";
 
 /** The task after the message, or the refusal. */
@@ -37,6 +38,8 @@ export interface OpenTask extends Caused {
   /** Key of the station where it begins; null for the first of the line. */
   readonly station: string | null;
   readonly assignee: string | null;
+  /** What its runs review; absent for nothing. */
+  readonly reviews?: TaskReview;
   /** The person who opens it. */
   readonly by: string;
   /** Who opens it where that is no person; absent for `by`. */

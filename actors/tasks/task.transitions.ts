@@ -93,7 +93,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   recordTaskRequest(turn, event, turn.self.id);
   const begun = beginTask(turn, {
     ...{ teamId, lineId, station, title, url, assignee, openedBy, marks: {} },
-    ...{ description, causes: event.causes },
+    ...{ description, causes: event.causes, ...(event.reviews && { reviews: event.reviews }) },
   });
   answer(turn, taskRow(turn));
   return begun;
@@ -102,7 +102,7 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
 /** How a task begins. */
 export interface TaskBeginning
   extends Pick<TaskRow, "teamId" | "lineId" | "title" | "url" | "assignee" | "openedBy" | "marks">,
-    Pick<TaskRow, "branch" | "channels"> {
+    Pick<TaskRow, "branch" | "channels" | "reviews"> {
   /** Key of the station; null for the first of the line. */
   readonly station: string | null;
   readonly description: string;

@@ -1,6 +1,7 @@
 import type { Opener } from "../run-facts/opener.js";
 import type { RunFailure } from "../runners/protocol.js";
 import type { StoredText } from "../tables/text-blobs.js";
+import type { TaskReview } from "./task-review.js";
 
 export type TaskState = "queued" | "running" | "inbox" | "done" | "closed";
 
@@ -35,6 +36,8 @@ export interface TaskRow {
   readonly marks: Readonly<Record<string, string>>;
   /** The branch at which its runs start; absent for the default branch. */
   readonly branch?: string;
+  /** What its runs review; absent for a task that changes things. */
+  readonly reviews?: TaskReview;
   /** The channel of the route that led to it, by the integration's id; absent for none. */
   readonly channels?: Readonly<Record<string, string>>;
   /** The pull request of its changes: one that is open, else the last; null while there is none. */

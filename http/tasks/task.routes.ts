@@ -42,6 +42,8 @@ const opening = z.strictObject({
   line: z.string(),
   station: z.string().nullable().default(null),
   assignee: z.string().nullable().optional(),
+  pullRequest: text(2_000).optional().describe("The address of a pull request that its runs review and never change."),
+  branch: text(255).optional().describe("The same for a branch."),
 });
 
 const listing = z.strictObject({

@@ -39,6 +39,18 @@ t.test("a task's change becomes a pull request; moved back, its next run goes on
   const all = { "a.txt": `one\n${taskId}\n${taskId}`, "seen.txt": seen, "theirs.txt": "theirs" };
   t.same(await app.files((await app.head(branch)) ?? ""), all);
   t.equal(host.work.pulls.length, 1);
+  const reviewed = await place.open({ title: "Review it", pullRequest: `${host.origin}/acme/app/pull/1` });
+  await place.when(`task/${reviewed}`, async () => (await place.task(reviewed)).state === "done");
+  const [review] = await place.runs(reviewed);
+  const { body } = await place.ada.request("GET", `/api/runs/${String(review?.id)}`);
+  t.match(
+    body?.checkouts,
+    [{ base: await app.head(branch), diff: new RegExp(reviewed) }],
+    "at its head, and changed there alone",
+  );
+  t.match(await place.task(reviewed), { reviews: { repository: "acme/app", ref: "refs/pull/1/head" } });
+  t.equal((await place.task(reviewed)).pullRequest, null);
+  t.same(await app.files((await app.head(branch)) ?? ""), all);
   t.equal(await app.git("rev-list", "--count", `main..${branch}`), "3", "a commit a run, and the person's");
   await host.work.merge(pull, adaThere);
   t.match(await app.files("main"), all);
