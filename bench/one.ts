@@ -10,6 +10,7 @@ import { run as http } from "./http.js";
 import { run as httpSize } from "./http-size.js";
 import { run as mailbox } from "./mailbox.js";
 import { run as pages } from "./pages.js";
+import { run as polls } from "./polls.js";
 import { run as recording } from "./recording.js";
 import { run as recovery } from "./recovery.js";
 import { run as replaying } from "./replaying.js";
@@ -23,7 +24,7 @@ import { tables } from "./tables.js";
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
   checksums: async () => printTable(await checksums()),
   commit: async () => printTable(await commit()),
-  ...{ deliveries, dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, recording },
+  ...{ deliveries, dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, polls, recording },
   ...{ recovery, replays, replaying, searchCost },
   searching: async () => printTable(await searching()),
 };

@@ -12,6 +12,7 @@ export const tables = [
   "httpSize",
   "mailbox",
   "pages",
+  "polls",
   "recording",
   "recovery",
   "replays",
