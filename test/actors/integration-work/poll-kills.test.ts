@@ -1,0 +1,82 @@
+import t from "tap";
+import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-intake.machine.js";
+import { pollActor } from "../../../actors/integration-work/poll.machine.js";
+import { pollRef } from "../../../actors/integration-work/poll.messages.js";
+import { polls } from "../../../actors/integrations/poll.table.js";
+import { integrationRequestEffect } from "../../../actors/integrations/requests/integration-request.effects.js";
+import { effectSpace } from "../../../storage/keys.js";
+import { Harness } from "../../support/harness.js";
+import { expr } from "../../support/integration.js";
+import { hostThat, INTEGRATION, integrationRows, sealer, WORKSPACE } from "../../support/integration-rows.js";
+
+const MINUTE_MS = 60_000;
+const definition = {
+  poll: {
+    everyMinutes: 10,
+    request: { url: `https://api.example.com/items?since=${expr("cursor")}` },
+    cursor: expr("string(body.next)"),
+    events: [{ when: expr("cursor == 'never'"), raise: { say: expr("body.text") } }],
+  },
+};
+
+/** A process that polls a host, which answers the number after the cursor; every third answer is an error. */
+async function open() {
+  const harness = new Harness({ catalogue: {} });
+  const changes = integrationRows(definition)
+    .range({ prefix: [WORKSPACE] })
+    .map(({ key, value }) => ({ op: "put" as const, key, value }));
+  const stored = harness.disk.open().commit(changes);
+  await harness.advance();
+  await stored;
+  let answered = 0;
+  const { send } = hostThat(({ url }) => {
+    answered += 1;
+    const since = Number(new URL(url).searchParams.get("since") ?? 0);
+    return answered % 3 === 0 ? { status: 503 } : { body: { next: since + 1 } };
+  });
+  const start = async () => {
+    const effect = integrationRequestEffect({
+      ...{ reading: () => harness.runtime.reading, outbound: { send }, sealer, clock: harness.world.clock },
+      ...{ log: { error: (message: string) => t.fail(message) }, baseUrl: () => "https://signalbox.example" },
+    });
+    await harness.start({ actors: [pollActor, deliveryIntakeActor], effects: [effect] });
+  };
+  await start();
+  const row = () => polls.get(harness.durable, WORKSPACE, INTEGRATION);
+  const cursors = () => deliveries.list(harness.durable, WORKSPACE, [INTEGRATION]).map(({ cursor }) => cursor);
+  const pending = () => harness.durable.range({ prefix: [WORKSPACE, effectSpace] }).length;
+  return { harness, start, row, cursors, pending };
+}
+
+t.test(
+  "a poll killed at any commit goes on: of what it asked nothing is lost, and nothing recorded twice",
+  async (t) => {
+    let kills = 0;
+    for (let commit = 1, isOver = false; !isOver; commit++) {
+      for (const when of ["before", "after"] as const) {
+        const { harness, start, row, cursors, pending } = await open();
+        const check = () =>
+          void harness.runtime.ask(pollRef(WORKSPACE, INTEGRATION), { type: "poll.check" }).catch(() => undefined);
+        const at = harness.batches.length + commit;
+        harness.killAt = { commit: at, when };
+        check();
+        await harness.advance(45 * MINUTE_MS);
+        isOver = harness.batches.length < at;
+        harness.killAt = null;
+        if (isOver) break;
+        harness.crash();
+        await start();
+        check();
+        await harness.advance(90 * MINUTE_MS);
+        kills += 1;
+        const seen = cursors();
+        t.ok(seen.length >= 3, `${seen.length} deliveries`);
+        t.same(seen, ["", ...seen.slice(1).map((_, n) => String(n + 1))], "each cursor was asked from once");
+        t.equal(row()?.cursor, String(seen.length), "the cursor is that of the last delivery");
+        t.equal(pending(), 0);
+      }
+    }
+    t.ok(kills >= 10, `${kills} kills`);
+  },
+);
