@@ -3,7 +3,7 @@ import { startIssues } from "../../support/issues.js";
 import { openShipped } from "../../support/shipped-scene.js";
 import { until } from "../../support/until.js";
 
-/** The shipped issues of a code host, over the whole service. */
+/** The shipped issues of a code host, pushed and polled, over the whole service. */
 
 const tools = ["issues.read_issue", "issues.read_comments", "issues.comment", "issues.close_issue"];
 
@@ -29,5 +29,22 @@ t.test("an issue with the label is worked once, however often it is told of", as
   t.notMatch(JSON.stringify((await scene.task(task.id)).notes), /I see why/, "its own comment is not said");
   runner.end(job);
   await until("the issue to be told of the end", () => issue.comments.some(({ body }) => /is done/.test(body)));
+  t.match(await scene.tasks(), { length: 1 });
+});
+
+t.test("polled, an issue is taken by its label, which comes off", async (t) => {
+  const issues = await startIssues(t);
+  const scene = await openShipped(t, {
+    ...{ file: "issues/poll.json", hosts: { "api.github.com": issues.api.host }, tools },
+    secrets: { "issues-token": issues.token },
+  });
+  const { issue } = await issues.open("Login fails", ["agent"]);
+  await issues.open("Not for agents");
+  const now = await scene.ada.request("POST", `/api/integrations/${scene.integrationId}/poll/now`, {});
+  t.equal(now.status, 202);
+  t.match(await scene.opened(/^Login fails$/), { marks: { issue: issues.urlOf(issue) } });
+  await until("the label to come off", () => !issue.labels.includes("agent"));
+  await scene.ada.request("POST", `/api/integrations/${scene.integrationId}/poll/now`, {});
+  await issues.api.arrived(/^GET .*\/issues$/, 2);
   t.match(await scene.tasks(), { length: 1 });
 });
