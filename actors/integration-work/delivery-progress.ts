@@ -133,7 +133,9 @@ export function onLookedUp(context: DeliveryContext, result: IntegrationRequestR
   if (lookup === null) return { ...nothing, context, does: "nothing" };
   const { code, reason, retryAfterMs } = result;
   const looked = { ...context, from: lookup.place, lookup: null, next: null, attempt: 1 };
-  if (code === null || !mayPass(code)) {
+  // Access that is being renewed will be there soon.
+  const isRenewed = code === "not-connected" && retryAfterMs !== null;
+  if (code === null || !(mayPass(code) || isRenewed)) {
     const lookupNote = code === null ? null : `lookup: ${reason ?? code}`;
     return evaluate({ ...looked, lookupNote, captures: code === null ? result.captures : "{}" });
   }

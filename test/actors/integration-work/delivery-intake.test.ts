@@ -4,7 +4,7 @@ import { deliveries } from "../../../actors/integration-work/delivery.table.js";
 import { emptyIntake, type IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
 import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-intake.machine.js";
 import { queuedDeliveries } from "../../../actors/integration-work/delivery-intake.table.js";
-import { newDelivery, onRaised, onWatched } from "../../../actors/integration-work/delivery-progress.js";
+import { newDelivery, onLookedUp, onRaised, onWatched } from "../../../actors/integration-work/delivery-progress.js";
 import { deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "../../support/integration-rows.js";
@@ -149,6 +149,15 @@ t.test("what is stored goes with the integration, in slices", async (t) => {
   t.same(stored(), []);
   for (const name of ["delivery-key", "delivery-queued", "delivery-refused", "delivery-in"])
     t.same(rows.range({ prefix: [WORKSPACE, "row", name] }), [], name);
+});
+
+t.test("a lookup waits for access that is being renewed; without any it captures nothing", async (t) => {
+  const lookup = { place: { event: 0, item: 0 }, item: null, values: "{}" };
+  const context = { ...newDelivery, lookup };
+  const none = { at: "", tookMs: 0, method: null, origin: null, status: null, success: false, response: null };
+  const result = { ...none, captures: "{}", code: "not-connected", reason: "it has no usable connection" } as const;
+  t.match(onLookedUp(context, { ...result, retryAfterMs: 30_000 }), { does: "wait", waitMs: 30_000 });
+  t.match(onLookedUp(context, { ...result, retryAfterMs: null }), { does: "evaluate", context: { captures: "{}" } });
 });
 
 t.test("a lookup is tried eight times; then its entry fails, and those after it are told", async (t) => {
