@@ -21,8 +21,10 @@ export function evaluateAddress(
     return encode(value);
   });
   if ("error" in outcome) return { error: `url: ${outcome.error}` };
-  const written = toText(outcome.value).trim();
-  if (starts.some((start) => leadsElsewhere(written, start)))
+  const whole = toText(outcome.value);
+  const written = whole.trim();
+  const blanks = whole.length - whole.trimStart().length;
+  if (starts.some((start) => leadsElsewhere(written, start - blanks)))
     return { error: "url: an expression makes a segment of its path . or .." };
   if (!URL.canParse(written)) return { error: "url: it is no address" };
   return { url: new URL(written) };

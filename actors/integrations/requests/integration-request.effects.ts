@@ -20,12 +20,13 @@ import { timeText } from "../../time-text.js";
 import { findRequest } from "./find-request.js";
 import type { IntegrationRequestInput, IntegrationRequestResult } from "./integration-request.js";
 import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
+import { bytesOfBody } from "./request-names.js";
 import { sendRequest } from "./send-request.js";
 
 /** Makes a request of an integration's definition, and evaluates what follows from its answer. It never rejects. */
 export const INTEGRATION_REQUEST = effect<IntegrationRequestInput, IntegrationRequestResult>("integration-request");
 
-/** What a prepared request takes in memory beside its body, about. */
+/** What a prepared request takes in memory beside its body and what it sees, about. */
 const REQUEST_OVERHEAD_BYTES = 4_096;
 
 /** Reason of an `interrupted`: nobody knows whether the request was on its way. */
@@ -64,10 +65,12 @@ function prepare(
   const prepared = prepareRequest(options, { workspaceId, input, nowMs });
   if ("code" in prepared) return ended({ ...unsent(nowMs), ...prepared });
   const { url, body } = prepared.request;
+  const { bodyDigest } = input;
+  const seenBytes = bytesOfBody(options.reading(), workspaceId, { names: prepared.names, bodyDigest });
   return {
     place: {
       ...{ lane: laneOf(input), target: url.host },
-      bytes: (body?.length ?? 0) + input.values.length + REQUEST_OVERHEAD_BYTES,
+      bytes: (body?.length ?? 0) + input.values.length + seenBytes + REQUEST_OVERHEAD_BYTES,
     },
     begin: (signal) => begin(options, { id, prepared, input }, signal),
   };

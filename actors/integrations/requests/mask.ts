@@ -28,9 +28,19 @@ export function createMask(secrets: readonly string[]): Mask {
 }
 
 function formsOf(secret: string): string[] {
-  const wellFormed = Buffer.from(secret).toString();
+  const bytes = Buffer.from(secret);
   return [
-    ...[secret, encodeURIComponent(wellFormed), JSON.stringify(secret).slice(1, -1)],
-    ...[Buffer.from(secret).toString("base64"), Buffer.from(secret).toString("base64url")],
+    // The host of an address is in lower case.
+    ...[secret, secret.toLowerCase(), encodeURIComponent(bytes.toString()), JSON.stringify(secret).slice(1, -1)],
+    ...(["base64", "base64url"] as const).flatMap((encoding) => [
+      bytes.toString(encoding),
+      ...[0, 1, 2].map((before) => encodedWithin(bytes, before, encoding)),
+    ]),
   ];
+}
+
+/** The characters of base64 that only these bytes decide, after `before` (modulo 3) other bytes: as after `user:`. */
+function encodedWithin(bytes: Buffer, before: number, encoding: "base64" | "base64url"): string {
+  const all = Buffer.concat([Buffer.alloc(before), bytes]);
+  return all.toString(encoding).slice(Math.ceil((before * 4) / 3), Math.floor((all.length * 4) / 3));
 }

@@ -44,13 +44,16 @@ export function prepareRequest(
   if (seen === null) return { code: "unwritable", reason: "what its expressions see is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);
-  // What an expression's error says may hold the token: errors name no values, but a mask costs nothing.
-  if ("error" in rendered) return { code: "unwritable", reason: createMask(acting.secrets).text(rendered.error) };
+  // An address holds the token where an expression of it writes it.
+  const refuse = ({ code, reason }: NotSent): NotSent => ({ code, reason: createMask(acting.secrets).text(reason) });
+  if ("error" in rendered) return refuse({ code: "unwritable", reason: rendered.error });
   const { hosts } = found.integration.fields;
-  if (!coversAddress(hosts, rendered.url))
-    return { code: "not-allowed", reason: `the host ${rendered.url.host} is not among the integration's hosts` };
+  if (!coversAddress(hosts, rendered.url)) {
+    const reason = `the host ${rendered.url.host} is not among the integration's hosts`;
+    return refuse({ code: "not-allowed", reason });
+  }
   const carried = addCredential(scope, acting, { request: rendered, writesToken: writesToken(found) });
-  if ("code" in carried) return carried;
+  if ("code" in carried) return refuse(carried);
   const request = withMessageId(carried.request, input.messageId);
   return { found, request, names, mask: createMask([...acting.secrets, ...carried.secrets]) };
 }

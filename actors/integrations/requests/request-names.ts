@@ -6,6 +6,7 @@ import { isTemplate } from "../../expressions/templates.js";
 import { toValue, type Value } from "../../expressions/values.js";
 import { parseJson } from "../../outbound/json-answer.js";
 import { findBlob } from "../../tables/blobs.js";
+import { readReceivedBody } from "../received-body.js";
 import type { FoundRequest } from "./find-request.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 
@@ -31,7 +32,9 @@ export function toNames(
     name,
     toValue(value, integrationNames[name] ?? DYN),
   ]);
-  const all = { ...readBody(reading, workspaceId, { found, input }), ...Object.fromEntries(names) };
+  const bodyDigest = input.bodyDigest ?? null;
+  const headers = "headers" in values ? values.headers : null;
+  const all = { ...readBody(reading, workspaceId, { found, bodyDigest, headers }), ...Object.fromEntries(names) };
   return "ask" in values ? { ...all, ask: toAsk(values.ask, baseUrl, input.asking ?? null) } : all;
 }
 
@@ -44,21 +47,44 @@ function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["a
   return toValue({ ...ask, ...body, link }, type);
 }
 
-/** The body that the input refers to, parsed and as text, each only where an expression may read it. */
+/**
+ * The body that the input refers to, as the delivery's own expressions see it, and as text, each only where an expression
+ * may read it. `headers` are the delivery's.
+ */
 function readBody(
   reading: Reading,
   workspaceId: string,
-  { found, input: { bodyDigest = null } }: { readonly found: FoundRequest; readonly input: IntegrationRequestInput },
+  {
+    found,
+    bodyDigest,
+    headers,
+  }: { readonly found: FoundRequest; readonly bodyDigest: string | null; readonly headers: unknown },
 ): Names {
   if (bodyDigest === null) return {};
   const { integration: _integration, ...rest } = found;
   const [body, raw] = [mayRead(rest, "body"), mayRead(rest, "raw")];
   if (!body && !raw) return {};
-  const text = Buffer.from(findBlob(reading, workspaceId, bodyDigest) ?? "").toString();
-  return {
-    ...(body ? { body: toValue(parseJson(text) ?? null, DYN) } : {}),
-    ...(raw ? { raw: text } : {}),
-  };
+  const bytes = findBlob(reading, workspaceId, bodyDigest) ?? new Uint8Array();
+  const read = readReceivedBody(bytes, contentTypeOf(headers));
+  return { ...(body ? { body: read.body } : {}), ...(raw ? { raw: read.raw } : {}) };
+}
+
+/** What a value that was read takes in memory, for each byte of its JSON text, about. */
+const BYTES_OF_A_BYTE = 8;
+
+/** What the body takes in memory that these names see, in bytes, about. */
+export function bytesOfBody(
+  reading: Reading,
+  workspaceId: string,
+  { names, bodyDigest = null }: { readonly names: Names; readonly bodyDigest?: string | null | undefined },
+): number {
+  if (bodyDigest === null || (names.body === undefined && names.raw === undefined)) return 0;
+  return (findBlob(reading, workspaceId, bodyDigest)?.length ?? 0) * BYTES_OF_A_BYTE;
+}
+
+function contentTypeOf(headers: unknown): string | undefined {
+  if (typeof headers !== "object" || headers === null || !("content-type" in headers)) return undefined;
+  return String(headers["content-type"]);
 }
 
 /** Whether an expression of the request may write the token itself. */

@@ -39,13 +39,14 @@ export async function sendRequest(
 ): Promise<IntegrationRequestResult> {
   const { clock } = options;
   const { url, method } = prepared.request;
+  const { mask } = prepared;
   const begunMs = clock.now();
-  const about = { at: timeText(begunMs), method, origin: url.origin };
+  const about = { at: timeText(begunMs), method, origin: mask.text(url.origin) };
   const answer = await exchange(options, { prepared, input }, { begunMs, signal }).catch(toNoAnswer);
   const tookMs = clock.now() - begunMs;
   if ("code" in answer) {
     const none = { status: null, success: false, response: null, captures: "{}", retryAfterMs: null };
-    return { ...about, tookMs, ...none, ...answer };
+    return { ...about, tookMs, ...none, ...answer, reason: answer.reason === null ? null : mask.text(answer.reason) };
   }
   const { status, headers } = answer;
   const read = input.block.kind === "attachment" ? readFile(answer) : readText(answer, { prepared, input });

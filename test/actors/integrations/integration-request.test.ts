@@ -44,6 +44,7 @@ t.test("an expression makes no segment that leads up, and no other host", async 
   t.equal(await codeOf(`${url}/${expr("inputs.v")}`, ".."), "unwritable");
   t.equal(await codeOf(`${url}/${expr("inputs.v")}/x`, "%2e%2e"), null, "encoded, it leads nowhere");
   t.equal(await codeOf(`${url}/${expr("inputs.v")}${expr("inputs.dot")}`, "."), "unwritable");
+  t.equal(await codeOf(`          ${url}/${expr("inputs.v")}/x`, ".."), "unwritable", "whatever blanks are before it");
   t.equal(await codeOf(`${url}?x=${expr("inputs.v")}`, ".."), null, "only segments of a path lead");
   t.equal(await codeOf(`https://${expr("inputs.v")}.example.com/x`, "evil.com/"), "unwritable");
   t.equal(await codeOf(`https://${expr("inputs.v")}.example.com/x`, "evil"), "not-allowed");
@@ -190,6 +191,60 @@ t.test("whose account is used: none, expired or another's sends nothing", async 
   writeIntegration(rows, acting({}, { connection: { oauth2 } }));
   t.match(await run({ actsAs: ada }), { code: "not-connected" }, "the integration acts as its team now");
   t.equal(sent.length, 2);
+});
+
+t.test("a look-up sees the body of a delivery as its events do, and counts what that takes", async (t) => {
+  const request = { url, headers: { "x-of": expr("body.payload.of") } };
+  const event = { lookup: { request, capture: { all: expr("body") } }, raise: {} };
+  const rows = integrationRows({ webhook: { events: [event] } });
+  const { run, sent, prepare } = requesting(rows);
+  const block = { kind: "lookup", source: "webhook", event: 0 } as const;
+  const form = 'payload={"of":"me"}&x=1';
+  const values = JSON.stringify({ headers: { "content-type": "application/x-www-form-urlencoded" } });
+  const input = { block, values, bodyDigest: storeBlob(rows, WORKSPACE, Buffer.from(form)) };
+  const { captures } = await run(input);
+  t.equal(sent[0]?.headers["x-of"], "me");
+  t.same(JSON.parse(captures), { all: { payload: { of: "me" }, x: "1" } });
+  const deep = storeBlob(rows, WORKSPACE, Buffer.from("[".repeat(100_000) + "]".repeat(100_000)));
+  t.match(await run({ block, values: "{}", bodyDigest: deep }), { code: "unwritable" }, "too deep to be read: null");
+  const large = storeBlob(
+    rows,
+    WORKSPACE,
+    Buffer.from(JSON.stringify({ payload: { of: "x" }, x: "x".repeat(50_000) })),
+  );
+  const { place } = prepare({ block, values: "{}", bodyDigest: large });
+  t.ok((place?.bytes ?? 0) > 50_000, "what it holds while it waits counts");
+});
+
+t.test("an address that is made of the token shows it to nobody", async (t) => {
+  const token = "AbC123tok";
+  const at = async (hosts: string[], host: string, error?: Error) => {
+    const definition = acting({ url: `https://${expr("connection")}.${host}/` }, { hosts, connection: { oauth2 } });
+    const rows = integrationRows(definition);
+    linkAccount(rows, "team", { access: token, tokenUrl });
+    const { run, sent } = requesting(rows, () => error ?? {});
+    const result = await run();
+    t.notMatch(JSON.stringify(result).toLowerCase(), token.toLowerCase(), host);
+    return { ...result, sent: sent.length };
+  };
+  t.match(await at(["api.example.com"], "evil.com"), {
+    code: "not-allowed",
+    reason: /^the host \*\*\*\.evil\.com/,
+    sent: 0,
+  });
+  t.match(await at(["*.example.com"], "example.com"), { code: null, origin: "https://***.example.com", sent: 1 });
+});
+
+t.test("an answer that repeats a credential with a name before it, in base64, is masked", async (t) => {
+  for (const user of ["", "u:", "us:", "use:"]) {
+    const rows = integrationRows(acting({}, { connection: { oauth2 } }));
+    linkAccount(rows, "team", { access: "a-token-of-the-team", tokenUrl });
+    const echo = Buffer.from(`${user}a-token-of-the-team!`).toString("base64");
+    const { run } = requesting(rows, () => ({ body: { echo } }));
+    const { response } = await run();
+    const left = String(response).replace(/[^A-Za-z0-9+/]/g, "");
+    t.ok(left.length < 20, `${user}: ${response}`);
+  }
 });
 
 t.test("a secret goes to hosts that both the integration and the secret name", async (t) => {
