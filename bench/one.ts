@@ -19,6 +19,7 @@ import { run as searchCost } from "./search-cost.js";
 import { run as searching } from "./searching.js";
 import { printTable } from "./support/table.js";
 import { tables } from "./tables.js";
+import { run as toolCalls } from "./tool-calls.js";
 
 /** Measures one table, named by the only argument, and prints it. */
 const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = {
@@ -27,6 +28,7 @@ const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = 
   ...{ deliveries, dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, polls, recording },
   ...{ recovery, replays, replaying, searchCost },
   searching: async () => printTable(await searching()),
+  toolCalls: async () => printTable(await toolCalls()),
 };
 
 const name = tables.find((table) => table === process.argv[2]);

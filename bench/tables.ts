@@ -19,6 +19,7 @@ export const tables = [
   "replaying",
   "searching",
   "searchCost",
+  "toolCalls",
 ] as const;
 
 /** How the benchmark is called. */
