@@ -43,11 +43,12 @@ export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, 
   return count(turn, context, { id, bytes });
 }
 
-export function countRefused({ turn, headers, bytes }: Delivered<RefuseDelivery>): void {
+export function countRefused({ turn, count, latest }: Delivered<RefuseDelivery>): void {
   const { partition, id } = turn.self;
-  const { count, latest } = refusedDeliveries.get(turn, partition, id) ?? { count: 0, latest: [] };
-  const refused = { at: timeText(turn.now), headers: toShort(headers), bytes };
-  refusedDeliveries.put(turn, partition, id, { count: count + 1, latest: [refused, ...latest].slice(0, MAX_REFUSED) });
+  const before = refusedDeliveries.get(turn, partition, id) ?? { count: 0, latest: [] };
+  const refused = latest.map(({ headers, bytes }) => ({ at: timeText(turn.now), headers: toShort(headers), bytes }));
+  const kept = [...refused, ...before.latest].slice(0, MAX_REFUSED);
+  refusedDeliveries.put(turn, partition, id, { count: before.count + count, latest: kept });
 }
 
 function toShort(headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -17,13 +17,17 @@ export interface DeliveryTaken {
   readonly isRepeated: boolean;
 }
 
-/** A delivery that was not verified: counted, and kept for a while without its body. */
+/** Deliveries that were not verified: counted, and the newest kept for a while without their bodies. */
 export interface RefuseDelivery extends Message {
   readonly type: "delivery.refuse";
-  /** Without credentials and signatures. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** Length of its body. */
-  readonly bytes: number;
+  readonly count: number;
+  /** Newest first, at most 20. */
+  readonly latest: readonly {
+    /** Without credentials and signatures. */
+    readonly headers: Readonly<Record<string, string>>;
+    /** Length of its body. */
+    readonly bytes: number;
+  }[];
 }
 
 /** A delivery was recorded in another actor's turn; see `record-delivery.ts`. */

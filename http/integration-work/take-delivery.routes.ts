@@ -17,6 +17,7 @@ import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { granted } from "../refused.js";
 import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { RefusedDeliveries } from "./refused-deliveries.js";
 
 export interface TakeDeliveryOptions {
   readonly runtime: Runtime;
@@ -28,7 +29,10 @@ const NOT_VERIFIED: Refusal = { refused: "unauthenticated", detail: "The deliver
 
 /** The webhooks of integrations. */
 export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): readonly Route[] {
-  const options = { runtime, sealer: cachingSealer(sealer) };
+  const refused = new RefusedDeliveries(({ workspaceId, id }, these) =>
+    runtime.ask(deliveryIntakeRef(workspaceId, id), { type: "delivery.refuse", ...these }),
+  );
+  const options = { runtime, sealer: cachingSealer(sealer), refused };
   return [
     route({
       method: "POST",
@@ -54,7 +58,7 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
 }
 
 async function take(
-  { runtime, sealer }: TakeDeliveryOptions,
+  { runtime, sealer, refused }: TakeDeliveryOptions & { readonly refused: RefusedDeliveries },
   { params, body, headers, header }: RouteRequest<"public", Uint8Array>,
 ): Promise<Answer | Refusal> {
   const { reading, clock } = runtime;
@@ -63,8 +67,8 @@ async function take(
   const received = new ReceivedDelivery(body, headers());
   const intake = deliveryIntakeRef(receiver.integration.workspaceId, receiver.integration.id);
   if (!isFromSender(reading, receiver, received, { sealer, nowMs: clock.now() })) {
-    const refused = { headers: toStoredHeaders(receiver, received), bytes: body.length };
-    await runtime.ask(intake, { type: "delivery.refuse", ...refused });
+    const headers = toStoredHeaders(receiver, received);
+    await refused.record(receiver.integration, { headers, bytes: body.length });
     return NOT_VERIFIED;
   }
   const response = respondTo(receiver, received);

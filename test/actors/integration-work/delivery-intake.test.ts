@@ -138,7 +138,7 @@ t.test("a period is worked again, 20 a second, and twice asked for once", async 
 t.test("what is stored goes with the integration, in slices", async (t) => {
   const { actor, take, rows, stored } = intake();
   for (let n = 0; n < 120; n++) take(`k${n}`);
-  actor.take({ type: "delivery.refuse", headers: {}, bytes: 1 } as never);
+  actor.take({ type: "delivery.refuse", count: 1, latest: [{ headers: {}, bytes: 1 }] } as never);
   t.notOk(actor.take({ type: "intake.check" } as never).taken, "it is there");
   rows.remove([WORKSPACE, "row", "resource", "integration", INTEGRATION]);
   actor.take({ type: "intake.check" } as never);
