@@ -14,6 +14,7 @@ import { poolChangesSubscriber } from "./runners/pool-changes.js";
 import { searchesLeavingSubscriber } from "./searches/searches-leaving.js";
 import { memberLeavingSubscriber } from "./tasks/member-leaving.js";
 import { taskWithdrawalSubscriber } from "./tasks/workspace-closing.js";
+import { approverLeavingSubscriber } from "./tool-calls/approver-leaving.js";
 import { retentionSubscriber } from "./workspaces/retention-subscriber.js";
 
 /** All subscribers to facts. Together with {@link gates} this is the whole wiring between areas. */
@@ -21,6 +22,7 @@ export const subscribers: readonly Subscriber[] = [
   poolChangesSubscriber,
   taskWithdrawalSubscriber,
   memberLeavingSubscriber,
+  approverLeavingSubscriber,
   workspaceClosingSubscriber,
   afterEventSubscriber,
   pullRequestOverSubscriber,

@@ -63,6 +63,11 @@ export function findCallRequest(
   if (method === null) return { code: "broken", message: `${name} runs an action that is gone.` };
   if (holder === "requester" && actsAs === "team") return nobodyStarted(name);
   if (actsAs === "team" || isOnTeam(reading, actsAs, workspaceId, teamId)) return { action, method };
+  return notOnTeam(name);
+}
+
+/** The person whose account a call uses is no longer on the team. `name` is `<integration>.<tool>`. */
+export function notOnTeam(name: string): CallProblem {
   return { code: "not-connected", message: `The person as whom ${name} acts is not on the team any more.` };
 }
 

@@ -1,5 +1,6 @@
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, GateAnswer, TurnReading } from "../../runtime/turn.js";
+import { isOnTeam } from "../access/visibility.js";
 import type { Names } from "../expressions/evaluate.js";
 import { integrationNames } from "../expressions/positions.js";
 import { toValue } from "../expressions/values.js";
@@ -21,7 +22,7 @@ import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
 import type { AskToolCall, CancelToolCall } from "../runs/tool-call.messages.js";
 import { toAskedDigest } from "./asked-digest.js";
 import { getCall, getRunOfCall, toName } from "./call-row.js";
-import { findCallRequest, findCallTerms } from "./call-terms.js";
+import { findCallRequest, findCallTerms, notOnTeam } from "./call-terms.js";
 import { whyNoMoreCalls } from "./call-use.js";
 import { findRecordedCall } from "./recorded-call.js";
 import { toLostResult } from "./request-result.js";
@@ -48,6 +49,8 @@ export function classifyToolCall(owners: readonly RunOwner[]) {
         return classifyCancel(turn, message);
       case "call.answer":
         return classifyAnswer(turn, message, owners);
+      case "call.approver-left":
+        return value === "waiting" ? classifyLeaving(turn, context) : OTHER;
       case "gate.answered":
         return value === "vetting" ? classifyGate(turn, context, message, owners) : OTHER;
       case "effect.ended":
@@ -217,6 +220,14 @@ function refuseUnlessApprover(
   if (row.actsAs === by) return null;
   const detail = "Only the person whose account the call uses may.";
   return { refused: "forbidden", title: "Not the approver of the call", detail };
+}
+
+/** Nothing when they are on the team again, or anyone else may answer. */
+function classifyLeaving(turn: TurnReading, context: ToolCallContext): ToolCallEvent {
+  const row = getCall(turn, context);
+  const { rule, actsAs, teamId } = row;
+  if (rule !== "person" || isOnTeam(turn, actsAs, turn.self.partition, teamId)) return OTHER;
+  return { type: "approver.gone", ...notOnTeam(toName(row)) };
 }
 
 function classifyEdit(

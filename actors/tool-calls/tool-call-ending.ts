@@ -120,6 +120,13 @@ export function dismissCall(event: Delivered<Dismissed>, context: ToolCallContex
   endCall(turn, context, { state: "dismissed", code: null, message, text: message, refusedBy: "person" });
 }
 
+/** Nobody is left who may answer the approval. */
+export function failUnanswerable(turn: Turn, context: ToolCallContext, problem: CallProblem): void {
+  closeApproval(turn, context, problem.message);
+  leaveWaiting(turn, context);
+  fail(turn, context, problem);
+}
+
 const UNANSWERED = "Nobody answered.";
 
 /** Nobody answered the approval in time. */

@@ -7,7 +7,7 @@ import type { ApprovalTold } from "../runs/run.messages.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import type { AskToolCall, CancelToolCall, ToolCallRunOver } from "../runs/tool-call.messages.js";
 import type { RecordedCall, ToolCallCode, ToolCallRow } from "./tool-call.js";
-import type { AnswerCallApproval } from "./tool-call.messages.js";
+import type { AnswerCallApproval, CallApproverLeft } from "./tool-call.messages.js";
 
 /** The context of a call, the messages it gets, and the events of its machine: what each message means. */
 
@@ -31,6 +31,7 @@ export type ToolCallMessage =
   | CancelToolCall
   | ToolCallRunOver
   | AnswerCallApproval
+  | CallApproverLeft
   | GateAnswer
   | EffectEnded
   | Woken;
@@ -167,6 +168,11 @@ interface AnswerRefused extends Answered<Refusal> {
   readonly refusal: Refusal;
 }
 
+/** The only person who may answer the approval is no longer on the team. */
+export interface ApproverGone extends Message, CallProblem {
+  readonly type: "approver.gone";
+}
+
 /** The request was answered, or failed. */
 export interface RequestEnded extends Message, Owned {
   readonly type: "request.done" | "request.failed";
@@ -204,6 +210,7 @@ export type ToolCallEvent =
   | Dismissed
   | AnswerRepeated
   | AnswerRefused
+  | ApproverGone
   | RequestEnded
   | RequestOfNothing
   | Woken

@@ -27,6 +27,9 @@
  * | waiting | answer.edited (call.answer)               | vetting   | gate `tool.using` again                          |
  * | waiting | answer.dismissed (call.answer)            | dismissed | the agent is told why                            |
  * | waiting | woken `unanswered`                        | dismissed | "nobody answered"                                |
+ * | waiting | approver.gone (call.approver-left: the | failed    | the approval closes; nothing is sent             |
+ * |         | person whose own rule asks is no longer   |           |                                                  |
+ * |         | on the team)                              |           |                                                  |
  * | vetting,| cancel.last (call.cancel), call.run-over  | withdrawn | the approval closes                              |
  * | waiting |                                           |           |                                                  |
  * | running | request.done (effect.ended)               | done      | output; fact `tool.used`                         |
@@ -70,6 +73,7 @@ import {
   failApproved,
   failAsk,
   failRequest,
+  failUnanswerable,
   finishCall,
   leaveRun,
   refuseAsk,
@@ -170,6 +174,10 @@ const machine = setup({
       dismissCall(event, context);
     },
     dismissUnanswered: ({ context, event }) => dismissUnanswered(event.turn, context),
+    failUnanswerable: ({ context, event }) => {
+      assertEvent(event, "approver.gone");
+      failUnanswerable(event.turn, context, event);
+    },
     cancelAsk: ({ event }) => {
       assertEvent(event, ["cancel.one", "cancel.last"]);
       cancelAsk(event);
@@ -227,6 +235,7 @@ const machine = setup({
         "answer.edited": { target: "vetting", actions: "vetEdited" },
         "answer.dismissed": { target: "dismissed", actions: "dismissCall" },
         woken: { target: "dismissed", actions: "dismissUnanswered" },
+        "approver.gone": { target: "failed", actions: "failUnanswerable" },
       },
     },
     running: {

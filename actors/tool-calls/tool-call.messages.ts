@@ -1,4 +1,4 @@
-import type { Answered } from "../../runtime/turn.js";
+import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AnswerApproval, ApprovalTold } from "../runs/run.messages.js";
 import { toolCallRef as placedToolCallRef } from "../runs/tool-call.messages.js";
@@ -9,5 +9,11 @@ export interface AnswerCallApproval extends Answered<ApprovalTold | Refusal>, Om
   readonly runId: string;
 }
 
+/** From the workspace: a person left, whose own rule asks for the approval of the call. */
+export interface CallApproverLeft extends Message {
+  readonly type: "call.approver-left";
+  readonly runId: string;
+}
+
 /** A call of a run's tool, by its workspace and id. */
-export const toolCallRef = placedToolCallRef.widen<AnswerCallApproval>();
+export const toolCallRef = placedToolCallRef.widen<AnswerCallApproval | CallApproverLeft>();

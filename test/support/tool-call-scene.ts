@@ -11,10 +11,12 @@ import { runs } from "../../actors/runs/run.table.js";
 import type { TaskRow } from "../../actors/tasks/task.js";
 import { tasks } from "../../actors/tasks/task.table.js";
 import { taskRunOwner } from "../../actors/tasks/task-run-owner.js";
+import { approverLeavingSubscriber } from "../../actors/tool-calls/approver-leaving.js";
 import type { ToolCallRow } from "../../actors/tool-calls/tool-call.js";
 import { toolCallActor } from "../../actors/tool-calls/tool-call.machine.js";
 import { toolCalls } from "../../actors/tool-calls/tool-call.table.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
+import type { MemberLeft } from "../../actors/workspaces/membership.transitions.js";
 import { type Address, address } from "../../runtime/address.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "../../runtime/turn.js";
 import { putResource } from "./stepped-work.js";
@@ -181,6 +183,14 @@ export class ToolCallScene {
       ...more,
     };
     return this.tell(address(workspaceId, "tool-call", callId), answer as Message);
+  }
+
+  /** A person leaves a team, or the workspace (null); what calls make of it. */
+  leave(userId: string, teamId: string | null): void {
+    const left: MemberLeft = { name: "member.left", userId, teamId };
+    const workspace = address(workspaceId, "workspace", workspaceId);
+    const handle = (turn: Turn) => approverLeavingSubscriber.handle(left, turn);
+    for (const { to, message } of withTurn(workspace, handle, { rows: this.rows }).sent) this.tell(to, message);
   }
 
   /** The request of a call ends. */

@@ -1,7 +1,7 @@
 import t from "tap";
 import { address } from "../../../runtime/address.js";
 import { ToolCallScene } from "../../support/tool-call-scene.js";
-import { workspaceId } from "../../support/work.js";
+import { teamId, workspaceId } from "../../support/work.js";
 
 t.test(
   "a call that needs approval waits: the runner and the task are told, and it goes on when it is given",
@@ -142,6 +142,34 @@ t.test("the own rule of the person whose account it uses wins, and only they app
   const unasked = scene.call("note", { text: "Hi" });
   scene.vet(unasked);
   t.match(scene.get(unasked), { state: "running", rule: null, actsAs: "usr_1" }, "a tool they are not asked about");
+});
+
+t.test("a person who leaves takes the calls with them that only they may approve, and no others", async (t) => {
+  for (const left of ["team", "workspace"]) {
+    const scene = new ToolCallScene();
+    scene.define({ connection: { holder: "requester" } });
+    scene.putRule("usr_1", ["note"]);
+    const [own, assigned] = [scene.call("note", { text: "a" }), scene.call("comment", { text: "b" })];
+    scene.vet(own);
+    scene.now += 1;
+    scene.vet(assigned);
+    t.same([scene.approval(own)?.rule, scene.approval(assigned)?.rule], ["person", "tool"]);
+    scene.clear();
+    scene.leave("usr_2", null);
+    scene.leave("usr_1", "team_other");
+    t.equal(scene.get(own).state, "waiting", "somebody else, or another team");
+    scene.leave("usr_1", left === "team" ? teamId : null);
+    t.equal(scene.get(own).state, "waiting", "they are on the team again by then");
+    scene.putMember("usr_1", []);
+    scene.leave("usr_1", left === "team" ? teamId : null);
+    const message = "The person as whom tracker.note acts is not on the team any more.";
+    t.match(scene.get(own), { state: "failed", code: "not-connected", message, begunAt: null });
+    t.match(scene.approval(own), { state: "closed", note: message, answeredBy: null });
+    t.same(scene.told(), [{ type: "run.tool-answered", id: "ask-1", outcome: "failed", text: message }]);
+    t.equal(scene.get(assigned).state, "waiting", "for the next assignee");
+    t.same([scene.requests, scene.facts], [[], []]);
+    t.match(scene.answer(own, "usr_1").answer, { refused: "conflict" });
+  }
 });
 
 t.test("a station's entry asks too, and what is made laxer meanwhile changes nothing", async (t) => {

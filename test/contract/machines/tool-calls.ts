@@ -31,6 +31,7 @@ export const toolCallMachines: Readonly<Record<string, MachineTable>> = {
       "answer.edited": "vetting",
       "answer.dismissed": "dismissed",
       woken: "dismissed",
+      "approver.gone": "failed",
       "cancel.one": "same",
       "cancel.last": "withdrawn",
       "call.run-over": "withdrawn",
