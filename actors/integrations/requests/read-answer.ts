@@ -2,7 +2,7 @@ import { DYN } from "../../expressions/cel-types.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText, toValue } from "../../expressions/values.js";
-import { parseJson } from "../../outbound/json-answer.js";
+import { createJsonRoom, parseBounded } from "../bounded-json.js";
 import type { FoundRequest } from "./find-request.js";
 import {
   type IntegrationRequestCode,
@@ -70,20 +70,11 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
 /** Levels of lists and maps within each other that are read: what follows goes into each. */
 const MAX_LEVELS = 200;
 
-/** The answer's body: parsed where it is JSON of so many levels, else the text; null when it is empty. */
+/** The answer's body: parsed where it is JSON of so many levels and not too many values, else the text; null when empty. */
 function toResponse(text: string): Json {
   if (text === "") return null;
-  const parsed = parseJson(text);
-  return parsed === undefined || isTooDeep(parsed) ? text : (parsed as Json);
-}
-
-function isTooDeep(json: unknown): boolean {
-  let level: unknown[] = [json];
-  for (let depth = 0; depth <= MAX_LEVELS; depth++) {
-    level = level.flatMap((part) => (typeof part === "object" && part !== null ? Object.values(part) : []));
-    if (level.length === 0) return false;
-  }
-  return true;
+  const parsed = parseBounded(text, createJsonRoom(), MAX_LEVELS);
+  return parsed === undefined ? text : (parsed as Json);
 }
 
 type Failure = Pick<IntegrationRequestResult, "code" | "reason">;

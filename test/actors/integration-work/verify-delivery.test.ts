@@ -74,6 +74,25 @@ t.test("a sender of Standard Webhooks is verified, fresh, and with the bytes of 
   t.ok(verified({ verify: plain, body: bytes, headers }), "bytes that are no text");
 });
 
+t.test("the body of an unknown sender is not read", async (t) => {
+  const freshness = { at: expr("body.at") };
+  const verify = schemeOf({ hmac: { secret: "key", header: "x-s", freshness } });
+  const body = Buffer.from(JSON.stringify({ at: NOW }));
+  const asked = (signature: string) => {
+    const received = new ReceivedDelivery(body, { "x-s": signature });
+    const read: string[] = [];
+    const namesFor = received.namesFor.bind(received);
+    received.namesFor = (field) => {
+      read.push(field);
+      return namesFor(field);
+    };
+    return { isTaken: isVerified(received, { verify, secret: SECRET, nowMs: NOW }), read };
+  };
+  t.same(asked("00"), { isTaken: false, read: [] });
+  const signature = createHmac("sha256", SECRET).update(body).digest("hex");
+  t.same(asked(signature), { isTaken: true, read: [freshness.at] });
+});
+
 t.test("a long header of blanks takes no longer than it is long", async (t) => {
   const verify = { hmac: { secret: "key", header: "x-s", prefix: "v1=" } };
   const signature = createHmac("sha256", SECRET).update("b").digest("hex");

@@ -1,0 +1,30 @@
+import t from "tap";
+import { createJsonRoom, parseBounded } from "../../../actors/integrations/bounded-json.js";
+import { readReceivedBody } from "../../../actors/integrations/received-body.js";
+
+const FORM = "application/x-www-form-urlencoded";
+const read = (text: string, type?: string) => readReceivedBody(Buffer.from(text), type).body;
+
+t.test("a body of too many values is not read, as JSON or in the fields of a form", async (t) => {
+  const few = `[${Array(50_000).fill("[]").join(",")}]`;
+  const many = `[${Array(150_000).fill("[]").join(",")}]`;
+  t.equal((read(few) as unknown[]).length, 50_000);
+  t.equal(read(many), null);
+  t.equal(readReceivedBody(Buffer.from(many), undefined).raw, many, "its text is there");
+  const fields = read(`a=${few}&b=${few}&c=x`, FORM) as Map<string, unknown>;
+  t.equal((fields.get("a") as unknown[]).length, 50_000);
+  t.equal(fields.get("b"), few, "all fields have room together");
+  t.equal(fields.get("c"), "x");
+});
+
+t.test("what counts are values, whatever stands in texts", async (t) => {
+  const room = { values: 4 };
+  const text = JSON.stringify({ a: '[[[[[[,,,,,,"', b: "\\" });
+  t.same(parseBounded(text, room, 1), { a: '[[[[[[,,,,,,"', b: "\\" });
+  t.equal(room.values, 1);
+  t.equal(parseBounded("[1,2]", room, 1), undefined, "no room is left");
+  t.equal(parseBounded("[[1]]", createJsonRoom(), 1), undefined, "too deep");
+  t.same(parseBounded("[[1]]", createJsonRoom(), 2), [[1]]);
+  for (const wrong of ["", "{", '"', "]]]", '{"a":}'])
+    t.equal(parseBounded(wrong, createJsonRoom(), 9), undefined, wrong);
+});
