@@ -2,7 +2,7 @@ import { inviteRetention } from "./access/invite.table.js";
 import { replayCheckRetention } from "./checks/check.retention.js";
 import { configPullRequestRetention } from "./config-pull-requests/config-pull-request.table.js";
 import { decisions, standingRetention } from "./decisions/decision.table.js";
-import { eventRetention } from "./events/event-log.table.js";
+import { callEventRetention, eventRetention } from "./events/event-log.table.js";
 import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.retention.js";
 import { changesFiredRetention } from "./hooks/loop-guard.js";
 import { actionRunRetention } from "./integration-work/action-run.table.js";
@@ -30,6 +30,7 @@ export const retainedTables: RetentionCatalogue = {
   rules: [
     changeRetention,
     eventRetention,
+    callEventRetention,
     taskRetention,
     runRetention,
     replayRetention,

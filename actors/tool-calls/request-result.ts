@@ -1,4 +1,5 @@
 import type { IntegrationRequestCode, IntegrationRequestResult } from "../integrations/requests/integration-request.js";
+import { cutBytes } from "../tables/cut-bytes.js";
 import { timeText } from "../time-text.js";
 import type { ToolCallCode } from "./tool-call.js";
 
@@ -67,15 +68,6 @@ function withoutTags(text: string): string {
     .slice(0, MAX_LOOKED_AT)
     .replace(/<\/?[a-z!][^<>]*>/gi, " ")
     .replace(/[^\S\n]+/g, " ");
-}
-
-/** The beginning of a text, in at most so many bytes of UTF-8 and never within a character. */
-function cutBytes(text: string, maxBytes: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= maxBytes) return text;
-  let end = maxBytes;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end).toString();
 }
 
 /** The result of a request whose effect ended without one. */

@@ -35,7 +35,9 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       method: "GET",
       path: "/api/teams/{teamId}/events",
       summary: "The latest events of a team's tasks, newest first",
-      description: `The latest ${MAX_EVENTS_KEPT.toLocaleString("en-US")} are kept. A before event is one that was about to happen.`,
+      description:
+        `The latest ${MAX_EVENTS_KEPT.toLocaleString("en-US")} are kept, and as many of calls of tools, with only the ` +
+        "beginnings of those inputs and outputs that `cut` names. A before event is one that was about to happen.",
       access: "any",
       query: z.strictObject({
         event: workEventName.optional(),

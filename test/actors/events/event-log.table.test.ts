@@ -12,12 +12,13 @@ const event = (n: number, teamId = "team_1"): WorkEvent => ({
   event: { at: "" },
 });
 
+const team = { workspaceId: "ws_1", teamId: "team_1" };
+
 t.test("of each team the latest thousand events are kept", async (t) => {
   const rows = memoryRows();
   const more = 25;
   for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) recordEvent(rows, event(n));
   recordEvent(rows, event(0, "team_2"));
-  const team = { workspaceId: "ws_1", teamId: "team_1" };
   const all = listLatestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 2 });
   t.equal(all.length, MAX_EVENTS_KEPT);
   t.same([all[0], all.at(-1)], [event(MAX_EVENTS_KEPT + more - 1), event(more)]);
@@ -29,4 +30,57 @@ t.test("of each team the latest thousand events are kept", async (t) => {
     ofOne.map(({ task }) => task.id),
     Array(10).fill("task_1"),
   );
+});
+
+const call = (n: number, more: object = {}, on: WorkEvent["on"] = "tool.used"): WorkEvent => ({
+  ...event(n),
+  on,
+  event: { at: "2026-01-01T00:00:00.000Z", tool: "tracker.note", inputs: { text: "a" }, ...more },
+});
+
+t.test("events of calls push out each other, and no others", async (t) => {
+  const rows = memoryRows();
+  recordEvent(rows, event(0));
+  for (let n = 1; n <= MAX_EVENTS_KEPT + 5; n++)
+    recordEvent(rows, call(n, {}, n % 2 === 0 ? "tool.used" : "tool.using"));
+  recordEvent(rows, event(9_000));
+  const all = listLatestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 3 });
+  t.equal(all.length, MAX_EVENTS_KEPT + 2);
+  t.same([all[0], all.at(-1)], [event(9_000), event(0)]);
+  t.same(all.at(-2), call(6), "the oldest that is left of calls");
+  t.same(findEvent(rows, "ws_1", "team_1", call(6).occurrence), call(6));
+  t.equal(findEvent(rows, "ws_1", "team_1", call(5).occurrence), undefined);
+  const [newest] = listLatestEvents(rows, team, { limit: 1 });
+  const next = listLatestEvents(rows, team, { limit: 2, before: newest?.occurrence });
+  t.same(next, [call(1_005, {}, "tool.using"), call(1_004)], "page by page in one order");
+  t.same(listLatestEvents(rows, team, { event: "task.opened", limit: 10 }), [event(9_000), event(0)]);
+});
+
+t.test("of a call's long inputs and output an event stores the beginnings, and says so", async (t) => {
+  const rows = memoryRows();
+  const stored = (more: object, n: number) => {
+    const work = call(n, more);
+    recordEvent(rows, work);
+    return { work, event: findEvent(rows, "ws_1", "team_1", work.occurrence)?.event as Record<string, unknown> };
+  };
+  const short = stored({ inputs: { text: "x".repeat(4_000) }, output: "y".repeat(4_000), failed: false }, 1);
+  t.same(short.event, short.work.event, "as it is");
+  const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+  const long = { text: "\u{1F680}".repeat(9_000), id: 7, more: "\u0000".repeat(9_000) };
+  const cut = stored({ inputs: long, output: { list: Array(9_000).fill("é") }, failed: true }, 2);
+  t.match(cut.event, {
+    tool: "tracker.note",
+    failed: true,
+    cut: ["inputs", "output"],
+    inputs: { id: 7, text: /^\u{1F680}+$/u },
+  });
+  t.match(cut.event.output, /^\{"list":\["é","é"/);
+  for (const name of ["inputs", "output"]) t.ok(bytes(cut.event[name]) <= 4_096, `${name} ${bytes(cut.event[name])}`);
+  t.same(cut.work.event.inputs, long, "hooks get them whole");
+  const control = stored({ inputs: { more: "\u0000".repeat(9_000) }, output: null }, 3);
+  t.same(control.event.cut, ["inputs"]);
+  t.ok(bytes(control.event.inputs) <= 4_096);
+  const many = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`input${n}`, "z".repeat(100)]));
+  const few = stored({ inputs: many }, 4);
+  t.ok(bytes(few.event.inputs) <= 4_096 && bytes(few.event.inputs) > 3_900);
 });

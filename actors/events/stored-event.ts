@@ -1,0 +1,52 @@
+import { cutBytes } from "../tables/cut-bytes.js";
+import { type WorkEvent, workEvents } from "./catalogue.js";
+
+/** Most that is stored of a call's inputs in its event, and of its output, in bytes of JSON text. */
+const MAX_STORED_BYTES = 4 * 1024;
+
+/** Whether it is an event of the call of a tool. */
+export function isCallEvent({ on }: Pick<WorkEvent, "on">): boolean {
+  return workEvents[on].tools;
+}
+
+/**
+ * An event as the list of a team's latest stores it. Long inputs and outputs of a call are cut to their beginnings, and
+ * `cut` names what was: hooks get the event as it is, and the call's own row has them whole.
+ */
+export function toStoredEvent(work: WorkEvent): WorkEvent {
+  if (!isCallEvent(work)) return work;
+  const cut = ["inputs", "output"].filter((name) => jsonBytes(work.event[name]) > MAX_STORED_BYTES);
+  if (cut.length === 0) return work;
+  const beginnings = cut.map((name) => [name, toBeginning(work.event[name], MAX_STORED_BYTES, name === "inputs")]);
+  return { ...work, event: { ...work.event, ...Object.fromEntries(beginnings), cut } };
+}
+
+function jsonBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? "");
+}
+
+/** The beginning of a value in at most so many bytes of JSON text: of each member where it has to stay an object. */
+function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unknown {
+  if (isObject && typeof value === "object" && value !== null) return cutMembers(value, maxBytes);
+  let text = cutBytes(typeof value === "string" ? value : JSON.stringify(value), maxBytes);
+  while (jsonBytes(text) > maxBytes) text = cutBytes(text, Math.floor(Buffer.byteLength(text) / 2));
+  return text;
+}
+
+/** Short members stay, the first that does not fit is cut, longer ones go. */
+function cutMembers(value: object, maxBytes: number): object {
+  const bySize = Object.entries(value)
+    .map(([name, member]) => ({ name, member, bytes: jsonBytes(member) }))
+    .sort((left, right) => left.bytes - right.bytes);
+  const kept: [string, unknown][] = [];
+  // The braces.
+  let left = maxBytes - 2;
+  for (const { name, member, bytes } of bySize) {
+    // Its name, a colon and a comma; its value is two quotes at least.
+    left -= jsonBytes(name) + 2;
+    if (left < 2) break;
+    kept.push([name, bytes <= left ? member : toBeginning(member, left, false)]);
+    left -= bytes;
+  }
+  return Object.fromEntries(kept);
+}
