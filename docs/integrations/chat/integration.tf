@@ -78,7 +78,7 @@ resource "service_integration" "chat" {
             description = "$${{ \"Asked by <@\" + body.event.user + \"> in channel \" + body.event.channel + \":\\n\\n\" + body.event.text }}"
           }
           marks = {
-            thread = {
+            conversation = {
               value = "$${{ has(body.event.thread_ts) ? body.event.thread_ts : body.event.ts }}"
             }
           }
@@ -98,7 +98,7 @@ resource "service_integration" "chat" {
         raise = {
           say = "$${{ \"<@\" + body.event.user + \"> wrote:\\n\\n\" + body.event.text }}"
           marks = {
-            thread = {
+            conversation = {
               value = "$${{ body.event.thread_ts }}"
             }
           }
@@ -196,7 +196,7 @@ resource "service_integration" "chat" {
         }
         thread = {
           description = "The time stamp of the thread's first message; the thread of this task when it is not given."
-          default     = "$${{ task.marks.thread }}"
+          default     = "$${{ task.marks.conversation }}"
         }
       }
       output = "$${{ response.messages.map(message, {\"user\": has(message.user) ? message.user : \"\", \"text\": message.text, \"ts\": message.ts}) }}"
@@ -213,14 +213,14 @@ resource "service_integration" "chat" {
       action = "answer"
       to = {
         text   = "$${{ \"An agent has begun to work on this.\" }}"
-        thread = "$${{ task.marks.thread }}"
+        thread = "$${{ task.marks.conversation }}"
       }
     },
     {
       event  = "task.asked"
       action = "ask"
       to = {
-        thread = "$${{ task.marks.thread }}"
+        thread = "$${{ task.marks.conversation }}"
       }
     },
     {
@@ -228,7 +228,7 @@ resource "service_integration" "chat" {
       action = "answer"
       to = {
         text   = "$${{ \"The work on this is done.\" }}"
-        thread = "$${{ task.marks.thread }}"
+        thread = "$${{ task.marks.conversation }}"
       }
     },
     {
@@ -236,7 +236,7 @@ resource "service_integration" "chat" {
       action = "answer"
       to = {
         text   = "$${{ \"This was closed.\" }}"
-        thread = "$${{ task.marks.thread }}"
+        thread = "$${{ task.marks.conversation }}"
       }
     },
   ]

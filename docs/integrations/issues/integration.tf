@@ -60,7 +60,7 @@ resource "service_integration" "issues" {
             description = "$${{ (has(body.issue.body) && body.issue.body != null ? body.issue.body + \"\\n\\n\" : \"\") + body.issue.html_url }}"
           }
           marks = {
-            issue = {
+            ticket = {
               value = "$${{ body.issue.url }}"
             }
           }
@@ -71,7 +71,7 @@ resource "service_integration" "issues" {
         raise = {
           say = "$${{ body.comment.user.login + \" commented on the issue:\\n\\n\" + body.comment.body }}"
           marks = {
-            issue = {
+            ticket = {
               value = "$${{ body.issue.url }}"
             }
           }
@@ -82,7 +82,7 @@ resource "service_integration" "issues" {
         raise = {
           say = "$${{ body.sender.login + \" has \" + body.action + \" the issue.\" }}"
           marks = {
-            issue = {
+            ticket = {
               value = "$${{ body.issue.url }}"
             }
           }
@@ -109,7 +109,7 @@ resource "service_integration" "issues" {
     close = {
       request = {
         method = "PATCH"
-        url    = "$${{ task.marks.issue }}"
+        url    = "$${{ task.marks.ticket }}"
         headers = {
           accept               = "application/vnd.github+json"
           x-github-api-version = "2022-11-28"
@@ -125,7 +125,7 @@ resource "service_integration" "issues" {
     }
     comment = {
       request = {
-        url = "$${{ task.marks.issue + \"/comments\" }}"
+        url = "$${{ task.marks.ticket + \"/comments\" }}"
         headers = {
           accept               = "application/vnd.github+json"
           x-github-api-version = "2022-11-28"
@@ -141,7 +141,7 @@ resource "service_integration" "issues" {
     read = {
       request = {
         method = "GET"
-        url    = "$${{ task.marks.issue }}"
+        url    = "$${{ task.marks.ticket }}"
         headers = {
           accept               = "application/vnd.github+json"
           x-github-api-version = "2022-11-28"
@@ -154,7 +154,7 @@ resource "service_integration" "issues" {
     read-comments = {
       request = {
         method = "GET"
-        url    = "$${{ task.marks.issue + \"/comments\" }}"
+        url    = "$${{ task.marks.ticket + \"/comments\" }}"
         query = {
           per_page = "100"
         }
@@ -228,7 +228,7 @@ resource "service_integration" "issues" {
       event  = "task.opened"
       action = "report"
       to = {
-        issue = "$${{ task.marks.issue }}"
+        issue = "$${{ task.marks.ticket }}"
         text  = "$${{ \"An agent has begun to work on this.\" }}"
       }
     },
@@ -236,14 +236,14 @@ resource "service_integration" "issues" {
       event  = "task.asked"
       action = "ask"
       to = {
-        issue = "$${{ task.marks.issue }}"
+        issue = "$${{ task.marks.ticket }}"
       }
     },
     {
       event  = "task.finished"
       action = "report"
       to = {
-        issue = "$${{ task.marks.issue }}"
+        issue = "$${{ task.marks.ticket }}"
         text  = "$${{ \"The work on this is done.\" }}"
       }
     },

@@ -27,7 +27,7 @@ t.test(
     t.match(sent, [{ status: 202 }, { status: 202 }]);
     t.equal((await chat.repeat()).status, 202, "sent again, it is the same");
     const task = await scene.opened(/login fails$/);
-    t.match(task, { marks: { thread: ts } });
+    t.match(task, { marks: { conversation: ts } });
     const inThread = () => chat.messages.filter(({ thread }) => thread === ts).map(({ text }) => text);
     await until("the thread to be told that work began", () => inThread().length === 1);
 
