@@ -254,7 +254,7 @@ function valueAt(fields: unknown, path: string): unknown {
 export function addressTaken(kind: Kind, address: string): Refusal {
   return {
     refused: "already-exists",
-    detail: `There is already a ${kind.name} at ${address}; import it instead of creating it.`,
+    detail: `Another ${kind.name} is at ${address} already; import it instead of creating it.`,
   };
 }
 
