@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
+import { type HookReceiver, hookReceiver } from "../../support/hook-receiver.js";
+import { hook } from "../../support/hook-scene.js";
 import { join } from "../../support/people.js";
 import { slugOf } from "../../support/resources.js";
 import { StreamReader } from "../../support/stream-reader.js";
@@ -138,5 +140,71 @@ t.test(
     t.same(await callsOf(`?limit=1&before=${calls[0]?.id}`), [calls[1]]);
     t.match(await ada.request("GET", `${path}?limit=51`), { status: 400 });
     t.equal(tracker.got.length, 2);
+  },
+);
+
+/** What a hook was told of a call, if the request was signed. */
+function toTold({ requests }: HookReceiver) {
+  return requests.map(({ verified }) => ({ on: verified?.on, ...(verified?.event as Shown) }) as Shown);
+}
+
+t.test(
+  "hooks stand before a call, and again before an edited one; what was used is told with its output",
+  async (t) => {
+    const tracker = await startTracker(t);
+    const receiver: HookReceiver = await hookReceiver(t, (response) => {
+      const { on, inputs } = toTold(receiver).at(-1) ?? {};
+      const isBad = on === "tool.using" && (inputs as Shown).text === "bad";
+      response.end(JSON.stringify(isBad ? { refuse: "not in this tone" } : {}));
+    });
+    const place = await openWorkplace(t, { settings: { OUTBOUND_ALLOW: `http://${tracker.host},${receiver.url}` } });
+    const { ada, teamId } = place;
+    await configure(place, tracker.host);
+    const match = { tools: ["tracker.comment"] };
+    const hooks = `/api/resources/teams/${teamId}/hooks`;
+    await ada.create(hooks, hook(receiver.url, { key: "guard", on: "tool.using", match, failure: "block" }));
+    await ada.create(hooks, hook(receiver.url, { key: "log", on: "tool.used", match }));
+    const taskId = await place.open({ line: "tools" });
+    const peer = await place.runner();
+    const job = await peer.job();
+    peer.start(job);
+    const claim = { runId: job.runId, fence: job.fence };
+    const call = (id: string, text: string) => {
+      const from = peer.frames.length;
+      const inputs = JSON.stringify({ text });
+      peer.say({ type: "run.tool-call", ...claim, id, server: "tracker", tool: "comment", inputs });
+      return from;
+    };
+    const open = async () => (await ada.request("GET", "/api/approvals")).body?.items as Shown[];
+    /** A call that waits for approval gets other inputs; what its agent is told then. */
+    const edit = async (id: string, [first, second]: readonly [string, string]) => {
+      await peer.message("run.tool-waiting", call(id, first));
+      const [{ id: approvalId } = {}] = await open();
+      const from = peer.frames.length;
+      const path = `/api/runs/${job.runId}/approvals/${approvalId}/edit`;
+      t.equal((await ada.request("POST", path, { inputs: { text: second } })).status, 200);
+      return peer.message("run.tool-answered", from);
+    };
+
+    const refusal = { outcome: "refused", text: "Hook guard refused. Reason: not in this tone" };
+    t.match(await peer.message("run.tool-answered", call("1", "bad")), { id: "1", ...refusal });
+    t.same([await open(), (await place.task(taskId)).asks], [[], null], "nobody is asked");
+    t.match(await edit("2", ["good", "bad"]), { id: "2", ...refusal });
+    t.same(tracker.got, [], "no request has left");
+    t.match(await edit("3", ["fine", "better"]), { id: "3", outcome: "done", text: '{"number":7}' });
+    t.same(tracker.got, [{ path: "/comments", body: { text: "better", line: "tools" } }]);
+
+    await receiver.arrived(6);
+    const told = toTold(receiver).map(({ on, inputs }) => [on, (inputs as Shown).text]);
+    const asked = ["bad", "good", "bad", "fine", "better"].map((text) => ["tool.using", text]);
+    t.same(told, [...asked, ["tool.used", "better"]]);
+    const inputs = { text: "better", line: "tools" };
+    t.match(toTold(receiver).at(-1), { tool: "tracker.comment", inputs, output: { number: 7 }, failed: false });
+    const calls = (await ada.request("GET", `/api/runs/${job.runId}/tool-calls`)).body?.items;
+    t.match(calls, [
+      { state: "done" },
+      { state: "refused", approvalId: /^apr_/ },
+      { state: "refused", approvalId: null },
+    ]);
   },
 );
