@@ -8,6 +8,7 @@ import type { RunFolder } from "../checkout/run-folder.js";
 import { maskedWithin } from "../harness/mask.js";
 import { awaitCall } from "./await-call.js";
 import type { ServedTool } from "./mcp-server.js";
+import { Pace } from "./pace.js";
 import type { ToolCalls } from "./tool-calls.js";
 import { ToolSocket } from "./tool-socket.js";
 
@@ -41,12 +42,13 @@ export class RunTools {
     const { folder } = options;
     await mkdir(folder.tools, { mode: 0o700 });
     const sockets: ToolSocket[] = [];
+    const pace = new Pace(options.clock);
     const mcpServers: Record<string, object> = {};
     for (const [name, tools] of toServers(job.tools ?? [], options)) {
       const socket = await ToolSocket.open(join(folder.tools, `${sockets.length}`), {
         name,
         tools,
-        clock: options.clock,
+        pace,
       });
       sockets.push(socket);
       mcpServers[name] = { type: "stdio", command: process.execPath, args: [BRIDGE, socket.path], env: {} };

@@ -4,9 +4,8 @@ import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Clock } from "../../../runtime/clock.js";
 import { createMcpServer, type ServedTool } from "./mcp-server.js";
-import { pace } from "./pace.js";
+import type { Pace } from "./pace.js";
 
 /** Longest path that every system can bind a socket to, in bytes. */
 const MAX_PATH_BYTES = 100;
@@ -22,7 +21,8 @@ export interface ServedTools {
   /** The server's. */
   readonly name: string;
   readonly tools: readonly ServedTool[];
-  readonly clock: Clock;
+  /** Of all clients of the run. */
+  readonly pace: Pace;
 }
 
 /**
@@ -41,12 +41,12 @@ export class ToolSocket {
   }
 
   /** `path` is in a folder that nobody else can enter. Rejects when it cannot be bound. */
-  static async open(path: string, { name, tools, clock }: ServedTools): Promise<ToolSocket> {
+  static async open(path: string, { name, tools, pace }: ServedTools): Promise<ToolSocket> {
     const clients = new Set<Socket>();
     const server = createServer((client) => {
       clients.add(client);
       client.once("close", () => clients.delete(client));
-      pace(client, clock);
+      pace.add(client);
       serveClient(client, name, tools);
     });
     server.maxConnections = MAX_CLIENTS;

@@ -188,6 +188,28 @@ t.test("a client that floods its connection is read no faster than 1,000 message
   t.ok(clock.now() - Date.parse("2026-09-23T12:00:00.000Z") >= 3_000, "it took its time");
 });
 
+t.test("long messages count by their bytes, those of all clients of a run together", async (t) => {
+  const { socketOf, clock } = await begin(t);
+  const ping = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":"${"x".repeat(1_000_000)}"}}\n`;
+  let answered = 0;
+  for (const server of ["tracker", "chat", "tracker", "chat"]) {
+    const client = await connectTo(t, socketOf(server));
+    client.on("data", (chunk: Buffer) => {
+      answered += chunk.toString().split("\n").length - 1;
+    });
+    client.write(ping);
+  }
+  await until("they are stemmed", () => clock.waiting > 0);
+  t.ok(answered < 4);
+  const other = await earlierClient(t, socketOf("chat"));
+  t.match(await other.listTools(), [{ name: "post" }], "one that sends little is read at once");
+  await until("all answers", () => {
+    if (clock.waiting > 0) clock.advance(100);
+    return answered === 4;
+  });
+  t.ok(clock.now() - Date.parse("2026-09-23T12:00:00.000Z") >= 500, "about a megabyte a second");
+});
+
 t.test("a client that reads nothing, and connections beyond a bound, are cut off", async (t) => {
   const { socketOf } = await begin(t, {
     tools: Array.from({ length: 50 }, (_, n) => ({
