@@ -95,7 +95,8 @@ export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCod
     });
     if (status >= 300 && status !== 404 && status !== 304)
       log.warn("the code host refused", { host: name, what, status });
-    const retryAtMs = findRetryTime(status, headers, now());
+    const saysLimit = status === 403 && LIMITED.test(bytes.subarray(0, MAX_REFUSAL_BYTES).toString("utf8"));
+    const retryAtMs = findRetryTime(status, headers, { nowMs: now(), saysLimit });
     if (retryAtMs !== null) throw new CodeHostRefused(`${name} answered with ${status}.`, { status, retryAtMs });
     if (status >= 500) throw isRefusedWith(name, status);
     return {
@@ -110,11 +111,19 @@ type Headers = Awaited<ReturnType<Outbound["send"]>>["headers"];
 /** The least wait that GitHub asks for where it names no time, in milliseconds. */
 const LIMIT_WAIT_MS = 60_000;
 
+/** What GitHub says of limits of its own, at times without a header that does. */
+const LIMITED = /\brate limit|\babuse detection/i;
+const MAX_REFUSAL_BYTES = 4_096;
+
 /** When the code host may be asked again, where it takes no more for now; else null. */
-function findRetryTime(status: number, headers: Headers, nowMs: number): number | null {
+function findRetryTime(
+  status: number,
+  headers: Headers,
+  { nowMs, saysLimit }: { readonly nowMs: number; readonly saysLimit: boolean },
+): number | null {
   const retryAfter = headers["retry-after"] ?? null;
   const isEmpty = headers["x-ratelimit-remaining"] === "0";
-  const isLimit = status === 429 || (status === 403 && (retryAfter !== null || isEmpty));
+  const isLimit = status === 429 || (status === 403 && (retryAfter !== null || isEmpty || saysLimit));
   if (!isLimit) return null;
   const waitMs = requestedWaitMs(retryAfter, nowMs);
   if (waitMs !== null) return nowMs + waitMs;

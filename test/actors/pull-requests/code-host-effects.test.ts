@@ -101,6 +101,9 @@ t.test("limits say until when, faults are tried again, refusals are final and in
     t.equal(limited.problem, "limited");
     t.ok(Math.abs(limited.untilMs - Date.now() - waitMs) < 5_000, `${status}: ${waitMs}`);
   }
+  const secondary = '{"message":"You have exceeded a secondary rate limit. Please wait a few minutes."}';
+  peer.onceFaults.push({ on: /POST .*\/pulls$/, fault: { status: 403, body: secondary } });
+  t.match(await opening(world), { problem: "limited", why: /403/ }, "it is said in words alone");
   peer.onceFaults.push({ on: /POST .*\/pulls$/, fault: { status: 502 } });
   t.match(await opening(world), { problem: "again", why: /answered with 502/ });
   peer.onceFaults.push({
