@@ -194,6 +194,8 @@ export function takeTold(turn: Turn, context: RunContext, told: PullRequestTold)
     });
   } else recordPushed(turn, { repository, pullRequestId, refused });
   const pushes = context.pushes.filter((one) => one !== pending);
+  // What became of a push may be told before its runner says so: nobody waits for it any more.
+  if (pending.push !== null && pushes.every(({ push }) => push === null)) turn.cancelWake(PUSH);
   return askNext(turn, { ...context, pushes });
 }
 

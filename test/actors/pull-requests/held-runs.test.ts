@@ -225,6 +225,7 @@ t.test("an agent's wish is carried to the pull request and back, one at a time f
     refused: null,
   });
   t.match(answers(told), [{ type: "run.pull-request-answered", id: "w1", url, refused: null }]);
+  t.same(told.cancelledWakes, ["push"], "a push that is over is awaited no more, whoever said so");
   taskBranches.put(work.rows, workspaceId, ["task_1", repository], {
     ...{ pullRequestId: id, branch: "signalbox/x", base: null, head: base("c"), isDirty: false, serial: 1 },
   });
