@@ -46,7 +46,7 @@ export function classifyPullRequest(owners: readonly RunOwner[]) {
       case "pull-request.seen":
         return classifySeen(row, message);
       case "pull-request.reverted":
-        return row.state === "merged" && row.revertedBy === null ? { type: "reverted", by: message.by } : nothing;
+        return row.revertedBy === null ? { type: "reverted", by: message.by } : nothing;
       case "pull-request.retry":
         return classifyRetry(state, row, findRequestBefore(turn, message)) ?? message;
       case "pull-request.refresh":
@@ -170,13 +170,14 @@ function toOpened(
 
 function toLooked(
   { id, result }: EffectEnded<LookResult>,
-  { look }: PullRequestContext,
+  { look, unanswered = 0 }: PullRequestContext,
   row: PullRequestRow,
   nowMs: number,
 ): PullRequestEvent {
   if (id !== `look ${look}`) return nothing;
   const answer = result.ok ? result.output : failedToAsk;
-  if (answer.problem !== null) return { type: "look.later", untilMs: findWait(answer, 1, nowMs) };
+  if (answer.problem === "refused") return { type: "look.gone", untilMs: null };
+  if (answer.problem !== null) return { type: "look.later", untilMs: findWait(answer, unanswered + 1, nowMs) };
   if (answer.seen !== "changed") return { type: answer.seen === "same" ? "look.same" : "look.gone", untilMs: null };
   const { picture, reviews, etag } = answer;
   return { ...became(row, applyAnswer(row, { picture, reviews })), etag };

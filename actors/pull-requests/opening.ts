@@ -26,10 +26,14 @@ interface PushedTo {
   readonly head: string;
 }
 
-/** Begins to open it. */
-export function beginOpening(context: PullRequestContext, turn: Turn): PullRequestContext {
+/** Begins to open it; once more after it failed: one that was opened since the first attempt is this one. */
+export function beginOpening(
+  context: PullRequestContext,
+  { turn, type }: { readonly turn: Turn; readonly type: "pushed.first" | "pushed.again" | "pull-request.retry" },
+): PullRequestContext {
   changePullRequest(turn, context, { state: "opening", problem: null, waitsUntil: null });
-  return attemptOpening({ ...context, attempts: 0, sinceMs: turn.now }, turn);
+  const sinceMs = type === "pull-request.retry" ? context.sinceMs : turn.now;
+  return attemptOpening({ ...context, attempts: 0, sinceMs }, turn);
 }
 
 /** Asks the code host once more. */

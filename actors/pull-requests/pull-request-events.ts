@@ -29,6 +29,8 @@ export interface PullRequestContext {
   readonly etag: string | null;
   /** The number of the last look; the result of an earlier one is not used. */
   readonly look: number;
+  /** Looks in a row that the code host did not answer; absent for none. */
+  readonly unanswered?: number;
   /** Attempts to read its paths after the merge. */
   readonly reads: number;
 }

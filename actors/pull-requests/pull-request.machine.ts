@@ -37,7 +37,8 @@
  * | any but none      | became.same (told)                     | same    | recorded; asked where it is not clear       |
  * | merged            | files.due (woken `files`), files.later | merged  | its paths are read again later              |
  * | merged            | files.read                             | merged  | fact `pull-request.merged`, once            |
- * | merged            | reverted (pull-request.reverted)       | merged  | `revertedBy`                                |
+ * | any but none      | reverted (pull-request.reverted)       | same    | `revertedBy`; the code host is asked where  |
+ * |                   |                                        |         | the merge is not known yet                  |
  * | open              | look.due (woken `look`)                | open    | the code host is asked                      |
  * | vetting, pushing  | look.due                               | same    | later                                       |
  * | any but none      | look.same, look.gone, look.later       | same    | a line on the task when it is gone          |
@@ -107,6 +108,7 @@ const known = {
   "pull-request.comment": { actions: "keepComment" },
   "comment.due": { actions: "writeComments" },
   "comment.ended": { actions: "takeComment" },
+  reverted: { actions: "takeReverted" },
 } as const;
 
 const becomesMerged = { target: "merged", actions: ["takeSeen", "endOpening", "end", "readFiles"] } as const;
@@ -142,7 +144,10 @@ const machine = setup({
       return takePushed(context, event);
     }),
     reopen: ({ context, event }) => void changePullRequest(event.turn, context, { state: "open" }),
-    beginOpening: assign(({ context, event }) => beginOpening(context, event.turn)),
+    beginOpening: assign(({ context, event }) => {
+      assertEvent(event, ["pushed.first", "pull-request.retry"]);
+      return beginOpening(context, event);
+    }),
     attemptOpening: assign(({ context, event }) => attemptOpening(context, event.turn)),
     waitToOpen: ({ event }) => {
       assertEvent(event, "opening.again");
@@ -165,7 +170,10 @@ const machine = setup({
     end: assign(({ context, event }) => end(context, event.turn)),
     look: assign(({ context, event }) => look(context, event.turn)),
     lookAnew: assign(({ context, event }) => lookAnew(context, event.turn)),
-    lookLater: ({ event }) => lookLater(event.turn, "untilMs" in event ? event : { untilMs: null }),
+    lookLater: assign(({ context, event }) => {
+      assertEvent(event, ["look.due", "look.same", "look.gone", "look.later"]);
+      return lookLater(context, { turn: event.turn, untilMs: "untilMs" in event ? event.untilMs : null });
+    }),
     takeGone: ({ context, event }) => takeGone(context, event.turn),
     readFiles: assign(({ context, event }) => readFiles(context, event.turn)),
     readFilesLater: ({ event }) => {
@@ -176,10 +184,10 @@ const machine = setup({
       assertEvent(event, "files.read");
       takeFiles(context, event);
     },
-    takeReverted: ({ context, event }) => {
+    takeReverted: assign(({ context, event }) => {
       assertEvent(event, "reverted");
-      takeReverted(context, event);
-    },
+      return takeReverted(context, event);
+    }),
     retry: ({ event }) => {
       assertEvent(event, "pull-request.retry");
       recordRequest(event.turn, event, event.turn.self.id);
@@ -285,7 +293,6 @@ const machine = setup({
         "files.due": { actions: "readFiles" },
         "files.later": { actions: "readFilesLater" },
         "files.read": { actions: "takeFiles" },
-        reverted: { actions: "takeReverted" },
         "ask.refused": { actions: "refuseAsk" },
       },
     },

@@ -105,7 +105,11 @@ export function toBranch({ id, title }: { readonly id: string; readonly title: s
 /** A title of one line, without control characters; empty becomes "Untitled". */
 export function toTitle(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
-  const cut = [...line].slice(0, MAX_TITLE_CHARACTERS).join("").slice(0, MAX_TITLE_CHARACTERS);
+  // Half of a character is none.
+  const cut = line
+    .slice(0, MAX_TITLE_CHARACTERS)
+    .replace(/[\uD800-\uDBFF]$/, "")
+    .trimEnd();
   return cut === "" ? "Untitled" : cut;
 }
 

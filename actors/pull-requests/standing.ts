@@ -41,7 +41,7 @@ export function takeSeen(
   const after = changePullRequest(turn, context, { ...row, ...(isThere && { problem: null, waitsUntil: null }) });
   if (before.number === null && after.number !== null) noteOnTask(turn, context, `Pull request opened: ${after.url}`);
   if (after.isDirty !== before.isDirty) takeDirty(turn, context, after);
-  const seen = etag === undefined ? context : { ...context, etag };
+  const seen = etag === undefined ? context : { ...context, etag, unanswered: 0 };
   return asks && after.number !== null ? look(seen, turn) : seen;
 }
 
@@ -74,9 +74,13 @@ export function lookAnew(context: PullRequestContext, turn: Turn): PullRequestCo
   return look({ ...context, etag: null }, turn);
 }
 
-/** The code host does not say, or does not show it any more: it is looked at again. */
-export function lookLater(turn: Turn, { untilMs }: { readonly untilMs: number | null }): void {
+/** It is looked at again: every hour, earlier where the code host did not answer, and less often each time. */
+export function lookLater(
+  context: PullRequestContext,
+  { turn, untilMs }: { readonly turn: Turn; readonly untilMs: number | null },
+): PullRequestContext {
   turn.wake(LOOK, Math.min(untilMs ?? Number.POSITIVE_INFINITY, turn.now + LOOK_INTERVAL_MS));
+  return { ...context, unanswered: untilMs === null ? 0 : (context.unanswered ?? 0) + 1 };
 }
 
 /** The code host shows it no more: it was removed, or the installation does not reach it. */
@@ -96,6 +100,7 @@ export function end(context: PullRequestContext, turn: Turn): PullRequestContext
   const isMerged = state === "merged";
   changeTaskBranch(turn, row, { pullRequestId: null, isDirty: false, ...(isMerged && { head: null }) });
   noteOnTask(turn, context, isMerged ? `Pull request merged: ${url}` : `Pull request closed without a merge: ${url}`);
+  if (isMerged) noteReverted(turn, context, row);
   if (taskId !== null) {
     const at = isMerged ? mergedAt : closedAt;
     const atMs = at === null ? turn.now : Date.parse(at);
@@ -149,7 +154,14 @@ export function takeFiles(
 export function takeReverted(
   context: PullRequestContext,
   { turn, by }: { readonly turn: Turn; readonly by: string },
-): void {
-  const { url } = changePullRequest(turn, context, { revertedBy: by });
-  noteOnTask(turn, context, `The pull request ${url} was reverted by ${by}.`);
+): PullRequestContext {
+  const row = changePullRequest(turn, context, { revertedBy: by });
+  if (row.state === "merged") noteReverted(turn, context, row);
+  // The word of its own merge is late, or lost.
+  else if (row.number !== null) return look(context, turn);
+  return context;
+}
+
+function noteReverted(turn: Turn, context: PullRequestContext, { url, revertedBy }: PullRequestRow): void {
+  if (revertedBy !== null) noteOnTask(turn, context, `The pull request ${url} was reverted by ${revertedBy}.`);
 }

@@ -1,5 +1,6 @@
 import t from "tap";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
+import { pushOrder } from "../../../actors/runners/push.js";
 import { findTaskBranch } from "../../../actors/runs/task-branch.table.js";
 import {
   closedAt,
@@ -277,6 +278,66 @@ t.test("an installation that is removed in the middle is a recorded state and a 
   const why = "code.example is not set up as the code host here any more.";
   t.match(notes(gone.answer(gone.opening(), { problem: "refused", why })), [/could not be opened: .* not set up/]);
   t.equal(gone.actor.value, "failed");
+});
+
+t.test(
+  "a code host that does not answer is looked at less and less often, and one that refuses every hour",
+  async (t) => {
+    const pr = new SteppedPullRequest();
+    pr.open();
+    const waits: number[] = [];
+    for (let count = 0; count < 14; count += 1) {
+      const later = pr.answer(pr.woken("look"), { problem: "again", why: "code.example answered with 503." });
+      waits.push((later.wakes[0]?.dueMs ?? 0) - pr.actor.now);
+    }
+    t.same(waits.slice(0, 3), [2_000, 4_000, 8_000]);
+    t.same(waits.slice(-2), [3_600_000, 3_600_000]);
+    const refused = pr.answer(pr.woken("look"), { problem: "refused", why: "code.example answered with 404." });
+    t.match(notes(refused), [/does not show it to this service any more/], "its installation was removed");
+    t.match(refused.wakes, [{ name: "look", dueMs: pr.actor.now + 3_600_000 }]);
+    const again = pr.answer(pr.woken("look"), { problem: "refused", why: "code.example answered with 404." });
+    t.same([notes(again), again.wakes.length], [[], 1], "it is said once");
+    pr.answer(pr.woken("look"), { problem: null, seen: "changed", picture: pictureOf(), reviews: [], etag: null });
+    const first = pr.answer(pr.woken("look"), { problem: "again", why: "no answer" });
+    t.match([pr.row?.problem, first.wakes], [null, [{ dueMs: pr.actor.now + 2_000 }]]);
+  },
+);
+
+t.test("whatever people make of its title and base, its runner is given what it takes", async (t) => {
+  for (const [title, base] of [
+    ["", "main"],
+    ["\u{1f600}".repeat(256), "main"],
+    [`x${"\u{1f600}".repeat(256)}`, "m".repeat(300)],
+  ] as const) {
+    const pr = new SteppedPullRequest();
+    pr.open();
+    pr.seen({ title, base, updatedAtMs: T0 + 1_000 });
+    const allowed = pr.ask({ runId: "run_2" }).sent.find(({ message }) => message.type === "pull-request.allowed");
+    const order = { ...allowed?.message, type: "run.push", runId: "run_2", fence: 1, id: "push_2", wish: null };
+    const parsed = pushOrder.safeParse({ ...order, url: "https://code.example/acme/app.git", token: "t" });
+    t.same([parsed.success, parsed.error?.issues], [true, undefined]);
+    t.notMatch(parsed.data?.title, /[\uD800-\uDBFF]$/u, "no half of a character");
+  }
+});
+
+t.test("a revert that is heard of before its merge is kept, and the code host asked", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  const by = "https://code.example/acme/app/pull/13";
+  const early = pr.take({ type: "pull-request.reverted", by });
+  t.match([notes(early), early.started], [[], [{ name: "pull-request-look" }]]);
+  const looked = { problem: null, seen: "changed", picture: pictureOf(mergedAt(T0 + 5_000)), reviews: [], etag: null };
+  t.match(notes(pr.answer(early, looked)), [/^Pull request merged/, /was reverted by .*\/13/]);
+  t.match([pr.actor.value, pr.row], ["merged", { revertedBy: by }]);
+});
+
+t.test("opened again by hand, what an earlier attempt may have opened since is this one", async (t) => {
+  const pr = new SteppedPullRequest();
+  const attempt = pr.opening();
+  const sinceMs = pr.actor.now;
+  pr.answer(attempt, { problem: "refused", why: "no" });
+  pr.actor.now += 3_600_000;
+  t.match(pr.take({ type: "pull-request.retry" }).started, [{ name: "pull-request-open", input: { sinceMs } }]);
 });
 
 t.test("a comment is written ten seconds later, one for each purpose, and again when it changed", async (t) => {

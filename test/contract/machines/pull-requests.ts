@@ -13,6 +13,7 @@ const known = {
   "pull-request.comment": "same",
   "comment.due": "same",
   "comment.ended": "same",
+  reverted: "same",
 };
 
 /** The table of the machine of pull requests. */
@@ -73,7 +74,6 @@ export const pullRequestTable: MachineTable = {
     "files.due": "same",
     "files.later": "same",
     "files.read": "same",
-    reverted: "same",
     "ask.refused": "same",
   },
   failed: {
