@@ -24,14 +24,19 @@ export function toCallCode({ code }: Pick<IntegrationRequestResult, "code">): To
   return code === null ? "errored" : code === "interrupted" ? "outcome-unknown" : code;
 }
 
-/** One sentence on a failed request. */
+/** How the reason ends of a connection that broke while the request was on its way. */
+const BROKE = /\((ECONNRESET|EPIPE|UND_ERR_SOCKET)\)$/;
+const UNKNOWN = "It is not known whether it happened.";
+
+/** One sentence on a failed request, and another where what it was to change may have been changed. */
 export function toFailureMessage(
   name: string,
-  { code, reason }: Pick<IntegrationRequestResult, "code" | "reason">,
+  { code, reason, method }: Pick<IntegrationRequestResult, "code" | "reason" | "method">,
 ): string {
-  if (code === "interrupted") return `The service ended while ${name} was called. It is not known whether it happened.`;
-  const why = `${name} failed: ${reason ?? code ?? "it went wrong"}`;
-  return `${why.slice(0, MAX_MESSAGE_CHARACTERS)}.`;
+  if (code === "interrupted") return `The service ended while ${name} was called. ${UNKNOWN}`;
+  const why = `${name} failed: ${reason ?? code ?? "it went wrong"}`.slice(0, MAX_MESSAGE_CHARACTERS);
+  const isAnswerLost = code === "timeout" || (code === "unreachable" && BROKE.test(reason ?? ""));
+  return isAnswerLost && method !== "GET" ? `${why}. ${UNKNOWN}` : `${why}.`;
 }
 
 /** What the agent is told of a failed request: the sentence, and the beginning of what was answered, without tags. */

@@ -9,7 +9,7 @@ import {
 const bytes = (text: unknown) => Buffer.byteLength(typeof text === "string" ? text : JSON.stringify(text));
 
 t.test("a failure is one sentence and at most 2 KiB of the answer's text, without tags", async (t) => {
-  const message = toFailureMessage("tracker.comment", { code: "rejected", reason: "it responded 404" });
+  const message = toFailureMessage("tracker.comment", { code: "rejected", reason: "it responded 404", method: "POST" });
   t.equal(message, "tracker.comment failed: it responded 404.");
   const text = (response: unknown) => toFailureText(message, { response: JSON.stringify(response) });
   t.equal(text("<p>No <br/>such\n<i>item</i></p>"), `${message}\n\nNo such\n item`);
@@ -20,6 +20,18 @@ t.test("a failure is one sentence and at most 2 KiB of the answer's text, withou
   const long = text("ä".repeat(5_000)).slice(message.length + 2);
   t.equal(bytes(long), 2_048);
   t.equal(long, "ä".repeat(1_024), "never cut within a character");
+});
+
+t.test("where the answer was lost, what was to be changed may have been", async (t) => {
+  const [reset, refused] = ["nothing responded (ECONNRESET)", "nothing responded (ECONNREFUSED)"];
+  const late = "there was no response in the time left";
+  const told = (code: "timeout" | "unreachable", reason: string, method: string) =>
+    toFailureMessage("t.x", { code, reason, method });
+  const unknown = "It is not known whether it happened.";
+  t.equal(told("timeout", late, "POST"), `t.x failed: ${late}. ${unknown}`);
+  t.equal(told("unreachable", reset, "DELETE"), `t.x failed: ${reset}. ${unknown}`);
+  t.equal(told("timeout", late, "GET"), `t.x failed: ${late}.`);
+  t.equal(told("unreachable", refused, "POST"), `t.x failed: ${refused}.`);
 });
 
 t.test("an answer made of brackets is read in little time", async (t) => {
