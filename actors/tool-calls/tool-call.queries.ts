@@ -34,18 +34,30 @@ export function findCallOfApproval(
 }
 
 /** An approval that a person may give, with its run. */
-interface ApprovalOfPerson {
+export interface ApprovalOfPerson {
   readonly approval: ApprovalRow;
   readonly run: RunRow;
 }
 
-/** The open approvals that a person may give, over all their workspaces, newest first. Not those of teams they left. */
-export function listOwnApprovals(reading: Reading, { userId }: PersonCaller, page: Page): readonly ApprovalOfPerson[] {
-  const found = listMemberships(reading, userId).flatMap(({ id: workspaceId }) =>
-    listApprovalsOf(reading, workspaceId, userId, page).flatMap((approval): ApprovalOfPerson[] => {
-      const run = runs.get(reading, workspaceId, approval.runId);
-      return run !== undefined && isOnTeam(reading, userId, workspaceId, run.teamId) ? [{ approval, run }] : [];
-    }),
-  );
-  return found.sort((left, right) => (left.approval.id > right.approval.id ? -1 : 1)).slice(0, page.limit);
+/** The workspaces that a person may have to approve calls in. */
+export function listApproversWorkspaces(reading: Reading, { userId }: PersonCaller): readonly string[] {
+  return listMemberships(reading, userId).map(({ id }) => id);
+}
+
+/**
+ * The newest `limit` open approvals that a person may give: of those found so far, and of one more workspace. Newest
+ * first. Not those of teams they left.
+ */
+export function addOwnApprovals(
+  reading: Reading,
+  { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
+  { found, ...page }: Page & { readonly found: readonly ApprovalOfPerson[] },
+): readonly ApprovalOfPerson[] {
+  const more = listApprovalsOf(reading, workspaceId, userId, page).flatMap((approval): ApprovalOfPerson[] => {
+    const run = runs.get(reading, workspaceId, approval.runId);
+    return run !== undefined && isOnTeam(reading, userId, workspaceId, run.teamId) ? [{ approval, run }] : [];
+  });
+  return [...found, ...more]
+    .sort((left, right) => (left.approval.id > right.approval.id ? -1 : 1))
+    .slice(0, page.limit);
 }

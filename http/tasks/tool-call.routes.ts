@@ -1,12 +1,18 @@
 import { z } from "zod";
+import type { PersonCaller } from "../../actors/caller.js";
 import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
-import { listOwnApprovals, listToolCalls } from "../../actors/tool-calls/tool-call.queries.js";
+import {
+  type ApprovalOfPerson,
+  addOwnApprovals,
+  listApproversWorkspaces,
+  listToolCalls,
+} from "../../actors/tool-calls/tool-call.queries.js";
 import { toolCallSchema, toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../page-reading.js";
 import { cursor, pageSize, wholeNumber } from "../paging.js";
-import { type Route, route } from "../route.js";
+import { type Route, type RouteRequest, route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 
 /** Calls of a page: each has up to 64 KiB of inputs, and as much of output. */
@@ -27,7 +33,8 @@ interface ToolCallRoutesOptions {
 }
 
 /** Calls of runs' tools, and the approvals that wait for a person. */
-export function toolCallRoutes({ runtime: { reading }, baseUrl }: ToolCallRoutesOptions): readonly Route[] {
+export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): readonly Route[] {
+  const { reading } = runtime;
   const visibleRun: Subject<VisibleRun> = {
     find: ({ caller, params }) => findVisibleRun(reading, caller, params.runId ?? ""),
   };
@@ -60,7 +67,7 @@ export function toolCallRoutes({ runtime: { reading }, baseUrl }: ToolCallRoutes
       }),
       answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema) }) },
       handle: async (request) => {
-        const found = listOwnApprovals(reading, request.caller, request.query);
+        const found = await readOwnApprovals(runtime, request);
         const items = await inPieces(found, request, ({ approval, run }) => {
           const taskId = run.taskId ?? "";
           return { ...approvalView(approval), taskId, link: `${baseUrl()}/api/tasks/${taskId}` };
@@ -69,4 +76,32 @@ export function toolCallRoutes({ runtime: { reading }, baseUrl }: ToolCallRoutes
       },
     }),
   ];
+}
+
+/** Reads a person's workspaces one after the other from one view; other work runs in between. */
+async function readOwnApprovals(
+  runtime: Pick<Runtime, "view">,
+  {
+    caller,
+    query,
+    pause,
+    signal,
+  }: Pick<RouteRequest, "pause" | "signal"> & {
+    readonly caller: PersonCaller;
+    readonly query: { readonly before?: string | undefined; readonly limit: number };
+  },
+): Promise<readonly ApprovalOfPerson[]> {
+  const { userId } = caller;
+  const view = runtime.view();
+  try {
+    let found: readonly ApprovalOfPerson[] = [];
+    for (const [index, workspaceId] of listApproversWorkspaces(view, caller).entries()) {
+      if (index > 0) await pause();
+      signal.throwIfAborted();
+      found = addOwnApprovals(view, { userId, workspaceId }, { ...query, found });
+    }
+    return found;
+  } finally {
+    view.close();
+  }
 }

@@ -108,6 +108,9 @@ t.test(
     t.match(own, [{ kind: "tool-call", tool: "tracker.comment", rule: "tool", taskId, state: "open" }]);
     t.match(own[0]?.link, new RegExp(`/api/tasks/${taskId}$`));
     const bob = await join(service, ada, "bob@example.com", { teams: [teamId] });
+    await ada.create("/api/resources/workspaces", { slug: "other", name: "Other" });
+    t.same((await ada.request("GET", "/api/approvals?limit=1")).body?.items, own, "over all their workspaces");
+    t.same((await ada.request("GET", `/api/approvals?before=${own[0]?.id}`)).body?.items, [], "that was the last");
     t.same((await bob.request("GET", "/api/approvals")).body?.items, [], "nothing waits for anyone else");
     const approval = `/api/runs/${job.runId}/approvals/${own[0]?.id}`;
     t.match(await bob.request("POST", `${approval}/approve`, {}), { status: 403 });
