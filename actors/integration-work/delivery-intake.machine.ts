@@ -21,7 +21,7 @@
  * | clearing | woken, more is stored                      | clearing |                                                 |
  * | clearing | woken, nothing is stored                   | clearing | stops                                           |
  *
- * 1. At most {@link PLACES} deliveries have a place. They are worked at once, and raise their entries one delivery after
+ * 1. At most eight deliveries have a place, and in a rush one ({@link placesAt}): taking goes first. They are worked at once, and raise their entries one delivery after
  *    another, in order of arrival. A delivery that waits for a lookup has no place; what came later goes before it.
  * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival.
  */

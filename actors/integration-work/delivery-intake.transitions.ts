@@ -5,7 +5,7 @@ import type { TakeCrowded, TakeNew, TakeRepeated } from "./classify-intake.js";
 import { isOver } from "./delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
-import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
+import { type IntakeContext, KEPT_MS, withArrival } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 import { deliveryKeys, recordKey, removeOldKeys } from "./delivery-key.table.js";
 import { count, remove, removeOldest, SWEEP_MS } from "./delivery-room.js";
@@ -21,8 +21,9 @@ const MAX_REFUSED_CHARACTERS = 2_000;
 /** Deliveries, and keys, that go in one turn. */
 const SWEPT_AT_ONCE = 50;
 
-export function takeNew({ turn, delivery }: Delivered<TakeNew>, context: IntakeContext): IntakeContext {
-  const row = insertDelivery(turn, delivery, hasPlace(context) ? "working" : "accepted");
+export function takeNew({ turn, delivery }: Delivered<TakeNew>, before: IntakeContext): IntakeContext {
+  const context = withArrival(before, turn.now);
+  const row = insertDelivery(turn, delivery, hasPlace(context, turn.now) ? "working" : "accepted");
   if (row.key !== null) recordKey(turn, row.integrationId, row.key, row.id);
   turn.reply({ id: row.id, isRepeated: false });
   return count(turn, context, { id: row.id, bytes: row.body?.bytes ?? 0 });

@@ -24,6 +24,15 @@ export interface IntakeContext {
   readonly sweepAtMs: number | null;
   /** Periods that are redelivered, the current one first. */
   readonly periods: readonly RedeliveryPeriod[];
+  /** How many came of late; absent before the first. */
+  readonly arrivals?: Arrivals;
+}
+
+/** The deliveries that came within {@link RUSH_MS}, and until when there is a rush; times in milliseconds since 1970. */
+export interface Arrivals {
+  readonly fromMs: number;
+  readonly count: number;
+  readonly rushUntilMs: number;
 }
 
 /** A delivery that has a place. Of all of an integration at most one is raising. */
@@ -38,7 +47,14 @@ export const emptyIntake: IntakeContext = {
 };
 
 /** Deliveries of an integration that are worked at once. */
-export const PLACES = 8;
+const PLACES = 8;
+/** The same in a rush: senders wait for an answer, and nobody waits for the work. */
+const PLACES_IN_A_RUSH = 1;
+/** So many deliveries within so many milliseconds are a rush, which lasts as long again. */
+const RUSH_COUNT = 16;
+const RUSH_MS = 250;
+/** With so many in the queue a rush is none: a stream without end would fill it. */
+const MAX_QUEUED_IN_A_RUSH = 2_000;
 /** Deliveries of an integration that are not over, and the bytes of their bodies, from which on no more are taken. */
 export const MAX_BACKLOG = 10_000;
 /** Bytes of bodies that are stored for an integration. */
@@ -51,4 +67,19 @@ export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 /** Whether no more deliveries are taken for now. */
 export function isCrowded({ backlog, backlogBytes }: IntakeContext): boolean {
   return backlog >= MAX_BACKLOG || backlogBytes >= MAX_STORED_BYTES;
+}
+
+/** Counts a delivery that came at `nowMs`. */
+export function withArrival(context: IntakeContext, nowMs: number): IntakeContext {
+  const { fromMs, count, rushUntilMs } = context.arrivals ?? { fromMs: nowMs, count: 0, rushUntilMs: 0 };
+  const begun = nowMs - fromMs < RUSH_MS ? { fromMs, count: count + 1 } : { fromMs: nowMs, count: 1 };
+  const arrivals =
+    begun.count < RUSH_COUNT ? { ...begun, rushUntilMs } : { fromMs: nowMs, count: 0, rushUntilMs: nowMs + RUSH_MS };
+  return { ...context, arrivals };
+}
+
+/** How many deliveries may be worked at once at `nowMs`. */
+export function placesAt({ arrivals, queued }: IntakeContext, nowMs: number): number {
+  const isRush = arrivals !== undefined && nowMs < arrivals.rushUntilMs && queued < MAX_QUEUED_IN_A_RUSH;
+  return isRush ? PLACES_IN_A_RUSH : PLACES;
 }

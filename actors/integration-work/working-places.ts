@@ -1,6 +1,6 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
-import { type IntakeContext, PLACES, type WorkingDelivery } from "./delivery-intake.js";
+import { type IntakeContext, placesAt, type WorkingDelivery } from "./delivery-intake.js";
 import { queuedDeliveries } from "./delivery-intake.table.js";
 
 /** How often deliveries that have a place are watched, in milliseconds. */
@@ -17,30 +17,38 @@ export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, watches };
 }
 
-/** Whether there is a place. While something is queued there is none. */
-export function hasPlace({ working }: IntakeContext): boolean {
-  return working.length < PLACES;
+/** Whether there is a place for a delivery that comes now: not behind others that wait for one. */
+export function hasPlace(context: IntakeContext, nowMs: number): boolean {
+  return context.queued === 0 && context.working.length < placesAt(context, nowMs);
 }
 
 /** Gives a delivery a place, or puts it into the queue. */
 export function enqueue(turn: Turn, context: IntakeContext, id: string): IntakeContext {
-  if (hasPlace(context)) return work(turn, context, id);
+  if (hasPlace(context, turn.now)) return work(turn, context, id);
   queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, id], true);
   const { queued, upcoming } = context;
   const isAmong = upcoming.length === queued || id < (upcoming.at(-1) ?? "");
   const first = isAmong ? [...upcoming, id].sort().slice(0, MAX_UPCOMING) : upcoming;
-  return { ...context, queued: queued + 1, upcoming: first };
+  return fill(turn, { ...context, queued: queued + 1, upcoming: first });
 }
 
 /** A delivery has given up its place: the next one gets it, and the next one that is ready is raised. */
 export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };
-  if (left.working.length === context.working.length) return context;
-  const raising = raiseFirst(turn, left);
-  const [next, ...upcoming] = raising.upcoming.length > 0 ? raising.upcoming : listQueued(turn, raising);
-  if (next === undefined) return raising;
-  queuedDeliveries.remove(turn, turn.self.partition, turn.self.id, next);
-  return work(turn, { ...raising, queued: raising.queued - 1, upcoming }, next);
+  return left.working.length === context.working.length ? context : fill(turn, raiseFirst(turn, left));
+}
+
+/** Gives the first of the queue the places that are free. */
+function fill(turn: Turn, context: IntakeContext): IntakeContext {
+  const places = placesAt(context, turn.now);
+  let filled = context;
+  while (filled.working.length < places) {
+    const [next, ...upcoming] = filled.upcoming.length > 0 ? filled.upcoming : listQueued(turn, filled);
+    if (next === undefined) return filled;
+    queuedDeliveries.remove(turn, turn.self.partition, turn.self.id, next);
+    filled = work(turn, { ...filled, queued: filled.queued - 1, upcoming }, next);
+  }
+  return filled;
 }
 
 /** The first of the queue, as its rows say. */

@@ -13,7 +13,13 @@ import { isOpen, type TaskRow } from "./task.js";
 import { appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
 import { taskAttachmentsRef } from "./task-attachments.messages.js";
 import type { RaiseNotTaken, TaskContext } from "./task-events.js";
-import { type OpenRaised, type RaiseTask, type TellRaised, teamMarksRef } from "./team-marks.messages.js";
+import {
+  type OpenRaised,
+  type RaiseTaken,
+  type RaiseTask,
+  type TellRaised,
+  teamMarksRef,
+} from "./team-marks.messages.js";
 
 /**
  * Opens the task. Nobody started it: the mail address of whom it is assigned to comes from the sender, who could name
@@ -34,7 +40,7 @@ export function openRaised(turn: Turn, { raise, teamId, marks }: OpenRaised): Ta
     ...(channel === null ? {} : { channels: { [integration.id]: channel } }),
   });
   noteUnusableBranch(turn, raise);
-  takeRaise(turn, teamId, raise);
+  takeRaise(turn, teamId, raise, { marks });
   return begun;
 }
 
@@ -46,7 +52,7 @@ export function tellRaised(turn: Turn, { raise, teamId, marks }: TellRaised): vo
   noteUnusableBranch(turn, raise);
   // It ended after its marks were asked: what it got since is free again.
   if (!isOpen(row)) turn.send(teamMarksRef(turn.self.partition, teamId), { type: "marks.free", taskId: row.id });
-  takeRaise(turn, teamId, raise);
+  takeRaise(turn, teamId, raise, {});
 }
 
 /** Tells the marks of the team that the task is not opened, or not there. */
@@ -57,9 +63,14 @@ export function refuseRaise(
   turn.send(teamMarksRef(turn.self.partition, teamId), { type: "raise.refused", raise, reason });
 }
 
-function takeRaise(turn: Turn, teamId: string, { key, integration, attaches }: RaiseTask): void {
+function takeRaise(
+  turn: Turn,
+  teamId: string,
+  { key, integration, attaches }: RaiseTask,
+  opened: Pick<RaiseTaken, "marks">,
+): void {
   const { partition, id } = turn.self;
-  turn.send(teamMarksRef(partition, teamId), { type: "raise.taken", key });
+  turn.send(teamMarksRef(partition, teamId), { type: "raise.taken", key, ...opened });
   if (attaches === null || attaches.files.length === 0) return;
   const of = { key, teamId, integrationId: integration.id, attaches };
   turn.send(taskAttachmentsRef(partition, id), { type: "files.attach", ...of });

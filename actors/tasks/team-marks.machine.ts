@@ -53,7 +53,7 @@ const machine = setup({
     keeping: {
       on: {
         "task.raise": { actions: ({ event: { turn, ...message } }) => raise(turn, message) },
-        "raise.taken": { actions: ({ event }) => confirmRaise(event.turn, event.key) },
+        "raise.taken": { actions: ({ event }) => confirmRaise(event.turn, event) },
         "raise.refused": { actions: ({ event }) => reviseRaise(event.turn, event) },
         "marks.set": { actions: ({ event }) => setMarks(event.turn, event) },
         "marks.free": { actions: ({ event }) => freeMarks(event.turn, event.taskId) },

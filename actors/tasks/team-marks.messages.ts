@@ -108,6 +108,8 @@ export interface TellRaised extends Message {
 export interface RaiseTaken extends Message {
   readonly type: "raise.taken";
   readonly key: string;
+  /** The marks that the task was opened with; absent where it was there before, or is not known to say. */
+  readonly marks?: readonly TaskMark[];
 }
 
 /** A task's answer: it could not be opened, or there is no such task. */

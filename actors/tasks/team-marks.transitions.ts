@@ -3,7 +3,7 @@ import { toTaskMarks, whyNotOpened } from "./raised-values.js";
 import { isOpen } from "./task.js";
 import { taskRef } from "./task.messages.js";
 import { tasks } from "./task.table.js";
-import type { RaiseRefused, RaiseTask, SetMarks, TaskMark } from "./team-marks.messages.js";
+import type { RaiseRefused, RaiseTaken, RaiseTask, SetMarks, TaskMark } from "./team-marks.messages.js";
 import {
   findMarkedTask,
   raiseAges,
@@ -66,17 +66,21 @@ function settle(turn: Turn, message: RaiseTask, before: TaskRaiseRow | null): vo
 }
 
 /** The task has taken it: whoever waits for the answer is told. */
-export function confirmRaise(turn: Turn, key: string): void {
+export function confirmRaise(turn: Turn, { key, marks }: Omit<RaiseTaken, "type">): void {
   const { partition, id: teamId } = turn.self;
   const row = taskRaises.get(turn, partition, teamId, key);
   if (row === undefined) return;
-  if (row.outcome === "opened") markAsOpened(turn, row.taskId);
+  if (row.outcome === "opened") markAsOpened(turn, row.taskId, marks);
   finish(turn, row, row);
 }
 
-function markAsOpened(turn: Turn, taskId: string | null): void {
-  for (const mark of marksOf(turn, taskId)) {
-    if (mark.opening) taskMarks.put(turn, turn.self.partition, mark, { ...mark, opening: false });
+/** Of the marks that it was opened with, or of all that it has, where those are not told. */
+function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["marks"]): void {
+  const { partition, id: teamId } = turn.self;
+  const rows = opened?.map(({ kind, value }) => taskMarks.get(turn, partition, teamId, kind, value));
+  for (const mark of rows ?? marksOf(turn, taskId)) {
+    if (mark?.opening && mark.taskId === taskId)
+      taskMarks.put(turn, turn.self.partition, mark, { ...mark, opening: false });
   }
 }
 
@@ -138,7 +142,8 @@ function takeMarks(
   { opening }: { readonly opening: boolean },
 ): readonly TaskMark[] {
   const { partition, id: teamId } = turn.self;
-  const had = new Map(marksOf(turn, taskId).map((row) => [row.kind, row]));
+  // One that is about to be opened has none.
+  const had = new Map((opening ? [] : marksOf(turn, taskId)).map((row) => [row.kind, row]));
   return marks.filter(({ kind, value }) => {
     const holder = findMarkedTask(turn, partition, { teamId, kind, value });
     const ofKind = had.get(kind);

@@ -20,6 +20,8 @@ export interface LoadFigures {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly failed: number;
+  /** Answers as wanted, also those of the warm-up. */
+  readonly answered: number;
 }
 
 /**
@@ -73,11 +75,13 @@ class Connection {
 async function measure(load: Load): Promise<LoadFigures> {
   let sent = 0;
   let failed = 0;
+  let wanted = 0;
   let measuring = false;
   const times: number[] = [];
   const answered = (ms: number, isWanted: boolean) => {
-    if (!isWanted) failed += 1;
-    else if (measuring) times.push(ms);
+    if (isWanted) wanted += 1;
+    else failed += 1;
+    if (isWanted && measuring) times.push(ms);
   };
   const first = Math.floor(Math.random() * 900_000_000);
   const connections = Array.from(
@@ -96,6 +100,7 @@ async function measure(load: Load): Promise<LoadFigures> {
     p50Ms: percentile(times, 0.5),
     p99Ms: percentile(times, 0.99),
     failed,
+    answered: wanted,
   };
 }
 

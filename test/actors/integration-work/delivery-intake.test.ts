@@ -59,6 +59,33 @@ t.test("eight have a place, and are raised in order of arrival; only one that wa
   t.match(actor.context<IntakeContext>(), { backlog: 8, ended: 2 });
 });
 
+t.test("in a rush one has a place, in order, until it is over or too many wait", async (t) => {
+  const { actor, take, id, end } = intake();
+  const working = () => actor.context<IntakeContext>().working.map((one) => one.id);
+  const ids = Array.from({ length: 40 }, () => id(take()));
+  t.same(working(), ids.slice(0, 8), "those that had a place keep it");
+  for (const each of ids.slice(0, 7))
+    t.same(
+      told(end(each)).filter(([type]) => type === "delivery.work"),
+      [],
+    );
+  t.same(working(), ids.slice(7, 8));
+  end(ids[7] ?? "");
+  t.same(working(), ids.slice(8, 9), "the next one has the only place");
+  actor.restore("taking", { ...actor.context<IntakeContext>(), queued: 2_001 });
+  end(ids[8] ?? "");
+  t.same(working(), ids.slice(9, 17), "too many wait");
+  actor.restore("taking", { ...actor.context<IntakeContext>(), queued: 23 });
+  for (const each of ids.slice(9, 17)) end(each);
+  t.same(working(), ids.slice(17, 18));
+  actor.now += 250;
+  const late = id(take());
+  t.same(working(), ids.slice(17, 25), "the rush is over: all places, and those that waited go first");
+  for (const each of ids.slice(17)) end(each);
+  t.same(working(), [late]);
+  t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 1, ended: 40 });
+});
+
 t.test("a key is taken once in seven days, and again after a failure", async (t) => {
   const { actor, take, id, end, stored } = intake();
   const first = id(take("a"));
