@@ -29,7 +29,7 @@ export interface IntakeContext {
 }
 
 /** The deliveries that came within {@link RUSH_MS}, and until when there is a rush; times in milliseconds since 1970. */
-export interface Arrivals {
+interface Arrivals {
   readonly fromMs: number;
   readonly count: number;
   readonly rushUntilMs: number;
