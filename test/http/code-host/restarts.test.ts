@@ -13,8 +13,9 @@ import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
 import { adaThere, connect, install } from "../../support/code-host-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
-import { workspaceWithTeam } from "../../support/resources.js";
+import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
+import { until } from "../../support/until.js";
 
 const REDIRECT = "http://127.0.0.1/code-host/callback";
 const ATTEMPT = "attempt_1";
@@ -132,3 +133,44 @@ t.test(
     t.same(second.asked, []);
   },
 );
+
+t.test("what was delivered while the service was down is asked for again when it starts, once", async (t) => {
+  const clock = new ManualClock();
+  const codeHost = await startCodeHost(t, () => clock.now());
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-code-host-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const start = () => startTestService(t, { clock, folder, settings: codeHost.settings });
+  const service = await start();
+  const ada = await personAt(service, "ada@example.com");
+  const { teamId } = await workspaceWithTeam(ada);
+  const stations = [{ key: "work", name: "Work", kind: "work" }];
+  const line = { key: "dev", name: "Dev", repositories: [{ name: "acme-inc/app" }], stations };
+  await ada.create(`/api/resources/teams/${teamId}/lines`, line);
+  install(codeHost, 7);
+  codeHost.repositories.set(7, ["acme-inc/app"]);
+  t.equal((await connect(codeHost, ada, { installationId: 7 })).status, 200);
+  await service.stop();
+
+  const app = await codeHost.work.addRepository("acme-inc/app", { "a.txt": "one\n" });
+  await app.commit({ branch: "fix", files: { "a.txt": "two\n" } });
+  await codeHost.work.open(app, { title: "Fix", head: "fix", base: "main", by: adaThere });
+  for (const event of codeHost.work.events) t.equal(await codeHost.hooks.send(event), 0, "nobody is there");
+  const lost = codeHost.hooks.attempts.length;
+  let open = () => undefined as unknown;
+  const isOpen = new Promise<unknown>((resolve) => {
+    open = () => resolve(null);
+  });
+  codeHost.onceFaults.push({ on: /GET .*\/app\/hook\/deliveries/, fault: { after: isOpen } });
+  const next = await start();
+  codeHost.hooks.url = `${next.baseUrl}/api/code-host/deliveries`;
+  open();
+  const again = await personAt(next, "ada@example.com");
+  const listed = async () => itemsOf(await again.request("GET", `/api/teams/${teamId}/pull-requests`));
+  await until("the pull request is known", async () => (await listed()).length === 1);
+  t.match(await listed(), [{ number: 1, title: "Fix", role: "people", state: "open", branch: "fix" }]);
+  const redelivered = codeHost.hooks.attempts.slice(lost);
+  t.match(
+    redelivered.map(({ guid, status_code }) => [guid, status_code]),
+    codeHost.hooks.attempts.slice(0, lost).map(({ guid }) => [guid, 204]),
+  );
+});
