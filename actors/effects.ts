@@ -17,6 +17,7 @@ import type { Model } from "./outbound/model.js";
 import { commentEffect } from "./pull-requests/comment.effects.js";
 import { filesEffect, lookEffect } from "./pull-requests/look.effects.js";
 import { openEffect } from "./pull-requests/open.effects.js";
+import { reviewEffect } from "./pull-requests/review.effects.js";
 import type { Sealer } from "./sealer.js";
 import { retentionEffect } from "./tables/retention.effects.js";
 
@@ -53,6 +54,7 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     lookEffect(codeHost),
     filesEffect(codeHost),
     commentEffect(codeHost),
+    reviewEffect(codeHost),
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),

@@ -12,6 +12,7 @@ import {
   whyRefused,
 } from "./code-host-repository.js";
 import { readAs } from "./code-host-requests.js";
+import { type CodeHostReviews, reviewMethods } from "./code-host-reviews.js";
 import {
   type HostedPullRequest,
   type HostedReview,
@@ -36,7 +37,7 @@ export type ReadPullRequest =
   | { readonly read: "gone" };
 
 /** What the code host does with pull requests. Its methods reject with `CodeHostRefused`. */
-export interface CodeHostPullRequests extends CodeHostComments, CodeHostDeliveries {
+export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews, CodeHostDeliveries {
   /** Those from a branch of the repository itself, whatever became of them, newest first. */
   listFrom(there: RepositoryThere, branch: string): Promise<readonly HostedPullRequest[]>;
   /** Null where there is one from the branch already. */
@@ -95,6 +96,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
       ];
     },
     ...commentMethods(parts),
+    ...reviewMethods(parts),
     ...deliveryMethods(parts),
   };
 }

@@ -8,15 +8,22 @@
  * | keeping | host.news                                    | keeping | passed on, or recorded; asks the code host |
  * |         |                                              |         | where that is not clear                    |
  * | keeping | effect.ended                                 | keeping | recorded                                   |
+ * | keeping | review.begun                                 | keeping | the row of the team says which task        |
+ * |         |                                              |         | reviews it; asks about one not known yet   |
+ * | keeping | review.over                                  | keeping | what was found is written there, once      |
+ * | keeping | woken `review …`                             | keeping | the same, again                            |
  */
 import { setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
+import type { Answered, Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
+import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
 import { recordNews, takeLook } from "./pull-request-log.transitions.js";
+import { REVIEW_EFFECT } from "./review.effects.js";
+import { beginReview, postReview, takeReview, takeWoken } from "./reviews.js";
 
 /** A delivery of the code host. Answered with whether it was about a pull request that is known, or is now. */
 export interface TakeNews extends Answered<boolean> {
@@ -26,13 +33,16 @@ export interface TakeNews extends Answered<boolean> {
 }
 
 /** By workspace and repository, `owner/name`. */
-export const pullRequestLogRef = reference<TakeNews, [workspaceId: string, repository: string]>(
-  "pull-request-log",
-  (workspaceId, repository) => [workspaceId, repository.toLowerCase()],
-);
+export const pullRequestLogRef = reference<
+  TakeNews | ReviewBegun | ReviewOver,
+  [workspaceId: string, repository: string]
+>("pull-request-log", (workspaceId, repository) => [workspaceId, repository.toLowerCase()]);
 
 const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as Delivered<TakeNews | EffectEnded> },
+  types: {
+    context: {} as Record<string, never>,
+    events: {} as Delivered<TakeNews | ReviewBegun | ReviewOver | EffectEnded | Woken>,
+  },
 }).createMachine({
   id: "pull-request-log",
   context: {},
@@ -41,6 +51,9 @@ const machine = setup({
     keeping: {
       on: {
         "host.news": { actions: ({ event }) => event.turn.reply(recordNews(event.turn, event)) },
+        "review.begun": { actions: ({ event }) => beginReview(event.turn, event) },
+        "review.over": { actions: ({ event: { turn, ...over } }) => postReview(turn, over) },
+        woken: { actions: ({ event }) => takeWoken(event.turn, event) },
         "effect.ended": { actions: ({ event }) => takeEnded(event.turn, event) },
       },
     },
@@ -48,6 +61,7 @@ const machine = setup({
 });
 
 function takeEnded(turn: Turn, event: EffectEnded): void {
+  if (isResultOf(REVIEW_EFFECT, event)) takeReview(turn, event);
   if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) takeLook(turn, event.result.output);
 }
 

@@ -82,7 +82,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   for (const before of rows) {
     const applied = applySeen(before, seen);
     isUnclear ||= applied.isUnclear;
-    store(turn, before, applied.row);
+    storePeoples(turn, before, applied.row);
   }
   const teamIds = listTeams(turn, at.repository).filter((teamId) => !rows.some((row) => row.teamId === teamId));
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
@@ -96,36 +96,26 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
 }
 
 function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> & { readonly seen: Pictured }): void {
-  const { picture } = seen;
-  const begun: PullRequestRow = {
-    ...{ id: turn.newId("pr"), teamId, role: "people", taskId: null, lineId: null, ...at },
-    ...{
-      url: picture.url,
-      title: picture.title,
-      author: picture.author,
-      branch: picture.branch,
-      base: null,
-      head: null,
-    },
-    ...{ draft: false, state: "open", createdAt: new Date(turn.now).toISOString(), openedAt: null },
-    ...{
-      firstReviewAt: null,
-      reviewedCommits: [],
-      mergedAt: null,
-      mergeCommit: null,
-      closedAt: null,
-      revertedBy: null,
-    },
-    ...{ hostUpdatedAt: null, isDirty: false, changed: null, vetted: null, asking: null, body: "", problem: null },
-    ...{ waitsUntil: null, comments: {} },
+  storePeoples(turn, null, applyAnswer(beginPeoples(turn, teamId, at), seen));
+}
+
+/** A pull request of people of which only the number is known; it is found by its id when it is stored. */
+export function beginPeoples(turn: Turn, teamId: string, at: Peoples["at"]): PullRequestRow {
+  const id = turn.newId("pr");
+  turn.direct(pullRequestEntry(turn.self.partition, id));
+  return {
+    ...{ id, teamId, role: "people", taskId: null, lineId: null, ...at, url: null, title: "", author: null },
+    ...{ branch: "", base: null, head: null, draft: false, state: "open", openedAt: null },
+    ...{ createdAt: new Date(turn.now).toISOString(), firstReviewAt: null, reviewedCommits: [], mergedAt: null },
+    ...{ mergeCommit: null, closedAt: null, revertedBy: null, hostUpdatedAt: null, isDirty: false, changed: null },
+    ...{ vetted: null, asking: null, body: "", problem: null, waitsUntil: null, comments: {} },
   };
-  turn.direct(pullRequestEntry(turn.self.partition, begun.id));
-  store(turn, null, applyAnswer(begun, seen));
 }
 
 type Pictured = Seen & { readonly picture: HostedPullRequest };
 
-function store(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): void {
+/** Stores a pull request of people, with what figures need of it. */
+export function storePeoples(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): void {
   pullRequests.put(turn, turn.self.partition, before, row);
   recordPullRequestFact(turn, before, row);
 }
@@ -136,7 +126,7 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   const { picture, reviews } = answer;
   recordReverts(turn, picture);
   const rows = listByNumber(turn, turn.self.partition, picture).filter(({ role }) => role !== "own");
-  for (const before of rows) store(turn, before, applyAnswer(before, { picture, reviews }));
+  for (const before of rows) storePeoples(turn, before, applyAnswer(before, { picture, reviews }));
 }
 
 /** Notes which pull requests a merged one reverts. */
@@ -151,7 +141,7 @@ function recordReverts(turn: Turn, { state, title, body, repository, url }: Host
   for (const row of new Map(reverted.map((one) => [one.id, one])).values()) {
     if (row.revertedBy !== null) continue;
     if (row.role === "own") turn.send(pullRequestRef(partition, row.id), { type: "pull-request.reverted", by: url });
-    else store(turn, row, { ...row, revertedBy: url });
+    else storePeoples(turn, row, { ...row, revertedBy: url });
   }
 }
 

@@ -1,3 +1,4 @@
+import type { Address } from "../../runtime/address.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
 import type { Refusal } from "../refusal.js";
@@ -45,6 +46,31 @@ export interface KeepComment extends Message {
   /** What it is about: one comment for each. */
   readonly purpose: string;
   /** Empty to withdraw it. */
+  readonly text: string;
+}
+
+/** A task reviews a pull request of the log's repository. */
+export interface ReviewBegun extends Message {
+  readonly type: "review.begun";
+  readonly teamId: string;
+  readonly lineId: string;
+  readonly taskId: string;
+  /** `owner/name` */
+  readonly repository: string;
+  readonly number: number;
+  /** The address of the pull request. */
+  readonly url: string;
+}
+
+/** A run of the task has reviewed it, which is written there once. The task is told by notes what became of it. */
+export interface ReviewOver extends Message {
+  readonly type: "review.over";
+  readonly taskId: string;
+  readonly taskAddress: Address;
+  readonly runId: string;
+  readonly repository: string;
+  readonly number: number;
+  readonly url: string;
   readonly text: string;
 }
 

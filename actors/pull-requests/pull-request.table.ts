@@ -31,7 +31,7 @@ const teamTopic = topic<{
 const pullRequestNumbers = table<true>("pull-request-number");
 /** `[repository in lower case, commit of the merge, pull request]` */
 const pullRequestMerges = table<true>("pull-request-merge");
-/** `[repository in lower case, branch, pull request]`, of those of tasks */
+/** `[repository in lower case, branch, pull request]`, of those whose branch is of the repository itself */
 const pullRequestBranches = table<true>("pull-request-branch");
 
 /** `[pull request]`; ids rise with time. */
@@ -49,8 +49,8 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
     derivedRows(pullRequestMerges, ({ id, repository, mergeCommit }) =>
       mergeCommit === null ? [] : [[[repository.toLowerCase(), mergeCommit, id], true]],
     ),
-    derivedRows(pullRequestBranches, ({ id, repository, branch, role }) =>
-      role === "own" ? [[[repository.toLowerCase(), branch, id], true]] : [],
+    derivedRows(pullRequestBranches, ({ id, repository, branch, role, fork }) =>
+      role === "own" || (branch !== "" && fork !== true) ? [[[repository.toLowerCase(), branch, id], true]] : [],
     ),
   ],
   blobs: ({ changed, vetted, asking, body, comments }) => [
@@ -82,7 +82,7 @@ export const pullRequestRetention = retain(pullRequests, {
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ role, state, createdAt, mergedAt, closedAt, hostUpdatedAt }) => {
     if (state === "failed") return Date.parse(createdAt);
-    if (role !== "own" && state === "open") return hostUpdatedAt === null ? null : Date.parse(hostUpdatedAt);
+    if (role !== "own" && state === "open") return Date.parse(hostUpdatedAt ?? createdAt);
     return state === "merged" || state === "closed" ? Date.parse(mergedAt ?? closedAt ?? createdAt) : null;
   },
   remove: (turn, { id }) => {
@@ -116,12 +116,33 @@ export function listByMerge(
   return rowsOf(reading, workspaceId, found);
 }
 
+/** A branch of a repository, `owner/name`. */
+interface RepositoryBranch {
+  readonly repository: string;
+  readonly branch: string;
+}
+
 /** Those of tasks from this branch, oldest first. */
-export function listByBranch(
+export function listByBranch(reading: Reading, workspaceId: string, of: RepositoryBranch): PullRequestRow[] {
+  return listFrom(reading, workspaceId, of).filter(({ role }) => role === "own");
+}
+
+/** One that is open and has this branch as its head, whoever opened it; undefined for none. */
+export function findOpenFrom(
   reading: Reading,
   workspaceId: string,
-  { repository, branch }: { readonly repository: string; readonly branch: string },
-): PullRequestRow[] {
+  of: RepositoryBranch,
+): (PullRequestRow & { readonly number: number; readonly url: string }) | undefined {
+  return listFrom(reading, workspaceId, of)
+    .flatMap((row) => (isAtHost(row) && row.state === "open" ? [row] : []))
+    .at(-1);
+}
+
+function isAtHost(row: PullRequestRow): row is PullRequestRow & { readonly number: number; readonly url: string } {
+  return row.number !== null && row.url !== null;
+}
+
+function listFrom(reading: Reading, workspaceId: string, { repository, branch }: RepositoryBranch): PullRequestRow[] {
   const found = pullRequestBranches.entries(reading, workspaceId, [repository.toLowerCase(), branch]);
   return rowsOf(reading, workspaceId, found);
 }

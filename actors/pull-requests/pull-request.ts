@@ -41,6 +41,8 @@ export interface PullRequestRow {
   /** The login of who opened it there, and whether that is a person. */
   readonly author: { readonly login: string; readonly isPerson: boolean } | null;
   readonly branch: string;
+  /** Its branch is of another repository; absent for no. */
+  readonly fork?: boolean;
   /** The branch to merge into; null for the default branch, until it is there. */
   readonly base: string | null;
   readonly head: string | null;

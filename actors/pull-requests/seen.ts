@@ -49,6 +49,8 @@ function pictured(before: PullRequestRow, picture: HostedPullRequest): PullReque
   return {
     ...before,
     ...{ number: picture.number, url: picture.url, title: picture.title, author: picture.author },
+    branch: before.role === "own" ? before.branch : picture.branch,
+    ...(isOfFork(picture) && { fork: true }),
     ...{ base: picture.base, head: picture.head, draft: picture.draft },
     state: isMerged ? "merged" : picture.state,
     openedAt: toText(picture.createdAtMs),
@@ -58,6 +60,10 @@ function pictured(before: PullRequestRow, picture: HostedPullRequest): PullReque
     hostUpdatedAt: toText(Math.max(knownMs, picture.updatedAtMs)),
     isDirty: picture.isDirty ?? before.isDirty,
   };
+}
+
+function isOfFork({ from, repository }: HostedPullRequest): boolean {
+  return from?.toLowerCase() !== repository.toLowerCase();
 }
 
 /** Whether two pictures of the same time differ in what they say. Whether it conflicts is found out later, and is not. */

@@ -8,6 +8,7 @@ import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { findAttempt } from "../resources/idempotency.table.js";
 import type { Idempotency } from "../resources/resource.messages.js";
 import { findResourceAt } from "../resources/resource.table.js";
+import { findBranchReview } from "./reviewing.js";
 import type { TaskRow } from "./task.js";
 import type { OpenTask } from "./task.messages.js";
 import { tasks } from "./task.table.js";
@@ -54,8 +55,11 @@ export function toOpenTask(
   if (station !== null && findStation(line.fields, station) === undefined) {
     return invalid("station", `there is no station ${station}`);
   }
-  const reviews = toTaskReview(line.fields, wanted);
-  if (isRefusal(reviews)) return reviews;
+  const named = toTaskReview(line.fields, wanted);
+  if (isRefusal(named)) return named;
+  const { branch } = wanted;
+  const known = branch === undefined ? null : findBranchReview(reading, workspaceId, line.fields, branch);
+  const reviews = known ?? named;
   const assignee = wanted.assignee === undefined ? caller.userId : wanted.assignee;
   return {
     type: "task.open",

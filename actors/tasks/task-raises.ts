@@ -1,5 +1,6 @@
 /** What events of integrations do with a task: open it, or tell it something. `task.machine.ts` says when. */
 import type { Turn } from "../../runtime/turn.js";
+import { findLine } from "../lines/line.queries.js";
 import {
   addMarks,
   findAssignee,
@@ -9,6 +10,7 @@ import {
   toRaisedTitle,
   toRaisedUrl,
 } from "./raised-values.js";
+import { findBranchReview } from "./reviewing.js";
 import { isOpen, type TaskRow } from "./task.js";
 import { appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
 import { taskAttachmentsRef } from "./task-attachments.messages.js";
@@ -30,7 +32,7 @@ export function openRaised(turn: Turn, { raise, teamId, marks }: OpenRaised): Ta
   if (opens === null) throw new Error("an event that opens no task");
   const { lineId, station, title, description, url, assigneeEmail } = opens;
   const begun = beginTask(turn, {
-    ...{ teamId, lineId, station, causes, ...toBranch(branch) },
+    ...{ teamId, lineId, station, causes, ...toBeginning(turn, lineId, branch) },
     title: toRaisedTitle(title),
     description: toRaisedDescription(description),
     url: toRaisedUrl(url),
@@ -74,6 +76,15 @@ function takeRaise(
   if (attaches === null || attaches.files.length === 0) return;
   const of = { key, teamId, integrationId: integration.id, attaches };
   turn.send(taskAttachmentsRef(partition, id), { type: "files.attach", ...of });
+}
+
+/** Where runs of the task begin: the head of an open pull request is reviewed, and any other branch is worked on. */
+function toBeginning(turn: Turn, lineId: string, text: string | null): Pick<TaskRow, "branch" | "reviews"> {
+  const { branch } = toBranch(text);
+  const line = findLine(turn, turn.self.partition, lineId);
+  if (branch === undefined || line === undefined) return {};
+  const reviews = findBranchReview(turn, turn.self.partition, line, branch);
+  return reviews === null ? { branch } : { reviews };
 }
 
 function toBranch(text: string | null): Pick<TaskRow, "branch"> {

@@ -1,5 +1,6 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { oldestEventMs } from "../events/event-log.table.js";
+import { waitingReviews } from "../pull-requests/waiting-review.table.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
 import { type Keyed, recordRequest } from "../resources/repeated-request.js";
 import type { RunRow } from "../runs/run.js";
@@ -43,6 +44,7 @@ export const taskOwned: readonly OwnedRows[] = [
   indexedOwnedBy(tasks.name, taskCheckouts),
   indexedOwnedBy(tasks.name, taskAttachments),
   ownedBy(tasks.name, taskBranches),
+  ownedBy(tasks.name, waitingReviews),
 ];
 
 /** Keeps a task while a request about it may be repeated, or a hook's receiver may call back. */

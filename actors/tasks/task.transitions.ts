@@ -16,6 +16,7 @@ import { findMember } from "../workspaces/member.table.js";
 import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
 import { addMarks } from "./raised-values.js";
+import { beginReviewing, tellReview } from "./reviewing.js";
 import { isOpen, type TaskRow } from "./task.js";
 import type {
   AddNote,
@@ -123,6 +124,7 @@ export function beginTask(turn: Turn, { station: wanted, description, causes, ..
   });
   turn.direct(taskEntry(workspaceId, row.id));
   recordCauses(turn, { causes });
+  beginReviewing(turn, row);
   publish(turn, row, "task.opened", {});
   return { runId: startRun(turn, row, row), abandoned: 0, ended: [], opening: [] };
 }
@@ -149,8 +151,10 @@ export function advance(event: Delivered<RunIsOver>, context: TaskContext): Task
   const { asks = null, opening = [] } = decided;
   const state = decided.next === "opening" ? "running" : decided.next;
   const next = putTask(turn, row, { ...row, state, asks, failure: run?.failure ?? null });
-  if (next.state === "done") publishHappening(turn, next, "task.finished");
-  else if (asks !== null) publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
+  if (next.state === "done") {
+    publishHappening(turn, next, "task.finished");
+    tellReview(turn, next, event.runId, ending);
+  } else if (asks !== null) publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
   return { runId: null, abandoned, ended, opening };
 }
 

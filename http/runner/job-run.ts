@@ -6,7 +6,7 @@ import type { RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "..
 import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
 import type { Attachments } from "./attachments/attachments.js";
-import { type Checkout, toBase, toContext } from "./checkout/checkout.js";
+import { toBase, toContext } from "./checkout/checkout.js";
 import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
@@ -16,6 +16,7 @@ import { maskedStep, maskOf } from "./harness/mask.js";
 import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js";
 import { Spending } from "./harness/spending.js";
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
+import type { Place, ShellCommand } from "./place.js";
 import { type CommandResult, runShell } from "./process/command.js";
 import { Halt } from "./process/halt.js";
 import { isKeptIn } from "./process/kept-in.js";
@@ -58,22 +59,6 @@ export type EndCause = "stop" | "drop" | "timeout" | "question";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
 
-/** A run's folder, and the repositories that are checked out in it so far. */
-interface Place {
-  readonly folder: RunFolder;
-  readonly checkouts: Checkout[];
-  /** Where what is changed in each is read, and pushed from. */
-  readonly sites: PushSite[];
-}
-
-/** A command of the station or of a repository. */
-interface ShellCommand {
-  readonly command: string;
-  readonly cwd: string;
-  /** Whether it gets the values of the harness's secrets. */
-  readonly secrets: boolean;
-}
-
 const NO_LEAVE = "Nobody gives leave in a replay or a search.";
 
 /**
@@ -101,6 +86,8 @@ export class JobRun {
   readonly #spending = new Spending();
   #check: CheckResult | null = null;
   #question: string | null = null;
+  /** The agent's last message. */
+  #said = "";
   #summary = "given up: the run was withdrawn, or is not this runner's any more";
 
   constructor(job: Job, options: JobOptions) {
@@ -180,6 +167,7 @@ export class JobRun {
 
   async #step(step: Omit<RunStep, "index" | "spent">): Promise<void> {
     await this.#options.room(this.#halt.stopping);
+    if (step.kind === "message") this.#said = step.text;
     const masked = { ...maskedStep(step, this.#mask), index: this.#steps, spent: null };
     this.#send({ type: "run.step", ...this.claim, step: masked });
     this.#steps += 1;
@@ -295,7 +283,9 @@ export class JobRun {
     if (this.#question !== null) return this.#asked();
     await this.#passCheck(place);
     const [only, ...others] = this.job.station.next;
-    if (only === undefined) return { kind: "finish", note: "" };
+    // What a review found is what its agent says last.
+    const found = this.job.task?.review === undefined ? "" : this.#mask(this.#said).slice(0, 20_000);
+    if (only === undefined) return { kind: "finish", note: found };
     if (others.length > 0) return { kind: "finish", note: "The agent handed over to none of the next stations." };
     const refused = await this.#dialogue.handovers.ask({ to: only, note: "" });
     if (refused === null) return { kind: "handover", to: only, note: "" };

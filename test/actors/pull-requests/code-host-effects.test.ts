@@ -6,6 +6,7 @@ import { createOutbound } from "../../../actors/outbound/request.js";
 import { commentEffect } from "../../../actors/pull-requests/comment.effects.js";
 import { filesEffect, lookEffect } from "../../../actors/pull-requests/look.effects.js";
 import { openEffect } from "../../../actors/pull-requests/open.effects.js";
+import { reviewEffect } from "../../../actors/pull-requests/review.effects.js";
 import type { Effect } from "../../../runtime/actor-type.js";
 import { address } from "../../../runtime/address.js";
 import { startCodeHost } from "../../support/code-host.js";
@@ -166,6 +167,30 @@ t.test(
     t.ok(pauses.length > 0 && pauses.every((ms) => ms > 0 && ms <= 10_000), "writes are a second apart");
   },
 );
+
+t.test("a review is a comment alone, and written once, whatever becomes of the answer", async (t) => {
+  const world = await openHost(t);
+  const { peer, codeHost } = world;
+  await opening(world);
+  const at = { host: peer.name, installationId: 7, repository, number: 1, taskId: "task_1" };
+  const write = (runId: string) => run(reviewEffect(codeHost), { ...at, runId, text: "x".repeat(70_000) });
+  peer.onceFaults.push({ on: /POST .*\/reviews$/, fault: "lose" });
+  t.match(await write("run_1"), { problem: "again" });
+  const first = {
+    problem: null,
+    url: `${peer.origin}/${repository}/pull/1#pullrequestreview-${peer.work.pulls[0]?.reviews[0]?.id}`,
+  };
+  t.same(await write("run_1"), first);
+  t.same(await write("run_1"), first);
+  t.match(await write("run_2"), { problem: null });
+  const reviews = peer.work.pulls[0]?.reviews ?? [];
+  t.match(
+    reviews.map(({ state, body }) => [state, body.slice(0, 45), body.length]),
+    [1, 2].map((of) => ["COMMENTED", `<!-- signalbox:task_1:review-run_${of} -->\nxxxxxx`, 65_536]),
+  );
+  peer.onceFaults.push({ on: /POST .*\/reviews$/, fault: { status: 429, headers: { "retry-after": "90" } } });
+  t.match(await write("run_3"), { problem: "limited" });
+});
 
 t.test("a token for a push is of one repository, and of workflows only where they are changed", async (t) => {
   const { codeHost, peer } = await openHost(t);

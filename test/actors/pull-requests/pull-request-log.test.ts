@@ -219,3 +219,38 @@ t.test("the payloads that GitHub publishes as examples are read whole, with thei
     4,
   );
 });
+
+t.test("those of people end with the same rows in any order, told twice, with some told late", async (t) => {
+  const file = "node_modules/@octokit/webhooks-examples/api.github.com/index.json";
+  const all = JSON.parse(readFileSync(file, "utf8")) as readonly Examples[];
+  const told = all.flatMap(({ name, examples }) =>
+    examples.flatMap((each) =>
+      toHostedNews(name, { installation: { id: 7 }, ...each }).flatMap(({ about }) =>
+        about !== "reach" && "number" in about && about.picture !== null ? [about] : [],
+      ),
+    ),
+  );
+  const numbers = [...new Set(told.map(({ picture }) => `${picture?.repository}#${picture?.number}`))];
+  t.same([told.length, numbers.length], [41, 2], "deliveries, of so many pull requests");
+  for (const number of numbers) {
+    const each = told.flatMap(({ picture, reviews }) =>
+      picture !== null && `${picture.repository}#${picture.number}` === number
+        ? [{ picture: { ...picture, repository, number: 12 }, reviews }]
+        : [],
+    );
+    const pictures = each.map(({ picture }) => picture).sort((left, right) => left.updatedAtMs - right.updatedAtMs);
+    const picture = pictures.findLast(({ state }) => state === "merged") ?? pictures.at(-1);
+    if (picture === undefined) continue;
+    const truth = { picture, reviews: each.flatMap(({ reviews }) => reviews) };
+    const known = (order: typeof each) => {
+      const log = new SteppedLog(truth);
+      for (const news of order) log.tell(news);
+      return log.known;
+    };
+    const wanted = known(each);
+    t.match(wanted, [{ number: 12, role: "people" }], number);
+    const kept = each.filter((_, index) => index % 3 !== 0);
+    t.same(known([...kept, ...kept, ...each.toReversed()]), wanted, number);
+    t.same(known([...each.toReversed(), ...each]), wanted, number);
+  }
+});

@@ -1,4 +1,6 @@
 import t from "tap";
+import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
+import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
@@ -8,6 +10,8 @@ import { taskMarks, taskRaises } from "../../../actors/tasks/team-marks.table.js
 import { type Address, address } from "../../../runtime/address.js";
 import { reference } from "../../../runtime/reference.js";
 import type { Message } from "../../../runtime/turn.js";
+import { pullRequestRow } from "../../support/pull-request-rows.js";
+import { connect } from "../../support/pull-request-scene.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
@@ -88,6 +92,28 @@ t.test(
     });
   },
 );
+
+t.test("a branch that is the head of an open pull request of the line is reviewed, not worked on", async (t) => {
+  const team = createTeam();
+  connect(team.rows);
+  const put = (id: string, more: Partial<PullRequestRow>) => {
+    pullRequests.insert(team.rows, workspaceId, pullRequestRow({ id, branch: "fix/7", ...more }));
+  };
+  put("pr_1", { number: 1, state: "closed" });
+  put("pr_2", { number: 2, fork: true });
+  put("pr_3", { number: 3, repository: "acme/other" });
+  const other = { kind: "issue", value: "acme/app#8" };
+  team.raise(raising("a", { branch: "fix/7", marks: [other] }));
+  team.deliver();
+  t.match(team.tasks()[0], { branch: "fix/7", reviews: undefined });
+  put("pr_4", { number: 4, url: "https://code.example/acme/app/pull/4" });
+  team.raise(raising("b", { branch: "refs/heads/fix/7" }));
+  team.deliver();
+  t.match(team.tasks()[1], {
+    branch: undefined,
+    reviews: { repository: "acme/app", ref: "refs/pull/4/head", url: "https://code.example/acme/app/pull/4" },
+  });
+});
 
 t.test("two events at once about the same thing never open two tasks: the second is said to the first's", async (t) => {
   const team = createTeam();

@@ -46,7 +46,15 @@ const heldArchive = {
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: taskTable,
   "pull-request": pullRequestTable,
-  "pull-request-log": { keeping: { "host.news": "same", "effect.ended": "same" } },
+  "pull-request-log": {
+    keeping: {
+      "host.news": "same",
+      "review.begun": "same",
+      "review.over": "same",
+      woken: "same",
+      "effect.ended": "same",
+    },
+  },
   "task-attachments": { fetching: { "files.attach": "same", "effect.ended": "same" } },
   "team-marks": {
     keeping: {

@@ -7,7 +7,8 @@ import { openWorkplace } from "../../support/workplace.js";
 
 /** From a task to its pull request: a service, a real runner, and a code host with a real repository. */
 
-const AGENT = `ls > seen.txt; echo "$SIGNALBOX_TASK" >> a.txt`;
+const SAID = JSON.stringify({ type: "step", kind: "message", text: "Read; <!-- signalbox:x --> fine." });
+const AGENT = `ls > seen.txt; echo "$SIGNALBOX_TASK" >> a.txt; echo '${SAID}'`;
 
 t.test("a task's change becomes a pull request; moved back, its next run goes on from the branch", async (t) => {
   const host = await startCodeHost(t);
@@ -50,6 +51,13 @@ t.test("a task's change becomes a pull request; moved back, its next run goes on
   );
   t.match(await place.task(reviewed), { reviews: { repository: "acme/app", ref: "refs/pull/1/head" } });
   t.equal((await place.task(reviewed)).pullRequest, null);
+  await place.until(async () => JSON.stringify(await place.task(reviewed)).includes("Review written: "));
+  const mark = `<!-- signalbox:${reviewed}:review-${String(review?.id)} -->`;
+  t.match(
+    pull.reviews.map(({ state, body, user }) => [state, body, user.type]),
+    [["COMMENTED", `${mark}\nRead; &lt;!-- signalbox:x --> fine.`, "Bot"]],
+    "one review, and no verdict",
+  );
   t.same(await app.files((await app.head(branch)) ?? ""), all);
   t.equal(await app.git("rev-list", "--count", `main..${branch}`), "3", "a commit a run, and the person's");
   await host.work.merge(pull, adaThere);

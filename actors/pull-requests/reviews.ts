@@ -1,0 +1,101 @@
+/**
+ * Tasks review pull requests: the row says which task does, and what a run found is written there as one review that
+ * neither approves nor asks for changes.
+ */
+import type { EffectEnded, Turn, Woken } from "../../runtime/turn.js";
+import type { CodeHostConnection } from "../code-host/connection.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
+import { timeText } from "../time-text.js";
+import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
+import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
+import { listByNumber } from "./pull-request.table.js";
+import { beginPeoples, storePeoples } from "./pull-request-log.transitions.js";
+import { noteOnTask } from "./pull-request-row.js";
+import { REVIEW_EFFECT, type ReviewResult } from "./review.effects.js";
+import { type WaitingReview, waitingReviews } from "./waiting-review.table.js";
+import { findWait, MAX_ATTEMPTS } from "./waits.js";
+
+const REVIEW = "review";
+
+/** Notes on the row of the team that the task reviews it; asks the code host about one that is not known yet. */
+export function beginReview(turn: Turn, { teamId, lineId, taskId, repository, number, url }: ReviewBegun): void {
+  const { partition } = turn.self;
+  const connection = findConnection(turn, { repository, url });
+  const rows = listByNumber(turn, partition, { repository, number });
+  if (connection === undefined || rows.some(({ role }) => role === "own")) return;
+  const before = rows.find((row) => row.teamId === teamId);
+  const reviewed = { role: "review", taskId, lineId } as const;
+  if (before !== undefined) return storePeoples(turn, before, { ...before, ...reviewed });
+  const { host, installationId } = connection;
+  const at = { host, installationId, repository, number };
+  storePeoples(turn, null, { ...beginPeoples(turn, teamId, at), ...reviewed, url });
+  turn.cancelEffect(`look ${number}`);
+  turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
+}
+
+/** The connection that reaches the repository, at the code host of the address. */
+function findConnection(
+  turn: Turn,
+  { repository, url }: Pick<ReviewOver, "repository" | "url">,
+): CodeHostConnection | undefined {
+  const connection = findReachingConnection(turn, turn.self.partition, repository);
+  return connection?.host === new URL(url).host ? connection : undefined;
+}
+
+/** Has it written what a run found. */
+export function postReview(turn: Turn, { type: _type, ...over }: ReviewOver): void {
+  const { partition } = turn.self;
+  const { taskId, runId, url } = over;
+  if (waitingReviews.get(turn, partition, taskId, runId) !== undefined) return;
+  if (over.text.trim() === "") return noteOnTask(turn, over, `Nothing was said of ${url}: no review is written there.`);
+  const connection = findConnection(turn, over);
+  if (connection === undefined) {
+    const why = `no installation of the code host is connected that reaches ${over.repository}.`;
+    return noteOnTask(turn, over, `The review of ${url} is not written there: ${why}`);
+  }
+  const { host, installationId } = connection;
+  attempt(turn, { ...over, host, installationId, attempts: 0, isLimited: false });
+}
+
+function attempt(turn: Turn, waiting: WaitingReview): void {
+  const { taskAddress: _address, url: _url, attempts, isLimited: _limited, ...input } = waiting;
+  const { taskId, runId } = waiting;
+  waitingReviews.put(turn, turn.self.partition, [taskId, runId], { ...waiting, attempts: attempts + 1 });
+  turn.start(REVIEW_EFFECT.request(`${REVIEW} ${taskId} ${runId}`, input));
+}
+
+/** It is tried again. */
+export function takeWoken(turn: Turn, { name }: Woken): void {
+  const waiting = findWaiting(turn, name);
+  if (waiting !== undefined) attempt(turn, waiting);
+}
+
+/** Undefined when it is written, given up, or its task is gone. */
+function findWaiting(turn: Turn, name: string): WaitingReview | undefined {
+  const [what, taskId = "", runId = ""] = name.split(" ");
+  return what === REVIEW ? waitingReviews.get(turn, turn.self.partition, taskId, runId) : undefined;
+}
+
+/** Notes on the task what became of the review, or tries again later. */
+export function takeReview(turn: Turn, { id, result }: Pick<EffectEnded<ReviewResult>, "id" | "result">): void {
+  const waiting = findWaiting(turn, id);
+  if (waiting === undefined) return;
+  const answer = result.ok ? result.output : ({ problem: "again", why: "The code host could not be asked." } as const);
+  if (answer.problem === null) return endReview(turn, waiting, `Review written: ${answer.url}`);
+  if (answer.problem === "refused" || (answer.problem === "again" && waiting.attempts >= MAX_ATTEMPTS)) {
+    return endReview(turn, waiting, `The review of ${waiting.url} could not be written there: ${answer.why}`);
+  }
+  const { taskId, runId, attempts, isLimited } = waiting;
+  const atMs = findWait(answer, attempts, turn.now);
+  turn.wake(id, atMs);
+  if (answer.problem !== "limited") return;
+  const told = { ...waiting, attempts: attempts - 1, isLimited: true };
+  waitingReviews.put(turn, turn.self.partition, [taskId, runId], told);
+  const text = `${waiting.host} takes no more for now (${answer.why}) The review of ${waiting.url} is written after ${timeText(atMs)}.`;
+  if (!isLimited) noteOnTask(turn, waiting, text);
+}
+
+function endReview(turn: Turn, waiting: WaitingReview, note: string): void {
+  waitingReviews.remove(turn, turn.self.partition, waiting.taskId, waiting.runId);
+  noteOnTask(turn, waiting, note);
+}

@@ -1,0 +1,55 @@
+/** What a task that reviews a pull request tells of it. */
+import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
+import type { LineFields } from "../lines/line.js";
+import { findOpenFrom } from "../pull-requests/pull-request.table.js";
+import { pullRequestLogRef } from "../pull-requests/pull-request-log.machine.js";
+import type { RunEnding } from "../runners/protocol.js";
+import type { TaskRow } from "./task.js";
+import { taskRef } from "./task.messages.js";
+import type { TaskReview } from "./task-review.js";
+
+/**
+ * The review of the open pull request, in a connected repository of the line, that has the branch as its head; null for
+ * none that is known.
+ */
+export function findBranchReview(
+  reading: Reading,
+  workspaceId: string,
+  { repositories }: Pick<LineFields, "repositories">,
+  branch: string,
+): TaskReview | null {
+  for (const { name: repository } of repositories) {
+    if (findReachingConnection(reading, workspaceId, repository) === undefined) continue;
+    const found = findOpenFrom(reading, workspaceId, { repository, branch });
+    if (found !== undefined) return { repository, ref: `refs/pull/${found.number}/head`, url: found.url };
+  }
+  return null;
+}
+
+/** Says of the pull request that the task reviews it. */
+export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {
+  const of = toPlace(reviews);
+  if (of === null) return;
+  turn.send(pullRequestLogRef(turn.self.partition, of.repository), {
+    ...{ type: "review.begun", teamId, lineId, taskId, ...of },
+  });
+}
+
+/** Has what the task's last run found written to the pull request. */
+export function tellReview(turn: Turn, { id, reviews }: TaskRow, runId: string, ending: RunEnding | null): void {
+  const of = toPlace(reviews);
+  if (of === null) return;
+  const { partition } = turn.self;
+  turn.send(pullRequestLogRef(partition, of.repository), {
+    ...{ type: "review.over", taskId: id, taskAddress: taskRef(partition, id), runId, ...of },
+    text: ending?.kind === "finish" ? ending.note : "",
+  });
+}
+
+function toPlace(review: TaskReview | undefined) {
+  const number = /^refs\/pull\/(\d+)\/head$/.exec(review?.ref ?? "")?.[1];
+  if (number === undefined || !review?.repository || review.url === null) return null;
+  return { repository: review.repository, number: Number(number), url: review.url };
+}

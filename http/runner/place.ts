@@ -1,0 +1,19 @@
+import type { Checkout } from "./checkout/checkout.js";
+import type { RunFolder } from "./checkout/run-folder.js";
+import type { PushSite } from "./push/push-site.js";
+
+/** A run's folder, and the repositories that are checked out in it so far. */
+export interface Place {
+  readonly folder: RunFolder;
+  readonly checkouts: Checkout[];
+  /** Where what is changed in each is read, and pushed from. */
+  readonly sites: PushSite[];
+}
+
+/** A command of the station or of a repository. */
+export interface ShellCommand {
+  readonly command: string;
+  readonly cwd: string;
+  /** Whether it gets the values of the harness's secrets. */
+  readonly secrets: boolean;
+}
