@@ -1,6 +1,6 @@
 import t from "tap";
-import { checkCalls, checkDeliveries, type FoundCall } from "./call-promises.js";
-import type { FoundRun, FoundTask } from "./findings.js";
+import { checkCalls, checkDeliveries } from "./call-promises.js";
+import type { FoundCall, FoundRun, FoundTask } from "./findings.js";
 
 const call: FoundCall = { id: "call_1", tool: "comment", state: "done", code: null, inputs: { text: "run_1 comment" } };
 const run: FoundRun = { id: "run_1", state: "ended", outcome: "completed", spent: null, waiting: null, shown: null };

@@ -1,14 +1,5 @@
-import type { FoundTask } from "./findings.js";
+import type { FoundCall, FoundTask } from "./findings.js";
 import type { OpenedByDelivery } from "./ledger.js";
-
-/** A call of a tool, as its run's page lists it. */
-export interface FoundCall {
-  readonly id: string;
-  readonly tool: string;
-  readonly state: string;
-  readonly code: string | null;
-  readonly inputs: Readonly<Record<string, unknown>>;
-}
 
 /** Codes of calls that may have been made, though they failed. */
 const MAYBE_MADE: ReadonlySet<string | null> = new Set([

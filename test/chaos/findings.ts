@@ -1,4 +1,3 @@
-import type { FoundCall } from "./call-promises.js";
 import type { AgentStart } from "./ledger.js";
 import type { HookArrival } from "./receiver.js";
 import type { RepeatingClient } from "./repeating-client.js";
@@ -23,6 +22,15 @@ export interface FoundRun {
   readonly shown: readonly string[] | null;
   /** What its agent called; of runs whose agents call tools. */
   readonly calls?: readonly FoundCall[];
+}
+
+/** A call of a tool, as its run's page lists it. */
+export interface FoundCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly state: string;
+  readonly code: string | null;
+  readonly inputs: Readonly<Record<string, unknown>>;
 }
 
 /** An event of a task. */
