@@ -67,11 +67,17 @@ function applyToTeam(team: Shown, change: Shown): Shown {
   return { ...team, tasks: tasks.sort((left, right) => (String(left.id) < String(right.id) ? 1 : -1)) };
 }
 
-function applyToRun({ run, steps, approvals }: Shown, change: Shown): Shown {
+/** Of the states of a call, those in which it is open. */
+const OPEN_CALL: readonly unknown[] = ["vetting", "waiting", "running"];
+
+function applyToRun({ run, steps, approvals, calls }: Shown, change: Shown): Shown {
   const approval = shown(change.approval ?? {});
   const others = list(approvals).filter(({ id }) => id !== approval.id);
+  const call = shown(change.call ?? {});
+  const otherCalls = list(calls).filter(({ id }) => id !== call.id);
   return {
     approvals: approval.state === "open" ? [...others, approval] : others,
+    calls: OPEN_CALL.includes(call.state) ? [...otherCalls, call] : otherCalls,
     run: { ...shown(run), ...shown(change.run) },
     steps: change.type === "step" ? [...list(steps), shown(change.step)] : steps,
   };
