@@ -1,3 +1,4 @@
+import { actionRuns } from "./integration-work/action-run.table.js";
 import { deliveries } from "./integration-work/delivery.table.js";
 import { pullRequests } from "./pull-requests/pull-request.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
@@ -22,6 +23,7 @@ export const referringTables: readonly ReferringTable[] = [
   taskAttachments,
   pullRequests,
   deliveries,
+  actionRuns,
   replayInputs,
   replayVerdicts,
   replayPairs,
