@@ -158,6 +158,18 @@ function holding(folder: string, text: string): string[] {
     .filter((path) => readFileSync(path).includes(text));
 }
 
+/** The processes that this one started, and theirs: other tests push with the same names beside it. */
+function descendants(): ReadonlySet<string> {
+  const parents = new Map(
+    processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]),
+  );
+  const isOurs = (pid: string): boolean => {
+    const parent = parents.get(pid);
+    return parent !== undefined && (parent === String(process.pid) || isOurs(parent));
+  };
+  return new Set([...parents.keys()].filter(isOurs));
+}
+
 /** The processes of this machine, with a file of theirs that may be read. */
 function processes(file: string): { readonly pid: string; readonly text: string }[] {
   return readdirSync("/proc")
@@ -224,7 +236,10 @@ t.test(
     const asked = scene.host.asking(/POST .*git-receive-pack/);
     const pushing = run.end({ token });
     await asked;
-    const gits = processes("cmdline").filter(({ text }) => text.includes(BRANCH) || text.includes("remote-http"));
+    const ours = descendants();
+    const gits = processes("cmdline").filter(
+      ({ pid, text }) => ours.has(pid) && (text.includes(BRANCH) || text.includes("remote-http")),
+    );
     t.ok(gits.length >= 2, "git is at work");
     for (const file of ["cmdline", "environ"]) {
       t.same(
