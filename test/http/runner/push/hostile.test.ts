@@ -150,19 +150,18 @@ async function startElsewhere(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-/** The files under a folder that hold the text. */
+/** The files under a folder that hold the text; links are not followed, as some versions of Node do. */
 function holding(folder: string, text: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(text));
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return holding(path, text);
+    return entry.isFile() && readFileSync(path).includes(text) ? [path] : [];
+  });
 }
 
 /** The processes that this one started, and theirs: other tests push with the same names beside it. */
 function descendants(): ReadonlySet<string> {
-  const parents = new Map(
-    processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]),
-  );
+  const parents = new Map(processes("status").map(({ pid, text }) => [pid, /^PPid:\s*(\d+)/m.exec(text)?.[1] ?? ""]));
   const isOurs = (pid: string): boolean => {
     const parent = parents.get(pid);
     return parent !== undefined && (parent === String(process.pid) || isOurs(parent));
