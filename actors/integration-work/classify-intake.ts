@@ -1,19 +1,8 @@
-import type { Answered, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import type { Answered, Message, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import type { NewDelivery } from "./delivery.js";
-import type {
-  CheckIntake,
-  DeliveryDue,
-  DeliveryLeft,
-  DeliveryReady,
-  DeliveryRecorded,
-  DeliveryTaken,
-  RedeliverOne,
-  RedeliverPeriod,
-  RefuseDelivery,
-  TakeDelivery,
-} from "./delivery.messages.js";
+import type { CheckIntake, DeliveryTaken, IntakeMessage, TakeDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { type IntakeContext, isCrowded } from "./delivery-intake.js";
 import { findDeliveryOfKey } from "./delivery-key.table.js";
@@ -54,23 +43,11 @@ export type IntakeEvent =
   | TakeCrowded
   | IntakeGone
   | IntakeStays
-  | Exclude<Taken, TakeDelivery | CheckIntake>;
-
-type Taken =
-  | TakeDelivery
-  | RefuseDelivery
-  | DeliveryRecorded
-  | DeliveryReady
-  | DeliveryLeft
-  | DeliveryDue
-  | RedeliverOne
-  | RedeliverPeriod
-  | CheckIntake
-  | Woken;
+  | Exclude<IntakeMessage, TakeDelivery | CheckIntake>;
 
 /** Classifies each message to an intake as an event of its machine. Reads only. */
 export function classifyIntake(
-  message: Taken,
+  message: IntakeMessage,
   { context }: { readonly context: IntakeContext },
   turn: TurnReading,
 ): IntakeEvent {

@@ -21,24 +21,15 @@
  * | clearing | woken, more is stored                      | clearing |                                                 |
  * | clearing | woken, nothing is stored                   | clearing | stops                                           |
  *
- * 1. At most eight deliveries have a place, and in a rush one ({@link placesAt}): taking goes first. They are worked at once, and raise their entries one delivery after
- *    another, in order of arrival. A delivery that waits for a lookup has no place; what came later goes before it.
+ * 1. At most eight deliveries have a place, and in a rush one (`placesAt`): taking goes first. They are worked at once,
+ *    and raise their entries one delivery after another, in order of arrival. A delivery that waits for a lookup has no
+ *    place; what came later goes before it.
  * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival.
  */
 import { assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Woken } from "../../runtime/turn.js";
+import type { Delivered } from "../../runtime/turn.js";
 import { classifyIntake, type IntakeEvent } from "./classify-intake.js";
-import type {
-  CheckIntake,
-  DeliveryDue,
-  DeliveryLeft,
-  DeliveryReady,
-  DeliveryRecorded,
-  RedeliverOne,
-  RedeliverPeriod,
-  RefuseDelivery,
-} from "./delivery.messages.js";
 import { deliveryIntakeRef } from "./delivery.messages.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
 import {
@@ -55,20 +46,8 @@ import {
 import { addPeriod, redeliver } from "./redeliver.js";
 import { startRaising } from "./working-places.js";
 
-type IntakeMessage =
-  | IntakeEvent
-  | RefuseDelivery
-  | DeliveryRecorded
-  | DeliveryReady
-  | DeliveryLeft
-  | DeliveryDue
-  | RedeliverOne
-  | RedeliverPeriod
-  | CheckIntake
-  | Woken;
-
 const machine = setup({
-  types: { context: {} as IntakeContext, events: {} as Delivered<IntakeMessage> },
+  types: { context: {} as IntakeContext, events: {} as Delivered<IntakeEvent> },
 }).createMachine({
   id: "delivery-intake",
   context: emptyIntake,

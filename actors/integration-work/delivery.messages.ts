@@ -91,8 +91,7 @@ export interface CheckIntake extends Message {
   readonly type: "intake.check";
 }
 
-/** The actor that takes an integration's deliveries and says when they are worked; its id is the integration's. */
-export const deliveryIntakeRef = reference<
+type ToldIntake =
   | TakeDelivery
   | RefuseDelivery
   | DeliveryRecorded
@@ -101,8 +100,13 @@ export const deliveryIntakeRef = reference<
   | DeliveryDue
   | RedeliverOne
   | RedeliverPeriod
-  | CheckIntake
->("delivery-intake");
+  | CheckIntake;
+
+/** What an intake is told, with what its wake-up tells it. */
+export type IntakeMessage = ToldIntake | Woken;
+
+/** The actor that takes an integration's deliveries and says when they are worked; its id is the integration's. */
+export const deliveryIntakeRef = reference<ToldIntake>("delivery-intake");
 
 /** A delivery has a place: it is evaluated. */
 export interface WorkDelivery extends Message {
