@@ -96,6 +96,10 @@ const always = {
   "pull-request.forget": { target: "none", actions: "remove" },
 } as const;
 
+const becomesMerged = { target: "merged", actions: ["takeSeen", "endOpening", "end", "readFiles"] } as const;
+const becomesClosed = { target: "closed", actions: ["takeSeen", "endOpening", "end"] } as const;
+const becomesOpen = { target: "open", actions: ["takeSeen", "endOpening", "stayOpen"] } as const;
+
 /** Transitions of one that has a row. */
 const known = {
   ...always,
@@ -109,11 +113,21 @@ const known = {
   "comment.due": { actions: "writeComments" },
   "comment.ended": { actions: "takeComment" },
   reverted: { actions: "takeReverted" },
+  "ask.refused": { actions: "refuseAsk" },
 } as const;
 
-const becomesMerged = { target: "merged", actions: ["takeSeen", "endOpening", "end", "readFiles"] } as const;
-const becomesClosed = { target: "closed", actions: ["takeSeen", "endOpening", "end"] } as const;
-const becomesOpen = { target: "open", actions: ["takeSeen", "endOpening", "stayOpen"] } as const;
+/** Transitions of one that is not merged. */
+const unmerged = { ...known, "became.merged": becomesMerged } as const;
+
+/** Transitions of one that a run is about to push to. */
+const underWay = {
+  ...unmerged,
+  "became.closed": becomesClosed,
+  "left.none": { target: "none", actions: "leave" },
+  "left.open": { target: "open", actions: "leave" },
+  "left.failed": { target: "failed", actions: "leave" },
+  "look.due": { actions: "lookLater" },
+} as const;
 
 const machine = setup({
   types: { context: {} as PullRequestContext, events: {} as Delivered<PullRequestEvent> },
@@ -227,81 +241,48 @@ const machine = setup({
         "pull-request.forget": { actions: "remove" },
       },
     },
-    vetting: {
-      on: {
-        ...known,
-        "became.merged": becomesMerged,
-        "vet.allowed": { target: "pushing", actions: "allowPush" },
-        "left.none": { target: "none", actions: "leave" },
-        "left.open": { target: "open", actions: "leave" },
-        "left.failed": { target: "failed", actions: "leave" },
-        "ask.refused": { actions: "refuseAsk" },
-        "became.closed": becomesClosed,
-        "look.due": { actions: "lookLater" },
-      },
-    },
+    vetting: { on: { ...underWay, "vet.allowed": { target: "pushing", actions: "allowPush" } } },
     pushing: {
       on: {
-        ...known,
-        "became.merged": becomesMerged,
+        ...underWay,
         "pushed.first": { target: "opening", actions: ["takePushed", "beginOpening"] },
         "pushed.again": { target: "open", actions: ["takePushed", "reopen", "stayOpen"] },
         "push.retried": { target: "vetting", actions: "vetAgain" },
-        "left.none": { target: "none", actions: "leave" },
-        "left.open": { target: "open", actions: "leave" },
-        "left.failed": { target: "failed", actions: "leave" },
-        "ask.refused": { actions: "refuseAsk" },
-        "became.closed": becomesClosed,
-        "look.due": { actions: "lookLater" },
       },
     },
     opening: {
       on: {
-        ...known,
-        "became.merged": becomesMerged,
+        ...unmerged,
         "opening.due": { actions: "attemptOpening" },
         "opening.again": { actions: "waitToOpen" },
         "opening.limited": { actions: "waitForLimit" },
         "opening.failed": { target: "failed", actions: "failOpening" },
         "became.open": becomesOpen,
         "became.closed": becomesClosed,
-        "ask.refused": { actions: "refuseAsk" },
       },
     },
     open: {
       on: {
-        ...known,
-        "became.merged": becomesMerged,
+        ...unmerged,
         "ask.vet": { target: "vetting", actions: "vet" },
         "ask.push": { target: "pushing", actions: "allowAtOnce" },
-        "ask.refused": { actions: "refuseAsk" },
         "became.closed": becomesClosed,
         "look.due": { actions: "look" },
       },
     },
-    closed: {
-      on: {
-        ...known,
-        "became.merged": becomesMerged,
-        "became.open": becomesOpen,
-        "ask.refused": { actions: "refuseAsk" },
-      },
-    },
+    closed: { on: { ...unmerged, "became.open": becomesOpen } },
     merged: {
       on: {
         ...known,
         "files.due": { actions: "readFiles" },
         "files.later": { actions: "readFilesLater" },
         "files.read": { actions: "takeFiles" },
-        "ask.refused": { actions: "refuseAsk" },
       },
     },
     failed: {
       on: {
-        ...known,
-        "became.merged": becomesMerged,
+        ...unmerged,
         "ask.vet": { target: "vetting", actions: "vet" },
-        "ask.refused": { actions: "refuseAsk" },
         "became.open": becomesOpen,
         "became.closed": becomesClosed,
         "pull-request.retry": { target: "opening", actions: ["retry", "beginOpening"] },
