@@ -7,7 +7,7 @@ import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { pullRequestTerms } from "../lines/line.js";
 import { findLine } from "../lines/line.queries.js";
-import { branchName } from "../runners/push.js";
+import { toTakenBranch } from "../runners/push.js";
 import type { AskPullRequest, PullRequestTold, PushAllowed } from "../runs/pull-request.messages.js";
 import { runRef } from "../runs/run.messages.js";
 import { findTaskBranch, taskBranches } from "../runs/task-branch.table.js";
@@ -137,11 +137,10 @@ export function allowAtOnce(
 function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRequestRow, workflows: boolean): void {
   if (run === null) return;
   const { id: pullRequestId, repository, host, installationId, branch } = row;
-  // People may change both at the code host to what a runner does not take.
-  const base = branchName.safeParse(row.base).success ? row.base : null;
   const allowed: PushAllowed = {
     ...{ type: "pull-request.allowed", pullRequestId, push: run.push, repository, host, installationId },
-    ...{ branch, base, title: toTitle(row.title), workflows },
+    // People may change both at the code host to what a runner does not take.
+    ...{ branch, base: toTakenBranch(row.base), title: toTitle(row.title), workflows },
   };
   turn.send(runRef(turn.self.partition, run.id), allowed);
 }

@@ -1,6 +1,9 @@
 import { z } from "zod";
 import { archiveSchema, commitId } from "./kept-commit.js";
 
+/** Longest name of a branch, or `refs/…`, that a runner is told or tells, in characters. */
+export const MAX_REF_CHARACTERS = 255;
+
 /** The claim that a message or a job is about. */
 export const claim = { runId: z.string().regex(/^[\w-]{1,100}$/), fence: z.int().min(1) };
 
@@ -139,13 +142,13 @@ export const jobSchema = z.object({
        * The branch to start from the head of, by its name or as `refs/pull/<n>/head`. Where the repository has no such
        * branch, `base` and `diff` say where to start; where it has no such `refs/…`, the run fails. Absent for none.
        */
-      branch: z.string().max(255).optional(),
+      branch: z.string().max(MAX_REF_CHARACTERS).optional(),
       /**
        * What is merged into the checkout before the agent starts: the head of the branch (`HEAD`: the default one), or the
        * commit, where it is known.
        * Conflicts are left in the files for the agent. Absent for nothing.
        */
-      merges: z.object({ branch: z.string().max(255), commit: commitId.nullable() }).optional(),
+      merges: z.object({ branch: z.string().max(MAX_REF_CHARACTERS), commit: commitId.nullable() }).optional(),
       /** Where `base` is stored, for when its repository has it no more; absent for nowhere. */
       archive: archiveSchema.optional(),
     }),

@@ -46,7 +46,7 @@
 import { z } from "zod";
 import { boundAmount, MAX_AMOUNT } from "../money.js";
 import { inputsTextSchema } from "./call-inputs.js";
-import { claim, jobSchema } from "./job.js";
+import { claim, jobSchema, MAX_REF_CHARACTERS } from "./job.js";
 import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";
 import { pullRequestAnswered, pullRequestWish, pushed, pushOrder, pushRejected } from "./push.js";
 import { toolAnsweredSchema, toolCalledSchema, toolCancelledSchema, toolWaitingSchema } from "./run-tools.js";
@@ -171,7 +171,7 @@ const baseSchema = z.object({
   repository: z.string().max(200),
   base: commitId,
   /** The `branch` of the job, where the commit was its head; absent where the checkout began from `base` of the job. */
-  branch: z.string().max(255).optional(),
+  branch: z.string().max(MAX_REF_CHARACTERS).optional(),
   /** The commit that was merged in before the agent started (`merges` of the job); absent for none. */
   merged: commitId.optional(),
 });

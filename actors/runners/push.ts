@@ -6,7 +6,7 @@
  * message), or as it was when the run was reported as ended (`wish` is null).
  */
 import { z } from "zod";
-import { claim } from "./job.js";
+import { claim, MAX_REF_CHARACTERS } from "./job.js";
 import { commitId } from "./kept-commit.js";
 
 /** Most paths that are told of one change; later ones, in their order, are left out. */
@@ -81,8 +81,13 @@ export const pushRejected = z.object({
 export const branchName = z
   .string()
   .min(1)
-  .max(255)
+  .max(MAX_REF_CHARACTERS)
   .regex(/^(?![-/.])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)|\.$|\/$))[^\p{Cc} ~^:?*[\\]+$/u, "must be a branch's name");
+
+/** The name of a branch, where a runner takes it; else null. People give branches at the code host other names too. */
+export function toTakenBranch(name: string | null): string | null {
+  return branchName.safeParse(name).data ?? null;
+}
 
 /**
  * Push the snapshot to the branch, which is made where it is not there; answered by `run.pushed` or `run.push-rejected`

@@ -1,4 +1,5 @@
 import type { Reading } from "../../storage/store.js";
+import { toTakenBranch } from "../runners/push.js";
 import type { InputCheckout } from "../runs/run-input.table.js";
 import { findTaskBranch } from "../runs/task-branch.table.js";
 import type { TaskRow } from "./task.js";
@@ -15,6 +16,9 @@ import { taskCheckouts } from "./task.table.js";
  * | was worked on, and has no such branch     | the commit and the changes that its last completed run left           |
  * | had its pull request merged               | the head of the branch that it was merged into                        |
  * | is new                                    | the head of the task's `branch`; without that: of the default branch  |
+ *
+ * People may have changed the base at the code host to a branch whose name no runner takes: that one is not merged in, and
+ * after a merge into it the run begins at the default branch.
  */
 export function nextCheckout(
   reading: Reading,
@@ -30,8 +34,12 @@ export function nextCheckout(
   const known = { repository, base: kept?.base ?? null, diff: kept?.digest ?? null };
   const pushed = findTaskBranch(reading, partition, { taskId: task.id, repository });
   if (pushed === undefined) return kept === undefined ? { ...known, ...toStart(task.branch) } : known;
-  const { branch, base, head, isDirty, pullRequestId } = pushed;
-  if (head !== null) return { ...known, branch, ...(isDirty && { merges: { branch: base ?? "HEAD", commit: null } }) };
+  const { branch, head, isDirty, pullRequestId } = pushed;
+  const base = toTakenBranch(pushed.base);
+  if (head !== null) {
+    const merged = pushed.base === null ? "HEAD" : base;
+    return { ...known, branch, ...(isDirty && merged !== null && { merges: { branch: merged, commit: null } }) };
+  }
   return pullRequestId === null ? { repository, base: null, diff: null, ...toStart(base ?? undefined) } : known;
 }
 

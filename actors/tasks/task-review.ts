@@ -1,5 +1,6 @@
 import type { LineFields } from "../lines/line.js";
 import { invalid, type Refusal } from "../refusal.js";
+import { MAX_REF_CHARACTERS } from "../runners/job.js";
 import { branchName } from "../runners/push.js";
 
 /**
@@ -38,11 +39,11 @@ export function toTaskReview(
     return { repository: found.name, ref: `refs/pull/${number}/head`, url };
   }
   if (branch === undefined) return null;
-  if (!branchName.safeParse(branch).success) return invalid("branch", "must be a branch's name");
+  const ref = `refs/heads/${branch}`;
+  if (!branchName.safeParse(branch).success || ref.length > MAX_REF_CHARACTERS)
+    return invalid("branch", "must be a branch's name");
   const [only, ...others] = repositories;
   if (only === undefined) return invalid("branch", "the line has no repository");
   // With several, the branch may be in some of them alone.
-  return others.length > 0
-    ? { repository: null, ref: branch, url: null }
-    : { repository: only.name, ref: `refs/heads/${branch}`, url: null };
+  return others.length > 0 ? { repository: null, ref: branch, url: null } : { repository: only.name, ref, url: null };
 }

@@ -1,4 +1,5 @@
 import t from "tap";
+import { jobSchema } from "../../../actors/runners/job.js";
 import { isCommitNeeded } from "../../../actors/runs/run.queries.js";
 import { runCheckouts, runSteps } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
@@ -131,6 +132,30 @@ t.test("a task begins at its branch, and where it was merged, at what it was mer
   const merged = { pullRequestId: null, branch: "signalbox/1-fix", base: "release", head: null, isDirty: false };
   taskBranches.put(work.rows, workspaceId, ["task_1", "acme/app"], { ...merged, serial: 1 });
   t.same(at({ branch: "other" }), { ...open, branch: "release" });
+});
+
+t.test("a base whose name no runner takes is in no job: it would refuse the whole, and work no more", async (t) => {
+  const pushed = { pullRequestId: "pr_1", branch: "signalbox/1-fix", isDirty: true, serial: 1 };
+  for (const odd of ["x".repeat(256), "x".repeat(1_024), "-x", "a..b"]) {
+    const work = new SteppedWork();
+    work.claim();
+    const put = (more: object) =>
+      taskBranches.put(work.rows, workspaceId, ["task_1", "acme/app"], {
+        ...pushed,
+        base: odd,
+        head: base("c"),
+        ...more,
+      });
+    put({});
+    work.complete("review");
+    work.claim();
+    const job = jobSchema.parse(work.job());
+    t.match(job.checkouts, [{ branch: pushed.branch, merges: undefined }]);
+    put({ pullRequestId: null, head: null });
+    const task = tasks.get(work.rows, workspaceId, "task_1");
+    if (task === undefined) throw new Error("there is no task");
+    t.same(nextCheckout(work.rows, workspaceId, task, "acme/app"), { repository: "acme/app", base: null, diff: null });
+  }
 });
 
 t.test("a runner that reports no commits changes nothing of the input", async (t) => {

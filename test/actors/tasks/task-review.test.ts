@@ -18,7 +18,9 @@ t.test("a pull request is reviewed in its repository, which the line has", async
 t.test("a branch is reviewed in the line's repository, or with several in those that have it", async (t) => {
   t.same(toTaskReview(one, { branch: "fix/it" }), { repository: "acme/app", ref: "refs/heads/fix/it", url: null });
   t.same(toTaskReview(two, { branch: "fix/it" }), { repository: null, ref: "fix/it", url: null });
-  for (const branch of ["", "--upload-pack=x", "a b", "a..b"]) {
+  const [longest, tooLong] = ["x".repeat(244), "x".repeat(245)];
+  t.match(toTaskReview(one, { branch: longest }), { ref: `refs/heads/${longest}` }, "as long as a runner takes");
+  for (const branch of ["", "--upload-pack=x", "a b", "a..b", tooLong]) {
     t.match(toTaskReview(one, { branch }), { refused: "invalid" }, branch);
   }
   t.match(toTaskReview({ repositories: [] }, { branch: "x" }), { refused: "invalid" });
