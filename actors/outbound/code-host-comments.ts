@@ -1,12 +1,7 @@
 import { z } from "zod";
-import {
-  callAs,
-  expectStatus,
-  type RepositoryCallParts,
-  type RepositoryThere,
-  readPages,
-} from "./code-host-repository.js";
+import { callAs, expectStatus, type RepositoryCallParts, type RepositoryThere } from "./code-host-repository.js";
 import { readAs } from "./code-host-requests.js";
+import { findOwnText, hostedTextSchema } from "./code-host-texts.js";
 
 /** A comment on a pull request. */
 export interface HostedComment {
@@ -16,22 +11,19 @@ export interface HostedComment {
 
 /** What the code host does with comments on pull requests. */
 export interface CodeHostComments {
-  /** The comment that holds the mark; null for none. */
+  /** The app's own comment that begins with the mark; null for none. */
   findComment(there: RepositoryThere, number: number, mark: string): Promise<HostedComment | null>;
   addComment(there: RepositoryThere, number: number, body: string): Promise<HostedComment>;
   /** Null where it is gone. */
   changeComment(there: RepositoryThere, id: number, body: string): Promise<HostedComment | null>;
 }
 
-const MAX_COMMENT_PAGES = 10;
-
 export function commentMethods(parts: RepositoryCallParts): CodeHostComments {
   const { name } = parts;
   return {
-    async findComment(there, number, mark) {
+    findComment(there, number, mark) {
       const wanted = { what: "the comments of a pull request", path: `/issues/${number}/comments` };
-      const found = await readPages(parts, there, wanted, { schema: commentSchema, most: MAX_COMMENT_PAGES });
-      return found.find(({ body }) => body.includes(mark)) ?? null;
+      return findOwnText(parts, there, wanted, { schema: commentSchema, mark });
     },
     async addComment(there, number, body) {
       await parts.paced(there.installationId);
@@ -49,10 +41,4 @@ export function commentMethods(parts: RepositoryCallParts): CodeHostComments {
   };
 }
 
-const commentSchema = z.object({
-  id: z.int().positive(),
-  body: z
-    .string()
-    .nullish()
-    .transform((body) => body ?? ""),
-});
+const commentSchema = hostedTextSchema.extend({ id: z.int().positive() });

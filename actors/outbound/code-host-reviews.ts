@@ -1,31 +1,22 @@
 import { z } from "zod";
-import {
-  callAs,
-  expectStatus,
-  type RepositoryCallParts,
-  type RepositoryThere,
-  readPages,
-} from "./code-host-repository.js";
+import { callAs, expectStatus, type RepositoryCallParts, type RepositoryThere } from "./code-host-repository.js";
 import { readAs } from "./code-host-requests.js";
+import { findOwnText, hostedTextSchema } from "./code-host-texts.js";
 
 /** What the code host does with reviews that the service writes: comments alone, never a verdict. */
 export interface CodeHostReviews {
-  /** The address of the review whose text begins with the mark; null for none. */
+  /** The address of the app's own review that begins with the mark; null for none. */
   findReview(there: RepositoryThere, number: number, mark: string): Promise<string | null>;
   /** Submits a review of kind `COMMENT`; returns its address. */
   addReview(there: RepositoryThere, number: number, body: string): Promise<string>;
 }
-
-/** As many reviews as a pull request may be asked for: 1,000. */
-const MAX_REVIEW_PAGES = 10;
 
 export function reviewMethods(parts: RepositoryCallParts): CodeHostReviews {
   const { name } = parts;
   return {
     async findReview(there, number, mark) {
       const wanted = { what: "the reviews of a pull request", path: `/pulls/${number}/reviews` };
-      const found = await readPages(parts, there, wanted, { schema: reviewSchema, most: MAX_REVIEW_PAGES });
-      return found.find(({ body }) => body.startsWith(mark))?.html_url ?? null;
+      return (await findOwnText(parts, there, wanted, { schema: reviewSchema, mark }))?.html_url ?? null;
     },
     async addReview(there, number, body) {
       await parts.paced(there.installationId);
@@ -37,10 +28,4 @@ export function reviewMethods(parts: RepositoryCallParts): CodeHostReviews {
   };
 }
 
-const reviewSchema = z.object({
-  html_url: z.string().min(1).max(2_000),
-  body: z
-    .string()
-    .nullish()
-    .transform((body) => body ?? ""),
-});
+const reviewSchema = hostedTextSchema.extend({ html_url: z.string().min(1).max(2_000) });

@@ -4,6 +4,7 @@ import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { codeHostWriteLane } from "../outbound/lanes.js";
 import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";
 
 /** A comment as it is to be. */
@@ -20,17 +21,9 @@ export type CommentResult = { readonly problem: null; readonly id: number; reado
 /** Brings a comment up to date. */
 export const COMMENT_EFFECT = effect<CommentInput, CommentResult>("pull-request-comment");
 
-/** Longest comment that GitHub takes, in characters. */
-const MAX_CHARACTERS = 65_536;
-
 /** The digest of a comment's text. */
 export function toCommentDigest(text: string): string {
   return createHash("sha256").update(text).digest("hex");
-}
-
-/** What a comment is found by, which people do not see. */
-export function toMark({ taskId, purpose }: Pick<CommentInput, "taskId" | "purpose">): string {
-  return `<!-- signalbox:${taskId}:${purpose} -->`;
 }
 
 /**
@@ -48,7 +41,7 @@ export function commentEffect(codeHost: CodeHost | null): Effect {
 async function writeComment({ pullRequests }: CodeHost, input: CommentInput): Promise<CommentResult> {
   const { number, id, text } = input;
   const mark = toMark(input);
-  const body = `${mark}\n${text.slice(0, MAX_CHARACTERS - mark.length - 1)}`;
+  const body = toMarkedText(mark, text);
   const digest = toCommentDigest(text);
   const changed = id === null ? null : await pullRequests.changeComment(input, id, body);
   if (changed !== null) return { problem: null, id: changed.id, digest };

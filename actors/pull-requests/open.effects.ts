@@ -5,6 +5,7 @@ import type { RepositoryThere } from "../outbound/code-host-repository.js";
 import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
 import { codeHostWriteLane } from "../outbound/lanes.js";
 import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import { toBody } from "./hosted-text.js";
 
 /** What is to be opened. */
 export interface OpenInput extends RepositoryThere {
@@ -48,10 +49,11 @@ export function openEffect({
 
 async function open(codeHost: CodeHost, input: OpenInput, baseUrl: string): Promise<OpenResult> {
   const { pullRequests } = codeHost;
-  const { branch, base, title, draft } = input;
+  const { branch, base, title, draft, taskId } = input;
   const known = await find(codeHost, input);
   if (known !== undefined) return { problem: null, pullRequest: known };
-  const opened = await pullRequests.open(input, { title, body: toBody(input, baseUrl), branch, base, draft });
+  const body = toBody(input.body, `Task: ${baseUrl}/api/tasks/${taskId}`);
+  const opened = await pullRequests.open(input, { title, body, branch, base, draft });
   const pullRequest = opened ?? (await find(codeHost, input));
   return pullRequest === undefined
     ? { problem: "again", why: `${codeHost.name} says that there is one already, and shows none.` }
@@ -65,10 +67,4 @@ async function find(
   const found = await pullRequests.listFrom(there, branch);
   const isOurs = ({ state, createdAtMs }: HostedPullRequest) => state === "open" || createdAtMs >= sinceMs - SKEW_MS;
   return found.find(({ state }) => state === "open") ?? found.find(isOurs);
-}
-
-/** The text of the pull request: what the agent wrote, and where its task is. */
-function toBody({ body, taskId }: OpenInput, baseUrl: string): string {
-  const link = `Task: ${baseUrl}/api/tasks/${taskId}`;
-  return body === "" ? link : `${body}\n\n${link}`;
 }

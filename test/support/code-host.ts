@@ -177,6 +177,7 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
   const ofApp = async (bearer: string, method: string, url: URL, body: string): Promise<HostedReply> => {
     if (!(await isApp(bearer))) return { status: 401, json: { message: "A JSON web token could not be decoded" } };
     const path = url.pathname.replace(/^\/api\/v3/, "");
+    if (path === "/app") return { status: 200, json: { slug: appAccount.login.replace("[bot]", "") } };
     if (path.startsWith("/app/hook/deliveries")) return hooks.answer(method, path, url.searchParams);
     const [, number, rest = ""] = /^\/app\/installations\/(\d+)(\/access_tokens)?$/.exec(path) ?? [];
     const installation = peer.installations.get(Number(number));
@@ -243,7 +244,7 @@ export async function startCodeHost(t: Cleaning, now: () => number = Date.now): 
     if (pathname === "/login/oauth/authorize") return authorize(searchParams, visitor ?? peer.browser.person);
     if (pathname === "/login/oauth/access_token") return exchange(new URLSearchParams(body));
     const path = pathname.replace(/^\/api\/v3/, "");
-    if (path.startsWith("/app/")) return ofApp(bearer, request.method ?? "", url, body);
+    if (path === "/app" || path.startsWith("/app/")) return ofApp(bearer, request.method ?? "", url, body);
     if (path.startsWith("/repos/")) {
       const token = tokens.get(bearer);
       if (token === undefined || token.expiresAtMs <= now()) {

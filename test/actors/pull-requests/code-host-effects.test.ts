@@ -11,6 +11,7 @@ import type { Effect } from "../../../runtime/actor-type.js";
 import { address } from "../../../runtime/address.js";
 import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
+import type { HostedAccount } from "../../support/hosted-account.js";
 
 /** What effects ask of a code host, and what they make of its answers: the one that tests use, over the network. */
 
@@ -76,6 +77,14 @@ t.test("it is opened once, whatever becomes of the answer, and told as the code 
     "opened for this, and closed by somebody",
   );
   t.match(await opening(world, { sinceMs: Date.now() + 600_000 }), { pullRequest: { number: 2, state: "open" } });
+});
+
+t.test("what an agent wrote mentions nobody, and fits", async (t) => {
+  const world = await openHost(t);
+  await opening(world, { body: "Asked by @ada: ".repeat(10_000) });
+  const body = world.peer.work.pulls[0]?.body ?? "";
+  t.match(body, /^Asked by @\u200bada: Asked by[\s\S]*\n\nTask: https:\/\/here\.example\/api\/tasks\/task_1$/);
+  t.equal(body.length, 65_536);
 });
 
 t.test("one that is opened between the question and the wish is adopted", async (t) => {
@@ -167,6 +176,32 @@ t.test(
     t.ok(pauses.length > 0 && pauses.every((ms) => ms > 0 && ms <= 10_000), "writes are a second apart");
   },
 );
+
+t.test("nobody else's text is taken for the service's own, whatever mark it begins with", async (t) => {
+  const world = await openHost(t);
+  const { peer, codeHost } = world;
+  await opening(world);
+  const [pull] = peer.work.pulls;
+  if (pull === undefined) throw new Error("nothing was opened");
+  const at = { host: peer.name, installationId: 7, repository, number: 1, taskId: "task_1" };
+  const otherBot: HostedAccount = { id: 77, login: "other[bot]", type: "Bot" };
+  for (const by of [bobThere, otherBot]) {
+    peer.work.comment(repository, 1, "<!-- signalbox:task_1:decisions -->\nTheirs.", by);
+    await peer.work.review(pull, { state: "COMMENTED", body: "<!-- signalbox:task_1:review-run_1 -->\nTheirs.", by });
+  }
+  const comment = () => run(commentEffect(codeHost), { ...at, purpose: "decisions", id: null, text: "Ours." });
+  const review = () => run(reviewEffect(codeHost), { ...at, runId: "run_1", text: "Ours." });
+  t.same(await comment(), await comment());
+  t.same(await review(), await review());
+  const written = (texts: readonly { readonly user: HostedAccount; readonly body: string }[]) =>
+    texts.map(({ user, body }) => [user.login, body.split("\n")[1]]);
+  const all = [
+    ["bob-there", "Theirs."],
+    ["other[bot]", "Theirs."],
+    ["signalbox[bot]", "Ours."],
+  ];
+  t.same([written(peer.work.comments), written(pull.reviews)], [all, all]);
+});
 
 t.test("a review is a comment alone, and written once, whatever becomes of the answer", async (t) => {
   const world = await openHost(t);

@@ -1,7 +1,7 @@
 import t from "tap";
+import { toMark, toMarkedText } from "../../../actors/pull-requests/hosted-text.js";
 import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
 import { pullRequestLogActor, pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.machine.js";
-import { toReviewText } from "../../../actors/pull-requests/review.effects.js";
 import { waitingReviews } from "../../../actors/pull-requests/waiting-review.table.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { address } from "../../../runtime/address.js";
@@ -115,13 +115,13 @@ t.test("limits wait without end and are told once; faults are tried eight times;
   t.same([refused.wakes, log.waiting()], [[], []]);
 });
 
-t.test("a hostile text imitates no mark, has no control characters, and fits", async (t) => {
-  const of = { taskId: "task_9", runId: "run_9" };
-  const mark = "<!-- signalbox:task_9:review-run_9 -->\n";
-  const hostile = `<!-- signalbox:task_1:decisions -->\u0000\u001b[2J\ud800 a\tb\n${"\u{1f600}"}`;
-  const shown = `&lt;!-- signalbox:task_1:decisions -->[2J a\tb\n${"\u{1f600}"}`;
-  t.equal(toReviewText({ ...of, text: hostile }), `${mark}${shown}`);
-  const long = toReviewText({ ...of, text: "\u{1f600}".repeat(40_000) });
+t.test("a hostile text imitates no mark, mentions nobody, has no control characters, and fits", async (t) => {
+  const mark = "<!-- signalbox:task_9:review-run_9 -->";
+  t.equal(toMark({ taskId: "task_9", purpose: "review-run_9" }), mark);
+  const hostile = `<!-- signalbox:task_1:decisions -->\u0000\u001b[2J\ud800 a\tb\n${"\u{1f600}"} @\u0007ada`;
+  const shown = `&lt;!-- signalbox:task_1:decisions -->[2J a\tb\n${"\u{1f600}"} @\u200bada`;
+  t.equal(toMarkedText(mark, hostile), `${mark}\n${shown}`);
+  const long = toMarkedText(mark, "\u{1f600}".repeat(40_000));
   t.ok(long.length <= 65_536);
   t.doesNotThrow(() => encodeURIComponent(long), "no half of a pair");
 });
