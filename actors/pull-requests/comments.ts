@@ -1,6 +1,7 @@
 /**
  * Comments that the service keeps up to date: one for each purpose. A change waits for {@link DEBOUNCE_MS}, so that
- * several make one; one comment is written at a time.
+ * several make one; one comment is written at a time. One that the code host refuses, or does not take in
+ * {@link MAX_ATTEMPTS} attempts, is given up until its text changes: it says why, and so does a line on the task.
  */
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
@@ -9,7 +10,7 @@ import type { KeptComment, PullRequestRow } from "./pull-request.js";
 import type { KeepComment } from "./pull-request.messages.js";
 import type { CommentEnded, PullRequestContext } from "./pull-request-events.js";
 import { changePullRequest, getPullRequest, noteOnTask } from "./pull-request-row.js";
-import { findWait } from "./waits.js";
+import { findWait, MAX_ATTEMPTS } from "./waits.js";
 
 const DEBOUNCE_MS = 10_000;
 const COMMENT = "comment";
@@ -18,13 +19,13 @@ const MAX_COMMENTS = 20;
 /** What stands in a comment that is withdrawn. */
 const WITHDRAWN = "_Withdrawn._";
 
-/** Notes what a comment should be. */
+/** Notes what a comment should be; one that was given up is tried again. */
 export function keepComment(context: PullRequestContext, { turn, purpose, text }: Delivered<KeepComment>): void {
   const { comments } = getPullRequest(turn);
-  const known = comments[purpose] ?? { id: null, there: null, text: "" };
+  const { id, there } = comments[purpose] ?? { id: null, there: null };
   if (comments[purpose] === undefined && (text === "" || Object.keys(comments).length >= MAX_COMMENTS)) return;
-  const kept: KeptComment = { ...known, text: toStoredText(turn, turn.self.partition, text === "" ? WITHDRAWN : text) };
-  changePullRequest(turn, context, { comments: { ...comments, [purpose]: kept } });
+  const stored = toStoredText(turn, turn.self.partition, text === "" ? WITHDRAWN : text);
+  changePullRequest(turn, context, { comments: { ...comments, [purpose]: { id, there, text: stored } } });
   turn.wake(COMMENT, turn.now + DEBOUNCE_MS);
 }
 
@@ -41,30 +42,33 @@ export function writeComments(turn: Turn): void {
 }
 
 function findStale(turn: Turn, { comments }: PullRequestRow) {
-  for (const [purpose, { id, there, text: stored }] of Object.entries(comments)) {
+  for (const [purpose, { id, there, text: stored, problem }] of Object.entries(comments)) {
+    if (problem !== undefined) continue;
     const text = readStoredText(turn, turn.self.partition, stored);
     if (there !== toCommentDigest(text)) return { purpose, id, text };
   }
   return null;
 }
 
-/** Notes what is there, and goes on with the next comment, or tries again. One that is refused is given up. */
+/** Notes what is there, and goes on with the next comment; or tries again, or gives this one up. */
 export function takeComment(context: PullRequestContext, { turn, id, result }: Delivered<CommentEnded>): void {
   const purpose = id.slice(COMMENT.length + 1);
   const { comments, url } = getPullRequest(turn);
   const kept = comments[purpose];
   if (kept === undefined) return;
-  const answer = result.ok ? result.output : ({ problem: "again", why: "" } as const);
+  const keep = (comment: KeptComment) =>
+    changePullRequest(turn, context, { comments: { ...comments, [purpose]: comment } });
+  const answer = result.ok ? result.output : ({ problem: "again", why: "The code host could not be asked." } as const);
+  const attempts = (kept.attempts ?? 0) + 1;
   if (answer.problem === null) {
-    const { id: number, digest: there } = answer;
-    changePullRequest(turn, context, { comments: { ...comments, [purpose]: { ...kept, id: number, there } } });
+    keep({ id: answer.id, there: answer.digest, text: kept.text });
     turn.wake(COMMENT, turn.now);
-  } else if (answer.problem === "refused") {
-    const { [purpose]: _given, ...others } = comments;
-    changePullRequest(turn, context, { comments: others });
+  } else if (answer.problem === "refused" || (answer.problem === "again" && attempts >= MAX_ATTEMPTS)) {
+    keep({ ...kept, problem: answer.why });
     noteOnTask(turn, context, `The comment on ${url} (${purpose}) could not be written: ${answer.why}`);
-  } else turn.wake(COMMENT, findWait(answer, COMMENT_ATTEMPT, turn.now));
+    turn.wake(COMMENT, turn.now);
+  } else {
+    if (answer.problem === "again") keep({ ...kept, attempts });
+    turn.wake(COMMENT, findWait(answer, attempts, turn.now));
+  }
 }
-
-/** Comments are tried again every 32 seconds. */
-const COMMENT_ATTEMPT = 5;

@@ -20,6 +20,10 @@ export interface KeptComment {
   readonly there: string | null;
   /** What it should be; empty for a comment that is withdrawn. */
   readonly text: StoredText;
+  /** Attempts in a row that the code host did not answer as it should; absent for none. */
+  readonly attempts?: number;
+  /** Why it is given up until its text changes, for people; absent where it is not. */
+  readonly problem?: string;
 }
 
 /** A pull request in a repository of a team. */

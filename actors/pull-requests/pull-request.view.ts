@@ -63,8 +63,11 @@ export const pullRequestDetailSchema = pullRequestSchema
         "The paths that it changes: once it is merged as the code host tells them, before as hooks were asked.",
       ),
     comments: z
-      .array(z.strictObject({ purpose: z.string(), id: z.int().nullable() }))
-      .describe("The comments that the service keeps up to date there; `id` is null until one is written."),
+      .array(z.strictObject({ purpose: z.string(), id: z.int().nullable(), problem: z.string().nullable() }))
+      .describe(
+        "The comments that the service keeps up to date there; `id` is null until one is written. One with a `problem` is " +
+          "not as it should be, and is not tried again until its text changes.",
+      ),
   })
   .meta({ title: "pull-request with its paths" });
 
@@ -81,6 +84,6 @@ export function pullRequestDetailView(
   row: PullRequestRow,
 ): z.output<typeof pullRequestDetailSchema> {
   const changed = [...readPaths(reading, workspaceId, row.changed ?? row.vetted)];
-  const comments = Object.entries(row.comments).map(([purpose, { id }]) => ({ purpose, id }));
+  const comments = Object.entries(row.comments).map(([purpose, { id, problem = null }]) => ({ purpose, id, problem }));
   return { ...pullRequestView(row), changed, comments };
 }

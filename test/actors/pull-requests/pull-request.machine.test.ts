@@ -339,23 +339,3 @@ t.test("opened again by hand, what an earlier attempt may have opened since is t
   pr.actor.now += 3_600_000;
   t.match(pr.take({ type: "pull-request.retry" }).started, [{ name: "pull-request-open", input: { sinceMs } }]);
 });
-
-t.test("a comment is written ten seconds later, one for each purpose, and again when it changed", async (t) => {
-  const pr = new SteppedPullRequest();
-  pr.open();
-  const kept = pr.take({ type: "pull-request.comment", purpose: "decisions", text: "One." });
-  t.same(kept.wakes, [{ name: "comment", dueMs: pr.actor.now + 10_000 }]);
-  pr.take({ type: "pull-request.comment", purpose: "decisions", text: "Two." });
-  const written = pr.woken("comment");
-  t.match(written.started, [
-    { name: "pull-request-comment", input: { purpose: "decisions", id: null, text: "Two.", number: 12 } },
-  ]);
-  const digest = "3fc4b1d6c07b9b1a6e0a7b0e0b4e6d0d6ff0cc9e4d3a2b3e7b7d4cd9a4d1bd30";
-  pr.answer(written, { problem: null, id: 99, digest });
-  const next = pr.woken("comment");
-  t.match(
-    next.started,
-    [{ input: { id: 99 } }],
-    "what is there is not what it should be: it is changed, by its number",
-  );
-});
