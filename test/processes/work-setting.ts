@@ -24,7 +24,10 @@ export interface Setting {
   readonly restart: (meanwhile?: () => void) => Promise<void>;
   readonly cookie: Record<string, string>;
   readonly token: string;
+  readonly workspaceId: string;
   readonly teamId: string;
+  /** The service's; what is changed counts from its next start. */
+  readonly settings: Record<string, string>;
 }
 
 /** A run as a list shows it. */
@@ -45,6 +48,8 @@ export interface SettingWish {
   readonly agent?: string;
   /** How long a runner may be away, in seconds: `SHORT_LEASE` where one is lost for good, else `LONG_LEASE`. */
   readonly leaseSeconds?: number;
+  /** Further settings of the service. */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /** Short enough to wait for, long enough for a busy machine to keep, in seconds. */
@@ -55,11 +60,11 @@ export const LONG_LEASE = 600;
 /** Starts the service and configures it; both end with the test. */
 export async function arrange(
   t: Test,
-  { station = {}, repository = {}, agent, leaseSeconds = LONG_LEASE }: SettingWish = {},
+  { station = {}, repository = {}, agent, leaseSeconds = LONG_LEASE, settings: more = {} }: SettingWish = {},
 ): Promise<Setting> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-work-"));
   const data = join(folder, "data");
-  const settings = { LEASE_SECONDS: String(leaseSeconds) };
+  const settings: Record<string, string> = { LEASE_SECONDS: String(leaseSeconds), ...more };
   const service = await ServiceProcess.start(data, settings);
   const cookie = await service.signIn("ada@example.com");
   const create = async (path: string, body: unknown) =>
@@ -75,7 +80,8 @@ export async function arrange(
   writeFileSync(join(folder, "agent.sh"), agent ?? gatedAgent(gate));
   const token = String(pool.headers["service-pool-token"]);
   const setting: Setting = {
-    ...{ folder, gate, service, cookie, token, teamId: String(team.body?.id) },
+    ...{ folder, gate, service, cookie, token, settings },
+    ...{ workspaceId: String(workspace.body?.id), teamId: String(team.body?.id) },
     restart: async (meanwhile = () => undefined) => {
       const { port } = setting.service;
       await setting.service.end("SIGKILL");

@@ -1,6 +1,6 @@
 import type { CodeHostPeer, HostedInstallation } from "./code-host.js";
 import type { HostedAccount } from "./hosted-account.js";
-import type { Client, Reply } from "./service.js";
+import type { Reply } from "./service.js";
 
 /** An organisation and people of the code host. */
 export const acmeOrg: HostedAccount = { id: 9_001, login: "acme-inc", type: "Organization" };
@@ -15,24 +15,36 @@ export function install(codeHost: CodeHostPeer, id: number, account: HostedAccou
   return installation;
 }
 
+/** Who asks the service: a client of a test, or of a process. */
+interface Asking<Answer extends Pick<Reply, "status" | "body">> {
+  request(method: "POST", path: string, body: unknown): Promise<Answer>;
+}
+
 /** Begins to connect an installation to a workspace; returns the address to sign in at. */
-export async function beginConnecting(client: Client, installationId: number, slug = "acme"): Promise<string> {
+export async function beginConnecting(
+  client: Asking<Pick<Reply, "status" | "body">>,
+  installationId: number,
+  slug = "acme",
+): Promise<string> {
   const begun = await client.request("POST", `/api/workspaces/${slug}/code-host/connections`, { installationId });
-  if (begun.status !== 200) throw new Error(`beginning answered ${begun.status} ${begun.text}`);
+  if (begun.status !== 200) throw new Error(`beginning answered ${begun.status} ${JSON.stringify(begun.body)}`);
   return String(begun.body?.url);
 }
 
 /** Ends the sign-in with the code host's redirect. */
-export function comeBack(client: Client, query: URLSearchParams): Promise<Reply> {
+export function comeBack<Answer extends Pick<Reply, "status" | "body">>(
+  client: Asking<Answer>,
+  query: URLSearchParams,
+): Promise<Answer> {
   return client.request("POST", "/api/code-host/confirmations", Object.fromEntries(query));
 }
 
 /** All steps: begin, sign in at the code host, return. */
-export async function connect(
+export async function connect<Answer extends Pick<Reply, "status" | "body">>(
   codeHost: CodeHostPeer,
-  client: Client,
+  client: Asking<Answer>,
   { installationId, slug = "acme", as = adaThere }: Connecting,
-): Promise<Reply> {
+): Promise<Answer> {
   return comeBack(client, await codeHost.signIn(await beginConnecting(client, installationId, slug), as));
 }
 

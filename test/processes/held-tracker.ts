@@ -1,0 +1,121 @@
+import { createHmac, randomBytes } from "node:crypto";
+import { z } from "zod";
+import { type ApiRequest, type LoopbackApi, startLoopbackApi } from "../../http/demo/loopback-api.js";
+import { expr } from "../support/integration.js";
+import type { Cleaning } from "../support/service.js";
+
+const commented = z.object({ text: z.string() });
+const HOOK_SECRET = "tracker-hook";
+
+/** What a delivery tells of: `issue` opens a task that an agent works on, `other` one that waits for ever. */
+interface Told {
+  readonly kind: "issue" | "other";
+  readonly title: string;
+}
+
+/** A system that tasks are about, which answers a path when the test lets it. */
+export class HeldTracker {
+  readonly #secret = randomBytes(20).toString("hex");
+  readonly #held = new Map<string, { readonly over: Promise<void>; readonly end: () => void }>();
+  readonly #api: LoopbackApi;
+
+  private constructor(api: LoopbackApi) {
+    this.#api = api;
+  }
+
+  /** Starts it; it ends with the test. */
+  static async start(t: Cleaning): Promise<HeldTracker> {
+    const api = await startLoopbackApi(async (request) => {
+      await tracker.#held.get(request.path)?.over;
+      return { status: 200, json: answerTo(request) };
+    });
+    const tracker = new HeldTracker(api);
+    t.teardown(() => api.close());
+    return tracker;
+  }
+
+  get url(): string {
+    return this.#api.url;
+  }
+
+  /** The secret that its deliveries are signed with. */
+  get secret(): { readonly name: string; readonly value: string; readonly valueVersion: number } {
+    return { name: HOOK_SECRET, value: this.#secret, valueVersion: 1 };
+  }
+
+  /** The texts of all comments that arrived. */
+  get comments(): readonly string[] {
+    const arrived = this.#api.requests.filter(({ path }) => path === "/comments");
+    return arrived.map(({ text }) => commented.parse(JSON.parse(text)).text);
+  }
+
+  /** Requests to the path get no answer until it is let go. */
+  hold(path: string): void {
+    let end = (): void => undefined;
+    const over = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#held.set(path, { over, end });
+  }
+
+  letGo(path: string): void {
+    this.#held.get(path)?.end();
+    this.#held.delete(path);
+  }
+
+  /** Resolves with the next request to the path. */
+  nextTo(path: string): Promise<void> {
+    const before = this.#api.requests.filter((request) => request.path === path).length;
+    return this.#api.arrived(new RegExp(` ${path}$`), before + 1);
+  }
+
+  /** Sends a delivery, whose key is its title; resolves with whether it was taken. */
+  async tell(address: string, told: Told): Promise<boolean> {
+    const body = JSON.stringify(told);
+    const signature = createHmac("sha256", this.#secret).update(body).digest("hex");
+    const headers = { "x-signature": signature, "x-delivery": told.title };
+    const answered = await this.#api.deliver(address, headers, body).catch(() => null);
+    return answered?.status === 202;
+  }
+
+  /** The integration with it; its issues are assigned to the person with this mail address. */
+  definition(assignee: string): Readonly<Record<string, unknown>> {
+    const { url } = this;
+    const text = { text: { required: true } };
+    const lookup = {
+      request: { url: `${url}/issues?of=${expr("body.title")}` },
+      capture: { title: expr("response.title") },
+    };
+    const opens = { line: "fix", title: expr("title"), assignBy: { email: expr(`"${assignee}"`) } };
+    return {
+      ...{ integration: "tracker", name: "Tracker", hosts: [new URL(url).host] },
+      webhook: {
+        verify: { hmac: { secret: HOOK_SECRET, header: "x-signature" } },
+        delivery: expr('headers["x-delivery"]'),
+        events: [
+          { when: expr('body.kind == "issue"'), lookup, raise: { opens } },
+          { when: expr('body.kind == "other"'), raise: { opens: { line: "later", title: expr("body.title") } } },
+        ],
+      },
+      poll: {
+        everyMinutes: 60,
+        request: { url: `${url}/items?since=${expr("cursor")}` },
+        cursor: expr("string(body.next)"),
+        events: [{ forEach: expr("body.items"), raise: { opens: { line: "later", title: expr("item.title") } } }],
+      },
+      actions: { comment: { request: { url: `${url}/comments`, body: { text: expr("inputs.text") } } } },
+      tools: {
+        comment: { action: "comment", inputs: text },
+        leave: { action: "comment", inputs: text, approval: true },
+      },
+    };
+  }
+}
+
+/** An issue has the title that it is asked for by; of items there is one more after each cursor. */
+function answerTo({ path, query }: ApiRequest): unknown {
+  if (path === "/issues") return { title: query.get("of") };
+  if (path !== "/items") return { ok: true };
+  const since = Number(query.get("since"));
+  return { items: [{ title: `item ${since}` }], next: since + 1 };
+}

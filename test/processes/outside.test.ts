@@ -1,0 +1,122 @@
+import t from "tap";
+import { OutsideSetting, type TaskView } from "./outside-setting.js";
+import { runsOf, SHORT_LEASE, until } from "./work-setting.js";
+
+const PUSH = /^POST .*git-receive-pack$/;
+const OPEN = /^POST .*\/pulls$/;
+
+t.test("service and runner killed while they work with the outside do nothing twice, and lose nothing", async (t) => {
+  const outside = await OutsideSetting.open(t);
+  const { setting, tracker, codeHost, integration } = outside;
+  const poll = `/api/integrations/${integration.id}/poll`;
+  const tell = (title: string, kind: "issue" | "other" = "issue") =>
+    tracker.tell(integration.deliveriesUrl, { kind, title });
+  /** The next push is held until this is called. */
+  const holdPush = () => {
+    let letGo = (): void => undefined;
+    const after = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    codeHost.onceFaults.push({ on: PUSH, fault: { after } });
+    return letGo;
+  };
+  const isOpened = ({ state, pullRequest }: TaskView) => state === "done" && pullRequest?.state === "open";
+  const runner = await outside.runner(t);
+  const others = ["a", "b", "c", "d", "e"];
+
+  await t.test("a call that runs, a delivery that waits for its lookup, some that were taken, a poll", async (t) => {
+    tracker.hold("/comments");
+    const called = tracker.nextTo("/comments");
+    t.ok(await tell("first"));
+    await called;
+    for (const path of ["/issues", "/items"]) tracker.hold(path);
+    const asked = [tracker.nextTo("/issues"), tracker.nextTo("/items")];
+    t.ok(await tell("second"));
+    await outside.post(`${poll}/now`);
+    await Promise.all(asked);
+    const sent = others.map((title) => tell(title, "other"));
+    await Promise.any(sent.map(async (each) => (await each) || Promise.reject(new Error("it was not taken"))));
+    await setting.restart();
+    t.ok((await Promise.all(sent)).includes(true));
+    tracker.letGo("/issues");
+    tracker.letGo("/items");
+    for (const title of others) t.ok(await tell(title, "other"), "taken, or known as a repetition");
+  });
+
+  const first = await outside.waiting("first");
+  await t.test(
+    "a call that waits for a person, one whose answer its runner was not told, a poll's answer",
+    async (t) => {
+      t.same(await outside.calls(first.runId), ["comment failed outcome-unknown", "leave waiting"]);
+      const { runId } = await outside.task("second", ({ state }) => state === "running");
+      await until(async () => (await outside.calls(runId)).includes("comment running"));
+      runner.signal("SIGSTOP");
+      tracker.letGo("/comments");
+      await until(async () => (await outside.calls(runId)).includes("comment done"));
+      tracker.hold("/items");
+      const asked = tracker.nextTo("/items");
+      await outside.post(`${poll}/now`);
+      await asked;
+      tracker.letGo("/items");
+      setting.settings.LEASE_SECONDS = String(SHORT_LEASE);
+      await setting.restart(() => runner.signal("SIGCONT"));
+    },
+  );
+
+  await t.test("a push, and a pull request of which the answer is lost", async (t) => {
+    const letGo = holdPush();
+    const second = await outside.waiting("second");
+    await outside.approve(second);
+    await codeHost.asking(PUSH);
+    codeHost.onceFaults.push({ on: OPEN, fault: "lose" });
+    await outside.approve(first);
+    await codeHost.asking(OPEN);
+    await setting.restart(letGo);
+    for (const title of ["first", "second"]) await outside.task(title, isOpened);
+    t.equal(codeHost.asked.filter((request) => OPEN.test(request)).length, 2, "it is found, not opened again");
+    t.match(await outside.steps(first.runId), [/^comment: .*not known whether it happened/i, "leave: done"]);
+    t.same(await outside.steps(second.runId), ["comment: done", "leave: done"], "each agent was told once of each");
+  });
+
+  await t.test("a runner that pushes", async (t) => {
+    t.ok(await tell("third"));
+    const third = await outside.waiting("third");
+    const letGo = holdPush();
+    const pushes = codeHost.asked.filter((request) => PUSH.test(request)).length;
+    await outside.approve(third);
+    await codeHost.asking(PUSH, pushes + 1);
+    await runner.end("SIGKILL");
+    await outside.runner(t);
+    letGo();
+    const { id } = await outside.task("third", ({ asks }) => /lost before it had pushed/.test(asks ?? ""));
+    await outside.post(`/api/tasks/${id}/retry`);
+    await outside.approve(await outside.waiting("third", third.runId));
+    await outside.task("third", isOpened);
+  });
+
+  await t.test("in the end each was raised once, called at most once and opened once", async (t) => {
+    const deliveries = await outside.list<{ id: string; source: string; state: string }>(
+      `/api/integrations/${integration.id}/deliveries?limit=200`,
+    );
+    const polled = deliveries.filter(({ source }) => source === "poll");
+    t.ok(polled.length >= 2, `${polled.length} polls`);
+    const items = polled.map((_, n) => `item ${n}`);
+    t.same((await outside.titles()).toSorted(), ["first", "second", "third", ...others, ...items].toSorted());
+    t.equal(deliveries.length, 3 + others.length + items.length);
+    t.same([...new Set(deliveries.map(({ state }) => state))], ["done"]);
+    t.equal(new Set(tracker.comments).size, tracker.comments.length, "no call arrived twice");
+    const { pulls } = codeHost.work;
+    t.equal(pulls.length, 3);
+    for (const { head, repository } of pulls) {
+      t.equal(await repository.git("rev-list", "--count", `main..${head}`), "1", "pushed once");
+    }
+    t.equal(new Set(pulls.map(({ head }) => head)).size, 3);
+    const runs = await Promise.all(
+      ["first", "second", "third"].map(async (title) => runsOf(setting, (await outside.task(title)).id)),
+    );
+    t.same(
+      runs.map((all) => all.length),
+      [1, 1, 2],
+    );
+  });
+});
