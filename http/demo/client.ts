@@ -25,13 +25,13 @@ export class Client {
   }
 
   /** Returns the body and headers. Throws for a refusal, with its detail. */
-  async post(
+  async post<Body = { readonly id: string }>(
     path: string,
     body: unknown,
-  ): Promise<{ readonly body: { readonly id: string }; readonly headers: Headers }> {
+  ): Promise<{ readonly body: Body; readonly headers: Headers }> {
     const answer = await this.#send("POST", path, body);
     const text = await answer.text();
-    return { body: text === "" ? { id: "" } : (JSON.parse(text) as { id: string }), headers: answer.headers };
+    return { body: JSON.parse(text === "" ? "{}" : text) as Body, headers: answer.headers };
   }
 
   /** Opens the change stream; the result subscribes to topics and ends it. */

@@ -27,13 +27,13 @@ const ISSUE = {
   assignee: { name: "Ada", email: "ada@example.com" },
 };
 
-/** Plays it and prints what comes out; returns whether it is as expected. */
+/** Plays it and prints what comes out; returns the task, or null where it is not as expected. */
 export async function showIssue(
   client: Client,
   configured: Configured,
   tracker: Tracker,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string | null> {
   const { teamId } = configured;
   tracker.deliverTo = await connectTracker(client, configured, tracker);
   const issue = await tracker.open(ISSUE);
@@ -44,18 +44,19 @@ export async function showIssue(
     return items.find(({ title }) => title.startsWith(`${issue.identifier}:`));
   };
   const read = async () => client.get<Task>(`/api/tasks/${(await findTask())?.id}`);
-  if (!(await until(async () => (await findTask())?.state === "inbox", signal))) return false;
+  if (!(await until(async () => (await findTask())?.state === "inbox", signal))) return null;
   const [approval] = (await read()).approvals;
-  if (approval === undefined) return false;
+  if (approval === undefined) return null;
   line("issue", `its agent asks to call ${approval.tool}, and waits; Ada approves it`);
   await client.post(`/api/runs/${approval.runId}/approvals/${approval.id}/approve`, {});
   const isTold = () => issue.comments.some(({ body }) => body === "The work on this is done.");
-  if (!(await until(async () => (await findTask())?.state === "done" && isTold(), signal))) return false;
+  if (!(await until(async () => (await findTask())?.state === "done" && isTold(), signal))) return null;
   for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
   const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
   line(
     "issue",
     `it is ${issue.state.name} there; calls: ${items.map(({ tool, state }) => `${tool} ${state}`).join(", ")}`,
   );
-  return issue.state.name === "Done" && items.length === 3 && items.every(({ state }) => state === "done");
+  const isCalled = issue.state.name === "Done" && items.length === 3 && items.every(({ state }) => state === "done");
+  return isCalled ? ((await findTask())?.id ?? null) : null;
 }

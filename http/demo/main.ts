@@ -13,9 +13,11 @@ import type { ServiceLog } from "../process/log.js";
 import { startService } from "../process/service.js";
 import { showCheck } from "./checks.js";
 import { Client } from "./client.js";
+import { CodeHost } from "./code-host/code-host.js";
 import { type Configured, configure } from "./configuration.js";
 import { showIssue } from "./integrations.js";
 import { judge } from "./judge.js";
+import { connectCodeHost, REPOSITORY, showPullRequest } from "./pull-requests.js";
 import { type Received, startReceiver } from "./receiver.js";
 import { showReplays } from "./replays.js";
 import { createRepository } from "./repository.js";
@@ -28,7 +30,7 @@ import { until } from "./until.js";
 /**
  * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
  * line of two stations over a real git repository, two hooks, and tasks that agents work on. An issue of a tracker is
- * worked too, with the tracker's tools. Then one of the runs is repeated under a better prompt, and a pull request that
+ * worked too, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then one of the runs is repeated under a better prompt, and a pull request that
  * plans it is checked.
  *
  * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
@@ -87,7 +89,7 @@ async function main(): Promise<number> {
 async function demonstrate(closing: Closing, ending: AbortController, ends: { readonly exit: boolean }) {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-demo-"));
   closing.push(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }));
-  const { baseUrl, client, receiver, tracker, configured } = await prepare(folder, closing);
+  const { baseUrl, client, receiver, tracker, codeHost, configured } = await prepare(folder, closing);
   const { teamId, poolToken } = configured;
   const runner = startRunner(baseUrl, poolToken, folder);
   closing.push(() => endRunner(runner));
@@ -111,8 +113,10 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
   const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  const isMended = isDone && (await showIssue(client, configured, tracker, ending.signal));
-  const replayed = isMended ? await showReplays(client, configured, ending.signal) : null;
+  if (isDone) await connectCodeHost(client, codeHost, { baseUrl, repositories: [REPOSITORY] });
+  const taskId = isDone ? await showIssue(client, configured, tracker, ending.signal) : null;
+  const isMerged = taskId !== null && (await showPullRequest(client, configured, { codeHost, taskId }, ending.signal));
+  const replayed = isMerged ? await showReplays(client, configured, ending.signal) : null;
   const isChecked = replayed !== null && (await showCheck(client, configured, replayed, ending.signal));
   const isSearched = isChecked && (await showSearch(client, configured, ending.signal));
   const setId = isSearched ? replayed : null;
@@ -131,12 +135,16 @@ async function prepare(folder: string, closing: Closing) {
   closing.push(() => receiver.close());
   const tracker = await Tracker.start();
   closing.push(() => tracker.api.close());
+  const repositories = join(folder, "repositories");
+  const codeHost = await CodeHost.start(Date.now, repositories);
+  closing.push(() => codeHost.close());
   const model = await startScriptedModel(judge);
   closing.push(() => model.close());
   const mails: string[] = [];
   const service = await startService({
     config: readConfig({
       ...{ DATA_DIR: join(folder, "data"), PORT: "0", OUTBOUND_ALLOW: `${receiver.url},${tracker.api.url}` },
+      ...codeHost.settings,
       ...{ MODEL_URL: model.url, MODEL_NAME: "scripted", MODEL_PRICES: PRICES },
     }),
     log: quietLog(mails),
@@ -144,12 +152,13 @@ async function prepare(folder: string, closing: Closing) {
   closing.push(() => service.stop());
   const { baseUrl } = service;
   line("demo", `the service listens on ${baseUrl}, its store is in ${folder}`);
-  const repository = createRepository(process.cwd(), join(folder, "repositories", "acme", "project"));
-  line("demo", `the repository acme/project is ${repository.from}, with ${repository.commits} commits`);
+  const repository = createRepository(process.cwd(), join(repositories, `${REPOSITORY}.git`));
+  await codeHost.work.adopt(REPOSITORY);
+  line("demo", `the repository ${REPOSITORY} is ${repository.from}, with ${repository.commits} commits`);
   const client = new Client(baseUrl);
   await client.signIn("ada@example.com", (email) => mails.findLast((mail) => mail.includes(email)));
   const configured = await configure(client, { url: receiver.url, secret });
-  return { baseUrl, client, receiver, tracker, configured };
+  return { baseUrl, client, receiver, tracker, codeHost, configured };
 }
 
 /** Prints the results; returns whether they are as expected. */
@@ -175,7 +184,7 @@ function startRunner(url: string, token: string, folder: string): ChildProcess {
   const args = [
     join(here, "runner.js"),
     ...["--url", url, "--name", "demo", "--slots", "2", "--work-folder", join(folder, "runner")],
-    ...["--git-url", join(folder, "repositories", "{name}")],
+    ...["--git-url", join(folder, "repositories", "{name}.git")],
     ...["--command", process.execPath, join(here, "agent.js")],
   ];
   const env = { ...process.env, SIGNALBOX_POOL_TOKEN: token };

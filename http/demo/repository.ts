@@ -9,7 +9,7 @@ export interface CreatedRepository {
 }
 
 /**
- * Creates a repository at `folder`: a bare clone of the checkout in `project`, or a small new one when the project is
+ * Creates a bare repository at `folder`: a clone of the checkout in `project`, or a small new one when the project is
  * no git checkout, has no commit, or belongs to another user.
  */
 export function createRepository(project: string, folder: string): CreatedRepository {
@@ -17,7 +17,10 @@ export function createRepository(project: string, folder: string): CreatedReposi
   const cloned = existsSync(join(project, ".git")) ? clone(project, folder) : null;
   if (cloned !== null) return { from: `a clone of ${project}`, commits: cloned };
   rmSync(folder, { recursive: true, force: true });
-  make(folder);
+  const made = `${folder}.made`;
+  make(made);
+  clone(made, folder);
+  rmSync(made, { recursive: true });
   return { from: "made for the demo", commits: commitsOf(folder) };
 }
 
@@ -25,10 +28,18 @@ export function createRepository(project: string, folder: string): CreatedReposi
 function clone(project: string, folder: string): number | null {
   try {
     git(dirname(folder), "clone", "--quiet", "--bare", "--", project, folder);
+    attach(folder);
     return commitsOf(folder);
   } catch {
     return null;
   }
+}
+
+/** Puts its head on a branch. That of a checkout which is on none is on none either, and a code host has a default branch. */
+function attach(folder: string): void {
+  if (git(folder, "rev-parse", "--abbrev-ref", "HEAD").trim() !== "HEAD") return;
+  git(folder, "update-ref", "refs/heads/main", "HEAD");
+  git(folder, "symbolic-ref", "HEAD", "refs/heads/main");
 }
 
 function make(folder: string): void {

@@ -8,11 +8,12 @@ import { deliveries } from "../../actors/integration-work/delivery.table.js";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { isRefusal } from "../../actors/refusal.js";
+import type { CodeHost } from "../../http/demo/code-host/code-host.js";
 import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Route } from "../../http/route.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import { storeCheck } from "../support/check-rows.js";
-import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
+import { startCodeHost } from "../support/code-host.js";
 import { connect, install } from "../support/code-host-scene.js";
 import { storeConfigPullRequest } from "../support/config-pull-request-rows.js";
 import { type IssuerKey, makeKeys, startIssuer } from "../support/issuer.js";
@@ -217,7 +218,7 @@ async function fillWorkspace(
   return ids;
 }
 
-async function connectInstallation(codeHost: CodeHostPeer, owner: Client): Promise<string> {
+async function connectInstallation(codeHost: CodeHost, owner: Client): Promise<string> {
   const { id } = install(codeHost, 7);
   const connected = await connect(codeHost, owner, { installationId: id });
   if (connected.status !== 200) throw new Error(`connecting answered ${connected.status} ${connected.text}`);

@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Test } from "tap";
-import { type CodeHostPeer, startCodeHost } from "../support/code-host.js";
+import type { CodeHost } from "../../http/demo/code-host/code-host.js";
+import { startCodeHost } from "../support/code-host.js";
 import { connect, install } from "../support/code-host-scene.js";
 import { HeldTracker } from "./held-tracker.js";
 import { RunnerProcess } from "./runner-process.js";
@@ -44,7 +45,7 @@ export class OutsideSetting {
   private constructor(
     readonly setting: Setting,
     readonly tracker: HeldTracker,
-    readonly codeHost: CodeHostPeer,
+    readonly codeHost: CodeHost,
     readonly integration: { readonly id: string; readonly deliveriesUrl: string },
   ) {}
 

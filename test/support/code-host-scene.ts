@@ -1,5 +1,6 @@
-import type { CodeHostPeer, HostedInstallation } from "./code-host.js";
-import type { HostedAccount } from "./hosted-account.js";
+import type { CodeHost } from "../../http/demo/code-host/code-host.js";
+import type { HostedAccount } from "../../http/demo/code-host/hosted-account.js";
+import type { HostedInstallation } from "../../http/demo/code-host/hosted-app.js";
 import type { Reply } from "./service.js";
 
 /** An organisation and people of the code host. */
@@ -8,7 +9,7 @@ export const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "U
 export const bobThere: HostedAccount = { id: 9_003, login: "bob-there", type: "User" };
 
 /** Installs the app on an account, whose admin is Ada when it is an organisation. */
-export function install(codeHost: CodeHostPeer, id: number, account: HostedAccount = acmeOrg): HostedInstallation {
+export function install(codeHost: CodeHost, id: number, account: HostedAccount = acmeOrg): HostedInstallation {
   const installation = { id, account, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
   codeHost.installations.set(id, installation);
   codeHost.memberships.set(`${account.login}/${adaThere.login}`, { state: "active", role: "admin" });
@@ -41,7 +42,7 @@ export function comeBack<Answer extends Pick<Reply, "status" | "body">>(
 
 /** All steps: begin, sign in at the code host, return. */
 export async function connect<Answer extends Pick<Reply, "status" | "body">>(
-  codeHost: CodeHostPeer,
+  codeHost: CodeHost,
   client: Asking<Answer>,
   { installationId, slug = "acme", as = adaThere }: Connecting,
 ): Promise<Answer> {

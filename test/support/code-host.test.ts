@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
-import { type CodeHostPeer, startCodeHost } from "./code-host.js";
+import type { CodeHost } from "../../http/demo/code-host/code-host.js";
+import { startCodeHost } from "./code-host.js";
 import { adaThere, bobThere, install } from "./code-host-scene.js";
 
 /** The code host that tests use keeps what the real one's documents say. */
@@ -20,7 +21,7 @@ async function open(t: Test) {
   return { host, app };
 }
 
-function caller(host: CodeHostPeer, token: string) {
+function caller(host: CodeHost, token: string) {
   return async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
     const sent = await fetch(`${host.origin}/api/v3${path}`, {
       method,

@@ -7,11 +7,11 @@ import { commentEffect } from "../../../actors/pull-requests/comment.effects.js"
 import { filesEffect, lookEffect } from "../../../actors/pull-requests/look.effects.js";
 import { openEffect } from "../../../actors/pull-requests/open.effects.js";
 import { reviewEffect } from "../../../actors/pull-requests/review.effects.js";
+import type { HostedAccount } from "../../../http/demo/code-host/hosted-account.js";
 import type { Effect } from "../../../runtime/actor-type.js";
 import { address } from "../../../runtime/address.js";
 import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
-import type { HostedAccount } from "../../support/hosted-account.js";
 
 /** What effects ask of a code host, and what they make of its answers: the one that tests use, over the network. */
 

@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
-import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
+import type { CodeHost } from "../../../http/demo/code-host/code-host.js";
+import { startCodeHost } from "../../support/code-host.js";
 import {
   acmeOrg,
   adaThere,
@@ -18,7 +19,7 @@ const WHERE = "/api/workspaces/acme/code-host";
 const MINUTE_MS = 60_000;
 
 interface Office {
-  readonly codeHost: CodeHostPeer;
+  readonly codeHost: CodeHost;
   readonly service: TestService;
   readonly clock: ManualClock;
   /** The owner of the workspace `acme`; an admin of the organisation there. */

@@ -1,7 +1,8 @@
 import t, { type Test } from "tap";
-import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
+import type { CodeHost } from "../../../http/demo/code-host/code-host.js";
+import type { HostedAccount } from "../../../http/demo/code-host/hosted-account.js";
+import { startCodeHost } from "../../support/code-host.js";
 import { acmeOrg, connect, install } from "../../support/code-host-scene.js";
-import type { HostedAccount } from "../../support/hosted-account.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
 import { problemOf, slugOf, workspaceWithTeam } from "../../support/resources.js";
@@ -11,7 +12,7 @@ import { StreamReader } from "../../support/stream-reader.js";
 const DELIVERIES = "/api/code-host/deliveries";
 
 interface Office {
-  readonly codeHost: CodeHostPeer;
+  readonly codeHost: CodeHost;
   readonly service: TestService;
   readonly ada: Client;
   readonly workspaceId: string;

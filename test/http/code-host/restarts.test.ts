@@ -7,9 +7,10 @@ import { sealSignInGrant } from "../../../actors/code-host/confirmation.effects.
 import type { ConfirmInstallation } from "../../../actors/code-host/connection.messages.js";
 import { attemptTopic, codeHostConnectionRef } from "../../../actors/code-host/connection.messages.js";
 import { createSealer } from "../../../actors/sealer.js";
+import type { CodeHost } from "../../../http/demo/code-host/code-host.js";
 import { loadOrCreateSecretsKey } from "../../../http/process/secrets-key.js";
 import type { Runtime } from "../../../runtime/runtime.js";
-import { type CodeHostPeer, startCodeHost } from "../../support/code-host.js";
+import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, connect, install } from "../../support/code-host-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
@@ -21,7 +22,7 @@ const REDIRECT = "http://127.0.0.1/code-host/callback";
 const ATTEMPT = "attempt_1";
 
 interface Office {
-  readonly codeHost: CodeHostPeer;
+  readonly codeHost: CodeHost;
   readonly workspaceId: string;
   /** Starts the service again over what the one before has left. */
   restart(): ReturnType<typeof startTestService>;

@@ -137,6 +137,18 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
   t.match(demo.out, /issue +its agent asks to call tracker\.set_state, and waits; Ada approves it\n/);
   t.match(demo.out, /issue +ENG-1, Signalbox: Wrote notes\/eng-1-approvals\.md\.\n/);
   t.match(demo.out, /issue +it is Done there; calls: set_state done, comment done, read_issue done\n/);
+  t.match(
+    demo.out,
+    /pull +the workspace is connected to the code host 127\.0\.0\.1:\d+, whose app reaches acme\/project\n/,
+  );
+  t.match(
+    demo.out,
+    /pull +its runner pushed signalbox\/[0-9a-z]{8}-eng-1-approvals; the service opened #1 "ENG-1: Approvals"/i,
+  );
+  t.match(demo.out, /pull +it changes notes\/INDEX\.md, notes\/eng-1-approvals\.md\n/);
+  t.match(demo.out, /pull +the code host told: it is merged; marks of the task: issue, thread\n/);
+  t.match(demo.out, /event +pull-request\.merged: http:\S+\/acme\/project\/pull\/1\n/);
+  t.match(demo.out, /fact +#1: opened \S+Z, first review \S+Z, merged \S+Z, 1 round of reviews\n/);
   t.match(demo.out, /Live config: 0 of 1 succeeded, for 0\.\d+ USD\. The judge: The note is missing from the index\./);
   t.match(demo.out, /Names the index: 1 of 1 succeeded, .* The judge: The note is listed in the index\./);
   t.match(demo.out, /with the answer: the live config again, .*\n.*With the answer Live config: 1 of 1 succeeded/);

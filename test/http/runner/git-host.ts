@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Test } from "tap";
-import { serveGit } from "../../support/git-backend.js";
+import { serveGit } from "../../../http/demo/code-host/git-backend.js";
 
 /** Who may fetch and push, with the password for it. */
 const USER = "robot";

@@ -5,14 +5,15 @@ import type { Test } from "tap";
 import type { Job } from "../../../../actors/runners/job.js";
 import type { RunnerMessage } from "../../../../actors/runners/protocol.js";
 import type { PushOrder } from "../../../../actors/runners/push.js";
+import type { CodeHost } from "../../../../http/demo/code-host/code-host.js";
+import type { FileChanges, HostedRepository } from "../../../../http/demo/code-host/hosted-repository.js";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { RunFolder } from "../../../../http/runner/checkout/run-folder.js";
 import { openPushSite } from "../../../../http/runner/push/push-site.js";
 import { Pushes } from "../../../../http/runner/push/pushes.js";
-import { type CodeHostPeer, startCodeHost } from "../../../support/code-host.js";
+import { startCodeHost } from "../../../support/code-host.js";
 import { install } from "../../../support/code-host-scene.js";
-import type { FileChanges, HostedRepository } from "../../../support/hosted-repository.js";
 import { ManualClock } from "../../../support/manual-clock.js";
 
 type Answer = Extract<RunnerMessage, { type: "run.pushed" | "run.push-rejected" }>;
@@ -34,14 +35,14 @@ export interface PushedRun {
 
 /** A code host with one repository, which runs check out from its folder and push to over http. */
 export class PushScene {
-  readonly host: CodeHostPeer;
+  readonly host: CodeHost;
   readonly app: HostedRepository;
   readonly workFolder: string;
   readonly #mirrors: Mirrors;
   #runs = 0;
   #orders = 0;
 
-  private constructor(host: CodeHostPeer, app: HostedRepository, workFolder: string, root: string) {
+  private constructor(host: CodeHost, app: HostedRepository, workFolder: string, root: string) {
     this.host = host;
     this.app = app;
     this.workFolder = workFolder;

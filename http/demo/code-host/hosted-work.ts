@@ -15,7 +15,6 @@ import {
   userJson,
 } from "./hosted-pulls.js";
 import { type CommitWish, type FileChanges, HostedRepository } from "./hosted-repository.js";
-import type { Cleaning } from "./service.js";
 
 /** An event that the code host tells of, as its delivery says it. */
 export interface HostedEvent {
@@ -50,30 +49,42 @@ export class HostedWork {
   tell: (event: HostedEvent) => void = () => undefined;
   /** The address of the code host. */
   origin = "";
-  readonly #t: Cleaning;
   readonly #now: () => number;
   readonly #installationOf: (repository: string) => number | null;
-  #folder: Promise<string> | null = null;
+  #folder: Promise<string> | null;
+  /** Whether the folder was made here. */
+  readonly #isTemporary: boolean;
   #ids = 1_000;
 
-  constructor(t: Cleaning, now: () => number, installationOf: (repository: string) => number | null) {
-    this.#t = t;
+  /** `folder` is where repositories stand; null for a temporary one. */
+  constructor(now: () => number, installationOf: (repository: string) => number | null, folder: string | null) {
     this.#now = now;
     this.#installationOf = installationOf;
+    this.#folder = folder === null ? null : Promise.resolve(folder);
+    this.#isTemporary = folder === null;
   }
 
-  /** The folder of all repositories; removed with the test. */
+  /** The folder of all repositories. */
   get folder(): Promise<string> {
-    this.#folder ??= mkdtemp(join(tmpdir(), "signalbox-host-")).then((folder) => {
-      this.#t.teardown(() => rm(folder, { recursive: true, force: true }));
-      return folder;
-    });
+    this.#folder ??= mkdtemp(join(tmpdir(), "signalbox-host-"));
     return this.#folder;
+  }
+
+  /** Removes the folder, unless it was given. */
+  async remove(): Promise<void> {
+    if (this.#isTemporary && this.#folder !== null) await rm(await this.#folder, { recursive: true, force: true });
   }
 
   /** A new repository, whose `main` has these files. */
   async addRepository(name: string, files: FileChanges = { "README.md": "hello\n" }): Promise<HostedRepository> {
     const repository = await HostedRepository.create(await this.folder, name, files);
+    this.repositories.set(name, repository);
+    return repository;
+  }
+
+  /** Takes a bare repository that stands in the folder already, as `<name>.git`. */
+  async adopt(name: string): Promise<HostedRepository> {
+    const repository = await HostedRepository.open(await this.folder, name);
     this.repositories.set(name, repository);
     return repository;
   }

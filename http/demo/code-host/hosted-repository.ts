@@ -49,11 +49,24 @@ export class HostedRepository {
     await mkdir(folder, { recursive: true });
     const repository = new HostedRepository(name, folder);
     await repository.git("init", "--quiet", "--bare", "--template=", "--initial-branch=main", ".");
-    await repository.git("config", "uploadpack.allowAnySHA1InWant", "true");
-    await mkdir(join(folder, "hooks"));
-    await writeFile(join(folder, "hooks/pre-receive"), PRE_RECEIVE, { mode: 0o755 });
+    await repository.#serve();
     await repository.commit({ branch: "main", files, message: "first" });
     return repository;
+  }
+
+  /** Opens a bare repository that is there, with the default branch that it has. */
+  static async open(root: string, name: string): Promise<HostedRepository> {
+    const repository = new HostedRepository(name, join(root, `${name}.git`));
+    await repository.#serve();
+    repository.defaultBranch = await repository.git("symbolic-ref", "--short", "HEAD");
+    return repository;
+  }
+
+  /** Has it answer over git as the code host's repositories do. */
+  async #serve(): Promise<void> {
+    await this.git("config", "uploadpack.allowAnySHA1InWant", "true");
+    await mkdir(join(this.folder, "hooks"), { recursive: true });
+    await writeFile(join(this.folder, "hooks/pre-receive"), PRE_RECEIVE, { mode: 0o755 });
   }
 
   async git(...args: readonly string[]): Promise<string> {
@@ -119,8 +132,13 @@ export class HostedRepository {
   async joined(base: string, head: string): Promise<string | null> {
     return this.git("merge-tree", "--write-tree", base, head).then(
       (tree) => tree.split("\n")[0] ?? null,
-      () => null,
+      // Git has this command from 2.38 on; what is merely ahead does not need it.
+      async () => ((await this.#isAhead(base, head)) ? this.git("rev-parse", `${head}^{tree}`) : null),
     );
+  }
+
+  async #isAhead(base: string, head: string): Promise<boolean> {
+    return (await this.git("merge-base", base, head).catch(() => null)) === base;
   }
 
   /** Merges `head` into a branch. Returns the merge; null where they conflict. */

@@ -1,0 +1,235 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { serveGit } from "./git-backend.js";
+import type { HostedAccount } from "./hosted-account.js";
+import { answerRepository, type HostedReply, type HostedToken, mayWork } from "./hosted-api.js";
+import { HostedApp, type HostedInstallation, type TokenWish } from "./hosted-app.js";
+import type { HostedHooks } from "./hosted-hooks.js";
+import { HostedSignIn } from "./hosted-sign-in.js";
+import { appAccount, HostedWork } from "./hosted-work.js";
+
+/** An answer that replaces the code host's own. */
+export type HostedFault =
+  | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
+  /** Answers as it would, when this resolves. */
+  | { readonly after: Promise<unknown> }
+  | "drop"
+  /** Does what it is asked, and drops the connection instead of answering. */
+  | "lose"
+  /** Never answers. */
+  | "hang";
+
+/**
+ * A code host on the loopback interface: the part of GitHub's API that an app and its sign-in use, and its repositories
+ * over git, which an app's tokens fetch from and push to.
+ */
+export class CodeHost {
+  readonly installations: Map<number, HostedInstallation>;
+  /** `<organisation>/<person>` */
+  readonly memberships: HostedSignIn["memberships"];
+  /** The repositories of `GET /installation/repositories`, by installation. */
+  readonly repositories: Map<number, readonly string[]>;
+  /** Replaces the answers to requests with this method and path. */
+  readonly faults = new Map<RegExp, HostedFault>();
+  /** The same for one request each: the first that matches takes it. */
+  readonly onceFaults: { readonly on: RegExp; readonly fault: HostedFault }[] = [];
+  /** Its repositories and pull requests, and what people do there. */
+  readonly work: HostedWork;
+  /** The app's webhook: nothing is delivered unless its user does so. */
+  readonly hooks: HostedHooks;
+  /** Method and path of all requests. */
+  readonly asked: string[] = [];
+  /** All secrets that it sent or received: codes, verifiers, tokens, the app's JWTs. */
+  readonly secrets: string[] = [];
+  /** The account of a browser that names none; nobody at first. */
+  readonly browser: { person: HostedAccount | null };
+  readonly #app: HostedApp;
+  readonly #signIn: HostedSignIn;
+  readonly #server: Server;
+  readonly #waiting = new Set<() => void>();
+
+  private constructor(now: () => number, folder: string | null) {
+    const { secrets } = this;
+    const draw = (prefix: string): string => {
+      const value = `${prefix}_${randomBytes(24).toString("hex")}`;
+      secrets.push(value);
+      return value;
+    };
+    const log = { draw, saw: (secret: string) => void secrets.push(secret) };
+    this.#app = new HostedApp(log, now);
+    this.#signIn = new HostedSignIn(log, (login) => this.#app.accountOf(login));
+    this.installations = this.#app.installations;
+    this.repositories = this.#app.repositories;
+    this.hooks = this.#app.hooks;
+    this.memberships = this.#signIn.memberships;
+    this.browser = this.#signIn.browser;
+    this.work = new HostedWork(now, (repository) => this.#app.installationOf(repository), folder);
+    this.#server = createServer((request, response) => {
+      this.#take(request, response).catch((error: unknown) => fail(response, error));
+    });
+  }
+
+  /** Starts one; `now` is the service's clock, `folder` where its repositories stand: a temporary folder by default. */
+  static async start(now: () => number = Date.now, folder: string | null = null): Promise<CodeHost> {
+    const host = new CodeHost(now, folder);
+    host.#server.listen(0, "127.0.0.1");
+    await once(host.#server, "listening");
+    const { port } = host.#server.address() as AddressInfo;
+    host.work.origin = `http://127.0.0.1:${port}`;
+    return host;
+  }
+
+  /** Its web address. */
+  get origin(): string {
+    return this.work.origin;
+  }
+
+  /** Its name in messages. */
+  get name(): string {
+    return new URL(this.origin).host;
+  }
+
+  /** Settings of a service that uses it. */
+  get settings(): Readonly<Record<string, string>> {
+    return { CODE_HOST_URL: `${this.origin}/api/v3`, ...this.#app.settings, ...this.#signIn.settings };
+  }
+
+  /** A token of an installation, as the API gives one. */
+  installationToken(installationId: number, wanted: TokenWish = {}): string {
+    const token = this.#app.makeToken(installationId, wanted);
+    if (token === null) throw new Error(`installation ${installationId} does not have that`);
+    return token;
+  }
+
+  /** Resolves after this many requests with this method and path. */
+  asking(pattern: RegExp, count = 1): Promise<void> {
+    return new Promise((resolve) => {
+      const look = (): void => {
+        if (this.asked.filter((name) => pattern.test(name)).length < count) return;
+        this.#waiting.delete(look);
+        resolve();
+      };
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  /** Signs a person in at the address, like their browser; returns the query of the redirect. */
+  async signIn(url: string, person: HostedAccount): Promise<URLSearchParams> {
+    const headers = { "x-person": JSON.stringify(person) };
+    const sent = await fetch(url, { redirect: "manual", headers });
+    const back = sent.headers.get("location");
+    if (sent.status !== 302 || back === null) throw new Error(`signing in answered ${sent.status}`);
+    return new URL(back).searchParams;
+  }
+
+  /** The headers of a signed delivery. */
+  deliveryHeaders(event: string, body: string, delivery: string): Record<string, string> {
+    return this.hooks.headers(event, body, delivery);
+  }
+
+  /** Ends it, and removes its repositories where their folder was not given. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+    await this.work.remove();
+  }
+
+  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const name = `${request.method} ${request.url?.split("?")[0]}`;
+    this.asked.push(name);
+    for (const look of [...this.#waiting]) look();
+    const fault = this.#takeFault(name);
+    if (fault === "hang") return;
+    if (fault === "drop") return void request.socket.destroy();
+    if (typeof fault === "object" && "after" in fault) await fault.after;
+    else if (typeof fault === "object") {
+      return send(response, { text: "", ...fault, ...(fault.body && { text: fault.body }) });
+    }
+    const [, repository] = /^\w+ \/([^/]+\/[^/]+)\.git\//.exec(name) ?? [];
+    if (repository !== undefined) return this.#git({ request, response, repository, isLost: fault === "lose" });
+    const { status, json, headers } = await this.#answer(request, await readBody(request));
+    if (fault === "lose") return void request.socket.destroy();
+    send(response, { status, text: json === "" ? "" : JSON.stringify(json), ...(headers && { headers }) });
+  }
+
+  #takeFault(name: string): HostedFault | undefined {
+    const once = this.onceFaults.findIndex(({ on }) => on.test(name));
+    if (once !== -1) return this.onceFaults.splice(once, 1)[0]?.fault;
+    return [...this.faults].find(([pattern]) => pattern.test(name))?.[1];
+  }
+
+  async #answer(request: IncomingMessage, body: string): Promise<HostedReply> {
+    const { method = "", url = "", headers } = request;
+    const { pathname, searchParams: query } = new URL(url, "http://code.host");
+    const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? "")?.[1] ?? "";
+    const visitor = JSON.parse(String(headers["x-person"] ?? "null")) as HostedAccount | null;
+    if (pathname === "/login/oauth/authorize") return this.#signIn.authorize(query, visitor);
+    if (pathname === "/login/oauth/access_token") return this.#signIn.exchange(new URLSearchParams(body));
+    const path = pathname.replace(/^\/api\/v3/, "");
+    if (path === "/app" || path.startsWith("/app/")) return this.#app.answer(bearer, { method, path, query, body });
+    if (path.startsWith("/repos/")) {
+      const token = this.#app.tokenOf(bearer);
+      if (token === null) return { status: 401, json: { message: "Bad credentials" } };
+      return answerRepository(this.work, { method, path, query, body, etag: headers["if-none-match"], token });
+    }
+    if (path === "/installation/repositories") return this.#app.answerRepositories(bearer, query);
+    if (path === "/user" || path.startsWith("/user/memberships/orgs/")) return this.#signIn.answer(bearer, path);
+    return { status: 404, json: { message: "Not Found" } };
+  }
+
+  /** Fetching and pushing. Answers 401 to who has no token for the repository. */
+  async #git({ request, response, repository: name, isLost }: GitRequest): Promise<void> {
+    const repository = this.work.repositories.get(name);
+    const isPush = /git-receive-pack/.test(request.url ?? "");
+    const token = this.#gitToken(request, name, isPush ? "write" : "read");
+    if (repository === undefined || token === null) {
+      return void response.writeHead(401, { "www-authenticate": 'Basic realm="code"' }).end("no token for this");
+    }
+    const before = isPush ? await repository.heads() : null;
+    const env = { WORKFLOWS: token.permissions.workflows ?? "" };
+    await serveGit({ folder: await this.work.folder, user: appAccount.login, env, isLost }, request, response);
+    if (before !== null && request.method === "POST") await this.work.pushed(repository, before, appAccount);
+  }
+
+  /** The token of git's basic authentication, if it may do this in the repository. */
+  #gitToken(request: IncomingMessage, repository: string, level: "read" | "write"): HostedToken | null {
+    const [, encoded = ""] = /^Basic (.+)$/.exec(request.headers.authorization ?? "") ?? [];
+    const [user, password = ""] = Buffer.from(encoded, "base64").toString("utf8").split(":");
+    const token = this.#app.tokenOf(password);
+    if (user !== "x-access-token" || token === null) return null;
+    return mayWork(token, repository, "contents", level) ? token : null;
+  }
+}
+
+interface GitRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** `owner/name` */
+  readonly repository: string;
+  /** Does what it is asked, and drops the connection instead of answering. */
+  readonly isLost: boolean;
+}
+
+function send(
+  response: ServerResponse,
+  { status, text, headers }: { status: number; text: string; headers?: Readonly<Record<string, string>> },
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers });
+  response.end(text);
+}
+
+/** Answers what went wrong here; breaks the connection where an answer has begun. */
+function fail(response: ServerResponse, error: unknown): void {
+  if (response.headersSent) return void response.destroy();
+  send(response, { status: 500, text: JSON.stringify({ message: `the code host failed: ${String(error)}` }) });
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}

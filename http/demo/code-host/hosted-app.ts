@@ -1,0 +1,158 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { jwtVerify } from "jose";
+import type { HostedAccount } from "./hosted-account.js";
+import type { HostedReply, HostedToken } from "./hosted-api.js";
+import { HostedHooks } from "./hosted-hooks.js";
+import { appAccount } from "./hosted-work.js";
+
+/** An installation of the app. */
+export interface HostedInstallation {
+  readonly id: number;
+  readonly account: HostedAccount;
+  suspended_at: string | null;
+  updated_at: string;
+  /** Absent for all that the service asks for. */
+  permissions?: Readonly<Record<string, string>>;
+}
+
+/** What a token is asked for; all that the installation has by default. */
+export interface TokenWish {
+  /** Without their owners. */
+  readonly repositories?: readonly string[];
+  readonly permissions?: Readonly<Record<string, string>>;
+}
+
+/** Keeps every secret that is given out or seen. */
+export interface SecretLog {
+  /** A new secret that begins with the prefix. */
+  draw(prefix: string): string;
+  saw(secret: string): void;
+}
+
+/** A request by the app itself. */
+interface AppRequest {
+  readonly method: string;
+  /** From `/app` on. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string;
+}
+
+/** All permissions that the service asks for. */
+const ALL_PERMISSIONS: Readonly<Record<string, string>> = {
+  ...{ metadata: "read", members: "read", contents: "write", pull_requests: "write", issues: "write" },
+  workflows: "write",
+};
+/** The app's key; slow to generate, so once for each process. */
+const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength: 2_048 });
+const APP_ID = "29310";
+const TOKEN_MS = 60 * 60 * 1_000;
+const APP_JWT_MS = 10 * 60 * 1_000;
+
+/** The service's app on the code host: its installations, what they reach, their tokens, and its webhook. */
+export class HostedApp {
+  readonly installations = new Map<number, HostedInstallation>();
+  /** `owner/name` of what each installation reaches. */
+  readonly repositories = new Map<number, readonly string[]>();
+  readonly hooks: HostedHooks;
+  readonly #secrets: SecretLog;
+  readonly #now: () => number;
+  readonly #webhookSecret = `webhook-${randomBytes(16).toString("hex")}`;
+  readonly #tokens = new Map<string, HostedToken>();
+
+  constructor(secrets: SecretLog, now: () => number) {
+    this.#secrets = secrets;
+    this.#now = now;
+    this.hooks = new HostedHooks(this.#webhookSecret, now);
+  }
+
+  /** What the service has to know of it. */
+  get settings(): Readonly<Record<string, string>> {
+    return {
+      CODE_HOST_APP_ID: APP_ID,
+      CODE_HOST_APP_KEY: privateKey.export({ type: "pkcs1", format: "pem" }).toString(),
+      CODE_HOST_WEBHOOK_SECRET: this.#webhookSecret,
+    };
+  }
+
+  /** The account of an installation by its name. */
+  accountOf(login: string): HostedAccount | undefined {
+    return [...this.installations.values()].find(({ account }) => account.login === login)?.account;
+  }
+
+  /** The installation that reaches a repository; null for none. */
+  installationOf(repository: string): number | null {
+    return [...this.repositories].find(([, names]) => names.includes(repository))?.[0] ?? null;
+  }
+
+  /** What a token may do; null for one that is unknown or has expired. */
+  tokenOf(bearer: string): HostedToken | null {
+    const token = this.#tokens.get(bearer);
+    return token === undefined || token.expiresAtMs <= this.#now() ? null : token;
+  }
+
+  /** Makes a token of an installation; null where that does not have what is wished. */
+  makeToken(installationId: number, { repositories, permissions }: TokenWish): string | null {
+    const installation = this.installations.get(installationId);
+    if (installation === undefined) return null;
+    const reached = this.repositories.get(installationId) ?? [];
+    const named = repositories?.map((name) => reached.find((one) => one.endsWith(`/${name}`)) ?? "") ?? null;
+    const granted = installation.permissions ?? ALL_PERMISSIONS;
+    const wanted = permissions === undefined ? granted : { metadata: "read", ...permissions };
+    const isGranted = ([name, level]: [string, string]) => granted[name] === "write" || granted[name] === level;
+    if (named?.some((name) => !reached.includes(name)) || !Object.entries(wanted).every(isGranted)) return null;
+    const token = this.#secrets.draw("ghs");
+    const expiresAtMs = this.#now() + TOKEN_MS;
+    this.#tokens.set(token, { installationId, expiresAtMs, repositories: named ?? reached, permissions: wanted });
+    return token;
+  }
+
+  /** Answers a request to `/app` or below. */
+  async answer(bearer: string, { method, path, query, body }: AppRequest): Promise<HostedReply> {
+    if (!(await this.#isApp(bearer)))
+      return { status: 401, json: { message: "A JSON web token could not be decoded" } };
+    if (path === "/app") return { status: 200, json: { slug: appAccount.login.replace("[bot]", "") } };
+    if (path.startsWith("/app/hook/deliveries")) return this.hooks.answer(method, path, query);
+    const [, number, rest = ""] = /^\/app\/installations\/(\d+)(\/access_tokens)?$/.exec(path) ?? [];
+    const installation = this.installations.get(Number(number));
+    if (installation === undefined) return { status: 404, json: { message: "Not Found" } };
+    const permissions = installation.permissions ?? ALL_PERMISSIONS;
+    if (rest === "") return { status: 200, json: { ...installation, permissions, app_id: Number(APP_ID) } };
+    if (method !== "POST") return { status: 404, json: {} };
+    const token = this.makeToken(installation.id, JSON.parse(body || "{}") as TokenWish);
+    if (token === null) {
+      const message = "The permissions or repositories requested are not granted to this installation.";
+      return { status: 422, json: { message } };
+    }
+    const made = this.#tokens.get(token);
+    const expires_at = new Date(made?.expiresAtMs ?? 0).toISOString();
+    return { status: 201, json: { token, expires_at, permissions: made?.permissions } };
+  }
+
+  /** Answers what the installation of a token reaches. */
+  answerRepositories(bearer: string, query: URLSearchParams): HostedReply {
+    const token = this.tokenOf(bearer);
+    if (token === null) return { status: 401, json: { message: "Bad credentials" } };
+    const all = this.repositories.get(token.installationId) ?? [];
+    const size = Number(query.get("per_page") ?? 30);
+    const from = (Number(query.get("page") ?? 1) - 1) * size;
+    const repositories = all
+      .slice(from, from + size)
+      .map((full_name) => ({ full_name, private: true, default_branch: "main" }));
+    return { status: 200, json: { total_count: all.length, repositories } };
+  }
+
+  /** Whether the bearer is a JWT of the app's key, valid for ten minutes at most. */
+  async #isApp(bearer: string): Promise<boolean> {
+    const now = this.#now();
+    this.#secrets.saw(bearer);
+    try {
+      const wanted = { algorithms: ["RS256"], issuer: APP_ID, currentDate: new Date(now) };
+      const { payload } = await jwtVerify(bearer, publicKey, wanted);
+      const { iat = 0, exp = 0 } = payload;
+      return iat * 1_000 <= now && exp * 1_000 - now <= APP_JWT_MS;
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import type { Client } from "./client.js";
+import type { CodeHost } from "./code-host/code-host.js";
+import type { HostedAccount } from "./code-host/hosted-account.js";
+import type { HostedPull } from "./code-host/hosted-pulls.js";
+import type { Configured } from "./configuration.js";
+import { line } from "./show.js";
+import { until } from "./until.js";
+
+/** A task's change becomes a pull request at the code host, is reviewed and merged there, and the service hears of it. */
+
+interface TaskWithPull {
+  readonly id: string;
+  readonly marks: Readonly<Record<string, string>>;
+  readonly pullRequest: { readonly id: string; readonly url: string; readonly state: string } | null;
+}
+
+interface PullRequest {
+  readonly state: string;
+  readonly rounds: number;
+  readonly changed: readonly string[];
+  readonly openedAt: string | null;
+  readonly firstReviewAt: string | null;
+  readonly mergedAt: string | null;
+}
+
+interface WorkEvent {
+  readonly on: string;
+  readonly event: Readonly<Record<string, unknown>>;
+}
+
+/** The repository that is worked on. */
+export const REPOSITORY = "acme/project";
+/** Whom the app is installed for, and who administers it there. */
+const ORGANIZATION: HostedAccount = { id: 9_001, login: "acme", type: "Organization" };
+const adaThere: HostedAccount = { id: 9_002, login: "ada-there", type: "User" };
+const INSTALLATION = { id: 7, account: ORGANIZATION, suspended_at: null, updated_at: "2026-09-01T10:00:00Z" };
+
+/** Installs the app for repositories of the code host, and connects the workspace to it as its admin does in a browser. */
+export async function connectCodeHost(
+  client: Client,
+  codeHost: CodeHost,
+  { baseUrl, repositories }: { readonly baseUrl: string; readonly repositories: readonly string[] },
+): Promise<void> {
+  codeHost.installations.set(INSTALLATION.id, INSTALLATION);
+  codeHost.memberships.set(`${ORGANIZATION.login}/${adaThere.login}`, { state: "active", role: "admin" });
+  codeHost.repositories.set(INSTALLATION.id, repositories);
+  codeHost.hooks.url = `${baseUrl}/api/code-host/deliveries`;
+  codeHost.work.tell = (event) => void codeHost.hooks.send(event);
+  const begun = { installationId: INSTALLATION.id };
+  const { body } = await client.post<{ url: string }>("/api/workspaces/acme/code-host/connections", begun);
+  const back = await codeHost.signIn(body.url, adaThere);
+  await client.post("/api/code-host/confirmations", Object.fromEntries(back));
+  line("pull", `the workspace is connected to the code host ${codeHost.name}, whose app reaches ${repositories}`);
+}
+
+/** Has a task's pull request reviewed and merged, and prints what becomes of it; returns whether it is as expected. */
+export async function showPullRequest(
+  client: Client,
+  { teamId }: Configured,
+  { codeHost, taskId }: { readonly codeHost: CodeHost; readonly taskId: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const read = () => client.get<TaskWithPull>(`/api/tasks/${taskId}`);
+  if (!(await until(async () => (await read()).pullRequest?.state === "open", signal))) return false;
+  const { id, url } = (await read()).pullRequest ?? {};
+  const pull = codeHost.work.pulls.find(({ number }) => url?.endsWith(`/pull/${number}`));
+  if (pull === undefined) return false;
+  const readPull = () => client.get<PullRequest>(`/api/pull-requests/${id}`);
+  line("pull", `its runner pushed ${pull.head}; the service opened #${pull.number} "${pull.title}": ${url}`);
+  line("pull", `it changes ${(await readPull()).changed.join(", ")}`);
+  await codeHost.work.review(pull, { state: "APPROVED", body: "Well said.", by: adaThere });
+  if (!(await until(async () => (await readPull()).rounds === 1, signal))) return false;
+  line("pull", `${adaThere.login} reviewed it at the code host, and merges it`);
+  if ((await codeHost.work.merge(pull, adaThere)) === null) return false;
+  if (!(await until(async () => (await read()).pullRequest?.state === "merged", signal))) return false;
+  const { marks } = await read();
+  line("pull", `the code host told: it is merged; marks of the task: ${Object.keys(marks).sort().join(", ")}`);
+  return (await isEvent(client, teamId, signal)) && showFact(pull, await readPull());
+}
+
+/** Waits for the event of the merge, and prints it. */
+async function isEvent(client: Client, teamId: string, signal: AbortSignal): Promise<boolean> {
+  const find = async () => {
+    const { items } = await client.get<{ items: readonly WorkEvent[] }>(`/api/teams/${teamId}/events`);
+    return items.find(({ on }) => on === "pull-request.merged");
+  };
+  if (!(await until(async () => (await find()) !== undefined, signal))) return false;
+  line("event", `pull-request.merged: ${(await find())?.event.url}`);
+  return true;
+}
+
+/** Prints what figures read of it. */
+function showFact(pull: HostedPull, { rounds, openedAt, firstReviewAt, mergedAt, state }: PullRequest): boolean {
+  const times = `opened ${openedAt}, first review ${firstReviewAt}, merged ${mergedAt}`;
+  line("fact", `#${pull.number}: ${times}, ${rounds} round of reviews`);
+  return state === "merged" && firstReviewAt !== null && mergedAt === pull.merged_at?.replace("Z", ".000Z");
+}
