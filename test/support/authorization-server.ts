@@ -28,6 +28,8 @@ export interface AuthorizationServerPeer {
   readonly issued: readonly IssuedTokens[];
   /** The paths of all requests that no browser sent. */
   readonly asked: readonly string[];
+  /** What `/me` was asked with, in order: access tokens. */
+  readonly bearers: readonly string[];
   /** Visits the address like a browser, signs in as `account` and consents (or not); returns the redirect. */
   visit(authorizeUrl: string, as: { readonly account: string; readonly denies?: boolean }): Promise<URL>;
   /** The account that a real browser signs in as. */
@@ -80,12 +82,15 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
   const issued: IssuedTokens[] = [];
   provider.on("grant.success", (ctx) => void issued.push(ctx.body as IssuedTokens));
   const asked: string[] = [];
+  const bearers: string[] = [];
   let failing: number | "silence" | null = null;
   let visitor = "";
   const handle = provider.callback();
   server.on("request", (incoming: IncomingMessage, answer: ServerResponse) => {
     const path = (incoming.url ?? "").split("?")[0] ?? "";
     if (incoming.headers["x-browser"] === undefined) asked.push(path);
+    const bearer = /^Bearer (.+)$/.exec(incoming.headers.authorization ?? "")?.[1];
+    if (path === "/me" && bearer !== undefined) bearers.push(bearer);
     if (path === "/token" && failing !== null) {
       if (failing !== "silence") answer.writeHead(failing).end("{}");
       return;
@@ -100,6 +105,7 @@ export async function startAuthorizationServer(t: Cleaning): Promise<Authorizati
     host,
     issued,
     asked,
+    bearers,
     visit: (authorizeUrl, as) => visit(authorizeUrl, as),
     signInAs: (account) => {
       visitor = account;
