@@ -56,6 +56,8 @@ export class SteppedWork {
   readonly rows = memoryRows();
   readonly task = stepByHand(taskActor, address(workspaceId, "task", "task_1"), { rows: this.rows });
   readonly #runs = new Map<string, Stepping>();
+  /** What the task published, by name, in order. */
+  readonly published: string[] = [];
   /** The time of the next message. */
   now = this.task.now;
 
@@ -85,7 +87,9 @@ export class SteppedWork {
   /** Tells the task, and its runs what it sends them. */
   tell(message: Message): void {
     this.task.now = this.now;
-    for (const { to, message: sent } of this.task.take(message).sent) if (to.kind === "run") this.#tellRun(to.id, sent);
+    const { sent, facts } = this.task.take(message);
+    this.published.push(...facts.map(({ name }) => name));
+    for (const { to, message } of sent) if (to.kind === "run") this.#tellRun(to.id, message);
   }
 
   run(id = this.runId): Stepping {

@@ -122,6 +122,8 @@ t.test("a run that finishes its task keeps its runner until its branch is pushed
     ["opening", { state: "running", asks: null }],
     "it waits for its pull request",
   );
+  const finished = () => work.published.filter((name) => name === "task.finished").length;
+  t.equal(finished(), 0, "nobody is told that it is done");
   work.become(id, { state: "open", number: 12, url: "https://code.example/acme/app/pull/12" });
   t.match([work.task.value, work.task_], ["done", { state: "done", pullRequest: { state: "open", number: 12 } }]);
   const outcome = () =>
@@ -129,6 +131,7 @@ t.test("a run that finishes its task keeps its runner until its branch is pushed
   t.equal(outcome(), "other", "what is in an open pull request is not accepted yet");
   work.become(id, { state: "merged" });
   t.match([outcome(), work.task_], ["accepted", { state: "done", pullRequest: { state: "merged" } }]);
+  t.equal(finished(), 1, "its end is told once");
   t.notOk(work.task.take({ type: "task.move", by: "usr_1", to: "work" } as Message).taken, "it is over");
 });
 

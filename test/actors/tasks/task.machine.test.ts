@@ -6,7 +6,7 @@ import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
-import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { memoryRows, type Stepping, stepByHand, type TurnTaken } from "../../support/turn.js";
 import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
 const by = "usr_1";
@@ -189,6 +189,34 @@ t.test("a review at the last station finishes the task; passing to an earlier st
       ["station review", "not listed"],
     ],
   );
+});
+
+t.test("what bindings act on is told once: a question, the end, a close by a person", async (t) => {
+  const told: Record<string, object[]> = {
+    asks: [{ name: "task.asked", happening: { ask: { body: "Which?", isApproval: false } } }],
+    "waits for leave": [{ name: "task.asked", happening: { ask: { body: "May it?", isApproval: true } } }],
+    close: [{ name: "task.closed", happening: { ask: null } }],
+    withdraw: [],
+  };
+  const happenings = ({ facts }: TurnTaken) => facts.filter(({ name }) => name !== "task.moved");
+  for (const [name, wanted] of Object.entries(told)) {
+    const stepping = task();
+    for (const step of ["open", "began"]) stepping.take(message(stepping, step));
+    const [happening, ...more] = happenings(stepping.take(message(stepping, name)));
+    t.match([happening, more], [wanted[0], []], name);
+  }
+  const stepping = task();
+  for (const step of paths.done?.slice(0, -1) ?? []) {
+    t.notMatch(stepping.take(message(stepping, step)).facts, [{ name: "task.finished" }], step);
+  }
+  const over = happenings(stepping.take(message(stepping, "finished early")));
+  t.match(over, [
+    { name: "task.finished", happening: { teamId, lineId, task: { id: "task_1", stationKey: "review" }, ask: null } },
+  ]);
+  t.equal(over.length, 1);
+  for (const name of ["left", "note", "another run's end"]) {
+    t.same(happenings(stepping.take(message(stepping, name))), [], name);
+  }
 });
 
 t.test("after five abandoned runs in a row the task goes to a person; a completed run resets the count", async (t) => {

@@ -99,7 +99,7 @@ t.test("a call acts as whoever started the task, with what the host gave for the
   t.same(await scene.recorded(), [[userId, "not-connected"]], "what the person ended at the host is not used");
 });
 
-t.test("who disconnects their account is not acted as any more", async (t) => {
+t.test("nobody acts as a person who disconnected their account", async (t) => {
   const scene = await open(t);
   const { host, mate } = scene;
   await connect(scene, mate, { whose: "me", account });
