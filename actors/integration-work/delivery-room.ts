@@ -10,6 +10,8 @@ export const SWEEP_MS = 24 * 60 * 60 * 1_000;
 /** Rows that are read at once for those that may go, and how often in one turn for bodies. */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
+/** Of the oldest rows so few are not over, mostly, that reading these beside those that go finds them. */
+const FEW = 3;
 
 /** Counts a delivery that is recorded, and has it worked. */
 export function count(
@@ -31,9 +33,14 @@ export function count(
 
 /** Removes the oldest deliveries that are over, where too many are stored. */
 export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
-  if (context.ended <= MAX_ENDED) return context;
-  const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: SCAN_LIMIT });
-  const oldest = rows.filter(({ state }) => isOver(state)).slice(0, context.ended - MAX_ENDED);
+  const surplus = context.ended - MAX_ENDED;
+  if (surplus <= 0) return context;
+  const oldestOf = (limit: number) => {
+    const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit });
+    return rows.filter(({ state }) => isOver(state)).slice(0, surplus);
+  };
+  const first = oldestOf(surplus + FEW);
+  const oldest = first.length === surplus ? first : oldestOf(SCAN_LIMIT);
   return oldest.reduce((left, row) => remove(turn, left, row), context);
 }
 

@@ -22,16 +22,32 @@ export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
 /** Writes the row of a new delivery; `working` where it has a place at once. */
 export function insertDelivery(
   turn: Turn,
-  { body, ...delivery }: NewDelivery,
+  delivery: NewDelivery,
   state: "accepted" | "working" = "accepted",
 ): DeliveryRow {
+  const { integrationId, teamId, source, block, key, headers, cursor, causes, redeliveryOf } = delivery;
+  // Each member by its name: objects that are spread cost more than the row that is written.
   const row: DeliveryRow = {
-    ...delivery,
     id: turn.newId("dlv"),
+    integrationId,
+    teamId,
+    source,
+    block,
+    key,
     receivedAt: timeText(turn.now),
-    ...{ state, reason: null, endedAt: null, attempts: 0, retryAt: null },
-    body: toStoredBody(turn, body),
-    ...{ repeated: 0, skipped: 0, redeliveredAs: null },
+    state,
+    reason: null,
+    endedAt: null,
+    attempts: 0,
+    retryAt: null,
+    headers,
+    body: toStoredBody(turn, delivery.body),
+    cursor,
+    causes,
+    repeated: 0,
+    skipped: 0,
+    redeliveryOf,
+    redeliveredAs: null,
   };
   deliveries.insert(turn, turn.self.partition, row);
   return row;

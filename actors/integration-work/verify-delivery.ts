@@ -46,9 +46,14 @@ export function isVerified(delivery: ReceivedDelivery, { verify, secret, nowMs }
  * is linear in its length: whoever sends it is not known yet.
  */
 function listSignatures({ prefix, encoding }: Scheme, header: string): readonly Buffer[] {
-  const betweenCommas = header.split(",", MAX_SIGNATURES).map((part) => part.trim());
-  const parts = [header.trim(), ...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas].slice(0, MAX_SIGNATURES);
+  const whole = header.trim();
+  const parts = [whole];
+  if (/[\s,]/.test(whole)) {
+    const betweenCommas = header.split(",", MAX_SIGNATURES).map((part) => part.trim());
+    parts.push(...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas);
+  }
   return parts
+    .slice(0, MAX_SIGNATURES)
     .flatMap((part) => (part.startsWith(prefix) ? part.slice(prefix.length) : []))
     .filter((text) => ENCODED[encoding].test(text))
     .map((text) => Buffer.from(text, encoding));

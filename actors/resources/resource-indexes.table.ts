@@ -23,7 +23,7 @@ const lookupKeys = table<true>("resource-word");
 const keyReferrers = table<ResourceUser>("word-reference");
 
 /** Tables that work reads at every step and only configuration changes write. */
-export const configurationTables: readonly string[] = [resources.name, lookupKeys.name];
+export const configurationTables: readonly string[] = [resources.name, resourceAddresses.name, lookupKeys.name];
 
 /** Selects resources of a team by a lookup key. */
 export interface LookupKeyQuery {

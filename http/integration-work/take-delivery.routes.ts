@@ -90,13 +90,18 @@ function toNewDelivery(
   received: ReceivedDelivery,
   cause: string | undefined,
 ): NewDelivery {
-  const { id: integrationId, workspaceId, teamId } = receiver.integration;
-  const team = { workspaceId, teamId: teamId ?? "" };
+  const { id: integrationId, workspaceId } = receiver.integration;
+  const teamId = receiver.integration.teamId ?? "";
   return {
-    ...{ integrationId, teamId: team.teamId, source: "webhook", block: "webhook" },
+    integrationId,
+    teamId,
+    source: "webhook",
+    block: "webhook",
     key: toDeliveryKey(receiver, received),
     headers: toStoredHeaders(receiver, received),
-    ...{ cursor: null, redeliveryOf: null, body: received.bytes },
-    causes: cause === undefined ? [] : chainWithin(reading, team, cause),
+    cursor: null,
+    redeliveryOf: null,
+    body: received.bytes,
+    causes: cause === undefined ? [] : chainWithin(reading, { workspaceId, teamId }, cause),
   };
 }
