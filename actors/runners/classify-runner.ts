@@ -93,6 +93,8 @@ export type RunnerEvent =
   | RunnerLeft
   /** On a connection that a newer one has replaced. */
   | Plain<"connection.old">
+  /** The message before it was not taken. */
+  | Plain<"report.early">
   | RunnerDisconnected
   | Sending<"claim.given">
   | ClaimDropped
@@ -146,7 +148,8 @@ function unsentClaims(turn: TurnReading, received: number): Set<string> {
   return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));
 }
 
-function classifyReport({ n, ack, message }: RunnerReported, { received }: RunnerContext): RunnerEvent {
+function classifyReport({ n, ack, follows = 0, message }: RunnerReported, { received }: RunnerContext): RunnerEvent {
+  if (follows > received) return { type: "report.early" };
   if (n <= received) return { type: "report.repeated", n, ack };
   return message.type === "offer"
     ? { type: "slots.changed", n, ack, slots: message.slots }

@@ -25,7 +25,8 @@
  * | connected | lease.over (woken `lease`)        | away      | every claim is lost; no new runs until it connects    |
  * | away      | lease.over (woken `lease`)        | (ended)   | every claim is lost; the runner is removed            |
  *
- * A message on a replaced connection (connection.old) is refused.
+ * A message on a replaced connection (connection.old) is refused, and so is one that follows a message which was not taken
+ * (report.early).
  */
 import { assertEvent, assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";

@@ -19,6 +19,11 @@ export interface RunnerReported extends Answered<{ readonly received: number }> 
   readonly connection: string;
   readonly n: number;
   readonly ack: number;
+  /**
+   * The number of the message before it on the same connection, which may not be taken yet: without that one it is refused.
+   * Absent for the first.
+   */
+  readonly follows?: number;
   readonly message: RunnerMessage;
 }
 export interface RunnerBeat extends Message {

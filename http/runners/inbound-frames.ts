@@ -1,38 +1,58 @@
 import { MAX_FRAME_BYTES, type RunnerFrame, runnerFrameSchema } from "../../actors/runners/protocol.js";
+import { Queue } from "../../runtime/queue.js";
 import { NotAccepted } from "../../runtime/runtime.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
 
 /**
- * Most frames that wait, and characters in them: more than a runner keeps unacknowledged, which it sends all at once
- * after a reconnect.
+ * Most frames that wait beside one that is handled, and characters in them: more than a runner keeps unacknowledged, which
+ * it sends all at once after a reconnect.
  */
 const MAX_WAITING = 4_096;
 const MAX_WAITING_CHARACTERS = 2 * MAX_FRAME_BYTES;
+
+/** Frames that are handled at once, and characters in them; one always is, however long. */
+const MAX_UNDER_WAY = 64;
+const MAX_CHARACTERS_UNDER_WAY = 1024 * 1024;
 
 /** Said to a runner whose connection is not the one that its actor takes frames from. */
 const NOT_TAKEN = "the lease is over, or another connection took over";
 
 export interface InboundFramesOptions {
-  /** Handles a frame. No frame follows one for which it rejects. */
+  /**
+   * Handles a frame. It is called in order, for a frame after the hello while earlier ones are still handled: it hands each
+   * to whoever takes them in that order, and no message past one that was not taken.
+   */
   readonly take: (frame: RunnerFrame) => Promise<void>;
   /** Whether the connection is open: no frame is handled after its end. */
   readonly isOpen: () => boolean;
   readonly end: EndConnection;
 }
 
+/** Something to do in its turn. */
+interface Work {
+  readonly begin: () => Promise<void>;
+  /** It waits for all before it, and all after it wait for it. */
+  readonly isAlone: boolean;
+  readonly characters: number;
+}
+
 /**
  * The queue of frames from one runner.
  *
- * 1. Frames are handled in order, and none after one that failed: the runner sends that one again, and it would count
- *    as a duplicate if a later number had been handled before.
- * 2. The queue is bounded. When it is full, no frame is accepted, and the connection is closed after the waiting ones
+ * 1. Frames are handled in order, and none begins after one that failed: the runner sends that one again. Messages that
+ *    had begun before say which one they follow, so that none is taken without it.
+ * 2. Frames after the hello do not wait for each other, so that messages that come together are stored together.
+ * 3. The queue is bounded. When it is full, no frame is accepted, and the connection is closed after the waiting ones
  *    are handled; the runner reconnects and continues from there.
  */
 export class InboundFrames {
   readonly #options: InboundFramesOptions;
-  #turn: Promise<void> = Promise.resolve();
-  #waiting = 0;
+  readonly #waiting = new Queue<Work>();
   #waitingCharacters = 0;
+  #underWay = 0;
+  #underWayCharacters = 0;
+  /** All after what is under way wait for it. */
+  #isAlone = false;
   #isFull = false;
 
   constructor(options: InboundFramesOptions) {
@@ -43,31 +63,67 @@ export class InboundFrames {
   add(text: string): void {
     const { isOpen, end, take } = this.#options;
     if (this.#isFull || !isOpen()) return;
-    this.#isFull = this.#waiting >= MAX_WAITING || this.#waitingCharacters + text.length > MAX_WAITING_CHARACTERS;
-    if (this.#isFull) return this.#inTurn(async () => end(AGAIN, "too much was sent at once: try again"));
+    const characters = text.length;
+    this.#isFull =
+      this.#waiting.length + this.#underWay > MAX_WAITING ||
+      this.#waitingCharacters + characters > MAX_WAITING_CHARACTERS;
+    if (this.#isFull) return this.#alone(async () => end(AGAIN, "too much was sent at once: try again"));
     const frame = parseFrame(text);
     if (frame === null) return end(BAD_FRAME, "this is no frame of the runner protocol");
-    this.#waiting += 1;
-    this.#waitingCharacters += text.length;
-    this.#inTurn(async () => {
-      this.#waiting -= 1;
-      this.#waitingCharacters -= text.length;
-      await take(frame);
-    });
+    const begin = async () => {
+      if (isOpen()) await take(frame);
+    };
+    this.#push({ begin, characters, isAlone: frame.frame === "hello" });
   }
 
-  /** Runs `work` after the current frame, whether that succeeds or not. Call it when the connection is closed. */
+  /** Runs `work` after all frames before, whether they succeed or not. Call it when the connection is closed. */
   closed(work: () => Promise<void>): void {
-    this.#turn = this.#turn.then(work).catch(() => undefined);
+    this.#push({ begin: () => work().catch(() => undefined), characters: 0, isAlone: true });
   }
 
-  #inTurn(work: () => Promise<void>): void {
-    const { isOpen, end } = this.#options;
-    this.#turn = this.#turn
-      .then(() => (isOpen() ? work() : undefined))
+  #alone(work: () => Promise<void>): void {
+    const { isOpen } = this.#options;
+    const begin = async () => {
+      if (isOpen()) await work();
+    };
+    this.#push({ begin, characters: 0, isAlone: true });
+  }
+
+  #push(work: Work): void {
+    this.#waitingCharacters += work.characters;
+    this.#waiting.push(work);
+    this.#beginNext();
+  }
+
+  #beginNext(): void {
+    for (let next = this.#waiting.first(); next !== undefined && this.#mayBegin(next); next = this.#waiting.first()) {
+      this.#waiting.take();
+      this.#waitingCharacters -= next.characters;
+      this.#begin(next);
+    }
+  }
+
+  #mayBegin({ isAlone, characters }: Work): boolean {
+    if (this.#underWay === 0) return true;
+    if (isAlone || this.#isAlone) return false;
+    return this.#underWay < MAX_UNDER_WAY && this.#underWayCharacters + characters <= MAX_CHARACTERS_UNDER_WAY;
+  }
+
+  #begin({ begin, isAlone, characters }: Work): void {
+    this.#underWay += 1;
+    this.#underWayCharacters += characters;
+    this.#isAlone = isAlone;
+    begin()
       .catch((error: unknown) => {
+        const { isOpen, end } = this.#options;
         // A runner that is refused now reconnects; the runtime logs bugs.
-        end(AGAIN, error instanceof NotAccepted ? NOT_TAKEN : "try again");
+        if (isOpen()) end(AGAIN, error instanceof NotAccepted ? NOT_TAKEN : "try again");
+      })
+      .finally(() => {
+        this.#underWay -= 1;
+        this.#underWayCharacters -= characters;
+        this.#isAlone = false;
+        this.#beginNext();
       });
   }
 }

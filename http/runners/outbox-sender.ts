@@ -41,6 +41,11 @@ export class OutboxSender {
     this.#sent = options.received;
   }
 
+  /** Whether the runner was sent the message of this number. */
+  hasSent(n: number): boolean {
+    return n <= this.#sent;
+  }
+
   /** Sends the waiting messages. Call it when there are new ones, and when the socket's buffer is drained. */
   flush(): void {
     const { runtime, source, runner, features, socket, isOpen, isAdmitted } = this.#options;

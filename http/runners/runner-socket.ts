@@ -90,6 +90,9 @@ class RunnerConnection implements SocketHandler {
   #unlistenWanted: () => void = noop;
   /** The number of the last message that was handled. */
   #received = 0;
+  /** The number of the last message that was handed over; null before the first. */
+  #handedOver: number | null = null;
+  #isAckPlanned = false;
   /** Set once the connection is closed or being closed: nothing is handled or sent after that. */
   #hasEnded = false;
   #cancelRecheck: () => void = noop;
@@ -143,10 +146,12 @@ class RunnerConnection implements SocketHandler {
     switch (frame.frame) {
       case "message": {
         const { n, ack, message } = frame;
-        const said: RunnerReported = { type: "runner.said", connection, n, ack, message };
+        const follows = this.#handedOver === null ? {} : { follows: this.#handedOver };
+        const said: RunnerReported = { type: "runner.said", connection, n, ack, ...follows, message };
+        this.#handedOver = n;
         await runtime.ask(toRef(runner), said);
         this.#received = Math.max(this.#received, n);
-        return this.#send({ frame: "ack", ack: this.#received });
+        return this.#acknowledge();
       }
       case "beat": {
         const beat: RunnerBeat = { type: "runner.beat", connection, ack: frame.ack };
@@ -218,7 +223,7 @@ class RunnerConnection implements SocketHandler {
     this.#unlisten = listenTo(runtime.feed, workspaceId, runnerTopic(runnerId), (news) => {
       const isReplaced = "connection" in news && news.connection !== this.#connection;
       if (isReplaced) this.#end(REPLACED, "the runner connected anew");
-      else this.#unlessDamaged(() => outbox.flush());
+      else if ("connection" in news || !outbox.hasSent(news.n)) this.#unlessDamaged(() => outbox.flush());
     });
     outbox.flush();
   }
@@ -256,6 +261,16 @@ class RunnerConnection implements SocketHandler {
       if (!isDamage(error)) throw error;
       this.#end(AGAIN, "what is stored is damaged");
     }
+  }
+
+  /** Acknowledges what was handled: messages that were stored together are acknowledged together. */
+  #acknowledge(): void {
+    if (this.#isAckPlanned) return;
+    this.#isAckPlanned = true;
+    queueMicrotask(() => {
+      this.#isAckPlanned = false;
+      this.#send({ frame: "ack", ack: this.#received });
+    });
   }
 
   #send(frame: ServiceFrame): void {

@@ -33,6 +33,7 @@ const messages: Record<string, Message> = {
   "hello of another instance": hello({ instance: "instance_2" }, "con_2"),
   said: said(1, started),
   "said on an older connection": said(1, started, { connection: "con_0" }),
+  "said after what was not taken": said(2, started, { follows: 1 }),
   offer: said(1, { type: "offer", slots: 0 }),
   beat: { type: "runner.beat", connection: "con_1", ack: 0 } as Message,
   "beat on an older connection": { type: "runner.beat", connection: "con_0", ack: 0 } as Message,
@@ -111,6 +112,14 @@ t.test("the first hello is answered, offered to the dispatcher, and begins the l
   t.match(offersOf(turn), [{ runnerId: "runner_1", poolId: "pool_1", labels: ["gpu"], slots: 2, connected: true }]);
   t.same(turn.wakes, [{ name: "lease", dueMs: NOW + LEASE_MS }]);
   t.equal(connectedRunners.list(stepping.rows).length, 1);
+});
+
+t.test("a message is taken after the one that it follows, and not without it", async (t) => {
+  const stepping = runner(["hello"]);
+  t.equal(stepping.take(said(3, started, { follows: 2 })).taken, false);
+  t.equal(stepping.take(said(2, started)).taken, true, "the first of a connection follows none");
+  t.equal(stepping.take(said(3, started, { follows: 2 })).taken, true);
+  t.same(stepping.take(said(3, started, { follows: 2 })).answer, { received: 3 }, "again, and only acknowledged");
 });
 
 t.test("a runner that comes back keeps the claims it holds under their fences, and loses the others", async (t) => {
