@@ -59,7 +59,18 @@ const types: Readonly<Record<ToolInput["type"], z.ZodType>> = {
   array: z.array(z.unknown(), "must be a list"),
 };
 
+const schemas = new WeakMap<ToolInputs, ReturnType<typeof makeInputsSchema>>();
+
+/** The schema of the inputs, made once for each declaration in memory: the first check compiles it. */
 function inputsSchema(declared: ToolInputs) {
+  const known = schemas.get(declared);
+  if (known !== undefined) return known;
+  const made = makeInputsSchema(declared);
+  schemas.set(declared, made);
+  return made;
+}
+
+function makeInputsSchema(declared: ToolInputs) {
   const shape = Object.entries(declared).map(([name, input]) => [name, inputSchema(input)] as const);
   return z.strictObject(Object.fromEntries(shape), "must be an object");
 }

@@ -100,7 +100,27 @@ export function offersTools({ tools, replay }: WithTools & { readonly replay?: R
   return tools !== undefined && replay?.does !== "check";
 }
 
-/** The tools of a run, in the order of its station; empty for none. */
+/** Characters of texts whose tools are held in memory; the oldest go first. */
+const MAX_READ_CHARACTERS = 4 * 1024 * 1024;
+
+/** The tools of texts that were read, by workspace and digest: each call of a run reads the same. */
+const read = new Map<string, { readonly tools: readonly FrozenTool[]; readonly characters: number }>();
+let readCharacters = 0;
+
+/** The tools of a run, in the order of its station; empty for none. Equal ones are the same objects. */
 export function readFrozenTools(reading: Reading, workspaceId: string, { tools }: WithTools): readonly FrozenTool[] {
-  return tools === undefined ? [] : JSON.parse(getText(reading, workspaceId, tools.digest));
+  if (tools === undefined) return [];
+  const name = `${workspaceId} ${tools.digest}`;
+  const known = read.get(name);
+  if (known !== undefined) return known.tools;
+  const text = getText(reading, workspaceId, tools.digest);
+  const made = { tools: JSON.parse(text) as readonly FrozenTool[], characters: text.length };
+  read.set(name, made);
+  readCharacters += made.characters;
+  for (const [oldest, { characters }] of read) {
+    if (readCharacters <= MAX_READ_CHARACTERS) break;
+    read.delete(oldest);
+    readCharacters -= characters;
+  }
+  return made.tools;
 }
