@@ -45,8 +45,8 @@ import { UndeliveredMessages } from "./undelivered.js";
 
 /** With this many ready actors, no more work is fetched from disk. */
 const ENOUGH_READY = 1_024;
-/** Undelivered messages read from disk for one actor at once. */
-const READ_BACK = 64;
+/** Wake-ups that are due and taken before turns go on: each may load its actor. */
+const WOKEN_AT_ONCE = 64;
 
 /** Starts a runtime over an open store. It continues what an earlier process left unfinished. See SEMANTICS.md. */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
@@ -244,7 +244,7 @@ class Host implements Runtime {
 
   #wakeDue(): void {
     const now = this.clock.now();
-    while (this.#cells.ready < ENOUGH_READY) {
+    for (let woken = 0; woken < WOKEN_AT_ONCE && this.#cells.ready < ENOUGH_READY; woken++) {
       const timer = this.#timers.takeDue(now);
       if (timer === undefined) return;
       this.#wake(timer);
@@ -270,7 +270,7 @@ class Host implements Runtime {
   /** Takes one message of an actor. */
   #serve(cell: Cell): void {
     if (cell.suspendedUntilMs > 0) return;
-    if (cell.mailbox.length === 0 && cell.hasUndelivered) this.#undelivered.readBack(cell, READ_BACK);
+    if (cell.mailbox.length === 0 && cell.hasUndelivered) this.#undelivered.readBack(cell);
     const envelope = cell.mailbox.first();
     if (envelope === undefined) return;
     if (this.#turns.take(cell, envelope, this.#batch)) {

@@ -53,7 +53,7 @@ export const defaultLimits: RuntimeLimits = {
   turnsPerBatch: 1_024,
   feedEntries: 10_000,
   feedBytes: 16 * 1024 * 1024,
-  timersInMemory: 8_192,
+  timersInMemory: 2_048,
 };
 
 export interface RuntimeLog {

@@ -1,3 +1,4 @@
+import { compareKeys } from "../storage/key-order.js";
 import { GLOBAL_PARTITION, metaSpace, timerSpace } from "../storage/keys.js";
 import { listKeys } from "../storage/list-keys.js";
 import { isBelow } from "../storage/ranges.js";
@@ -23,13 +24,15 @@ const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
 const LATEST_KEY: Key = [GLOBAL_PARTITION, metaSpace, "latest-time"];
 /** How often that row is written, in milliseconds, with the next wake-up that is set. */
 const MARK_EVERY_MS = 60_000;
+/** Most rows read at once, less when the window is smaller: about a millisecond. */
+const ROWS_READ = 256;
 
 /**
  * Durable wake-ups. Owns the timer rows, and keeps a window of the earliest ones in memory. Only the cell knows which
  * wake-ups of its actor are current, so a timer returned here may be stale.
  *
- * 1. Every row due before `#horizonMs` is in the heap or was returned; every other row is on disk (or in the overlay).
- * 2. The heap holds at most twice the window, plus the timers due in the last millisecond before the horizon.
+ * 1. Every row up to `#lastRead` is in the heap or was returned; every other row is on disk (or in the overlay).
+ * 2. The heap holds at most twice the window, and rows are read a few at a time, however many are due at once.
  * 3. Timers are returned in due order.
  * 4. A row says in its key when it is due, and the actor's record confirms it. Its value is when it was set: when the
  *    clock goes back, what was set later than it is now was set while the clock was ahead, and is due after the time that it
@@ -43,7 +46,10 @@ export class Timers {
   #heap: Alarm[] = [];
   /** What was set while the clock was ahead; it may be in the heap under its own time too, and is stale there then. */
   readonly #early: Alarm[] = [];
-  #horizonMs = 0;
+  /** The key of the last row that was read, or that is kept in memory; null before the first. */
+  #lastRead: Key | null = null;
+  /** All rows were read. */
+  #hasAll = false;
   /** The latest time that was seen, by this process or the one before. */
   #latestMs: number;
   #markedMs: number;
@@ -66,12 +72,13 @@ export class Timers {
   /** Writes the row of a wake-up. The caller sets the alarm afterwards ({@link setAlarm}). */
   set(writing: Writing, timer: Timer): void {
     const nowMs = this.#clock.now();
-    writing.put(timerKey(timer), nowMs);
+    const key = timerKey(timer);
+    writing.put(key, nowMs);
     if (nowMs - this.#markedMs >= MARK_EVERY_MS) {
       this.#markedMs = nowMs;
       writing.put(LATEST_KEY, nowMs);
     }
-    if (timer.dueMs >= this.#horizonMs) return;
+    if (!this.#hasAll && (this.#lastRead === null || compareKeys(key, this.#lastRead) > 0)) return;
     push(this.#heap, toAlarm(timer));
     if (this.#heap.length > 2 * this.#windowSize) this.#shrink();
   }
@@ -116,19 +123,14 @@ export class Timers {
     this.#due();
   }
 
-  /** Fills the empty heap from the rows at the horizon and later. */
+  /** Fills the empty heap with the next rows. */
   #load(): void {
-    if (this.#horizonMs === Number.POSITIVE_INFINITY) return;
-    const from = this.#horizonMs === 0 ? {} : { after: [...PREFIX, this.#horizonMs - 1] };
-    const keys = this.#keys({ prefix: PREFIX, ...from, limit: this.#windowSize });
-    const last = keys.at(-1);
-    if (last === undefined || keys.length < this.#windowSize) {
-      this.#horizonMs = Number.POSITIVE_INFINITY;
-    } else {
-      // The limit may fall inside a millisecond: read the rest of that millisecond too.
-      this.#horizonMs = toTimer(last).dueMs + 1;
-      keys.push(...this.#keys({ prefix: PREFIX, after: last, before: [...PREFIX, this.#horizonMs] }));
-    }
+    if (this.#hasAll) return;
+    const from = this.#lastRead === null ? {} : { after: this.#lastRead };
+    const limit = Math.min(this.#windowSize, ROWS_READ);
+    const keys = this.#keys({ prefix: PREFIX, ...from, limit });
+    this.#hasAll = keys.length < limit;
+    this.#lastRead = keys.at(-1) ?? this.#lastRead;
     // Rows are in due order, and a sorted array is a heap.
     this.#heap = keys.map((key) => toAlarm(toTimer(key)));
   }
@@ -154,12 +156,11 @@ export class Timers {
 
   /** Drops the later half; their rows are read again when they come near. */
   #shrink(): void {
-    this.#heap.sort((a, b) => a.takeMs - b.takeMs);
-    const horizonMs = this.#heap[this.#windowSize]?.takeMs ?? Number.POSITIVE_INFINITY;
-    const first = this.#heap[0]?.takeMs ?? 0;
-    if (horizonMs === first) return;
-    this.#horizonMs = horizonMs;
-    this.#heap = this.#heap.filter(({ takeMs }) => takeMs < horizonMs);
+    this.#heap.sort((a, b) => a.takeMs - b.takeMs || compareKeys(timerKey(a), timerKey(b)));
+    this.#heap.length = this.#windowSize;
+    const last = this.#heap.at(-1);
+    this.#lastRead = last === undefined ? null : timerKey(last);
+    this.#hasAll = false;
   }
 }
 

@@ -15,6 +15,8 @@ export interface UndeliveredRow {
 const COUNTER: Key = [GLOBAL_PARTITION, metaSpace, "mail-sequence"];
 /** Sequence numbers reserved on disk at once. */
 const BLOCK = 1_000_000;
+/** Messages read from disk for one actor at once. */
+const READ_BACK = 64;
 
 /**
  * Numbers messages between actors, and stores those that are not taken in the batch that sends them.
@@ -53,12 +55,12 @@ export class UndeliveredMessages {
     if (envelope.stored) this.#writing.remove(undeliveredKey(envelope));
   }
 
-  /** Loads up to `limit` messages from disk into the mailbox of a cell, in order. Damaged ones are left out. */
-  readBack(cell: Cell, limit: number): void {
+  /** Loads some messages from disk into the mailbox of a cell, in order. Damaged ones are left out. */
+  readBack(cell: Cell): void {
     const { partition, kind, id } = cell.to;
     const prefix = [partition, undeliveredSpace, kind, id];
     const after = [...prefix, cell.readUpTo];
-    const rows = this.#writing.range<UndeliveredRow>({ prefix, after, limit, onDamaged: () => undefined });
+    const rows = this.#writing.range<UndeliveredRow>({ prefix, after, limit: READ_BACK, onDamaged: () => undefined });
     for (const row of rows) {
       const sequence = Number(row.key[4]);
       const envelope = Envelope.sent(cell.to, row.value.message, sequence);
@@ -66,7 +68,7 @@ export class UndeliveredMessages {
       cell.mailbox.push(envelope);
       cell.readUpTo = sequence;
     }
-    cell.hasUndelivered = rows.length === limit;
+    cell.hasUndelivered = rows.length === READ_BACK;
   }
 }
 

@@ -121,7 +121,7 @@ t.test(
     }
     await harness.advance(5_000);
     t.equal(rows(harness), count);
-    t.ok(harness.runtime.stats().timers <= 64, "the rest is on disk");
+    t.ok(harness.runtime.stats().timers <= 32, "the rest is on disk, however many share a millisecond");
     harness.crash();
     await harness.advance(3_600_000);
     const from = harness.batches.length;
