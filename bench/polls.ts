@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as pause } from "node:timers/promises";
 import { createActorTypes } from "../actors/actor-types.js";
+import { cachedTables } from "../actors/cached-tables.js";
 import { evaluationEffect } from "../actors/integration-work/delivery-evaluation.effects.js";
 import { pollRef } from "../actors/integration-work/poll.messages.js";
 import { integrationSchema } from "../actors/integrations/definition.js";
@@ -144,7 +145,8 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   };
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const runtime: Runtime = await createRuntime({
-    ...{ store, clock, scheduler, randomBytes, log: console },
+    ...{ store, clock, scheduler, randomBytes, log: console, cachedTables },
+    elapsedMs: () => performance.now(),
     catalogue: {
       ...{ actors: createActorTypes(kinds), subscribers: [], gates: [] },
       effects: [integrationRequestEffect(parts), evaluationEffect(parts)],

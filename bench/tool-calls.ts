@@ -12,12 +12,22 @@ import { percentile, type Table } from "./support/table.js";
 const RUNS = 8;
 const OPEN_CALLS = 8;
 const CALLS = 500;
+/** Calls one after another, each alone. */
+const CALLS_ALONE = 100;
 const ROUNDS = 3;
 
 /** How long each call took, in milliseconds, and all of them together. */
 interface Timed {
   readonly perSecond: number;
   readonly each: readonly number[];
+  /** Time of the processor a call, of this process. */
+  readonly cpuMicros: number;
+}
+
+/** The same of requests made directly, and of calls. */
+interface Round {
+  readonly direct: Timed;
+  readonly called: Timed;
 }
 
 /** Makes a call, the n-th of all; `lane` is one of {@link RUNS} times {@link OPEN_CALLS}. */
@@ -37,45 +47,71 @@ export async function run(): Promise<Table> {
     await answer.body.text();
   };
   const { calling, close } = await openCalls(url);
-  const figures: { direct: Timed; called: Timed }[] = [];
+  const together: Round[] = [];
+  const alone: Round[] = [];
+  let from = 0;
+  const measure = async (of: Pick<Wanted, "calls" | "open">): Promise<Round> => {
+    const wanted = { ...of, from };
+    from += of.calls;
+    return { direct: await time(direct, wanted), called: await time(calling, wanted) };
+  };
   // In turns, so that other load affects both alike.
   for (let round = 0; round < ROUNDS; round++) {
-    const from = round * CALLS;
-    figures.push({ direct: await time(direct, from), called: await time(calling, from) });
+    together.push(await measure({ calls: CALLS, open: RUNS * OPEN_CALLS }));
+    alone.push(await measure({ calls: CALLS_ALONE, open: 1 }));
   }
   await close();
   await agent.close();
   receiver.disconnect();
-  const [middle] = figures
-    .sort((left, right) => left.called.perSecond - right.called.perSecond)
-    .slice(Math.floor(ROUNDS / 2));
-  if (middle === undefined) throw new Error("nothing was measured");
-  const row = (name: string, { perSecond, each }: Timed) => [
+  const row = (name: string, { perSecond, each, cpuMicros }: Timed, least: Timed) => [
     name,
     Math.round(perSecond),
     percentile(each, 0.5).toFixed(1),
     percentile(each, 0.99).toFixed(1),
-    (perSecond / middle.direct.perSecond).toFixed(2),
+    Math.round(cpuMicros),
+    (perSecond / least.perSecond).toFixed(2),
   ];
+  const [many, one] = [middleOf(together), middleOf(alone)];
   return {
     title: "Tool calls",
     note:
       `${CALLS.toLocaleString("en-US")} calls of a tool by ${RUNS} runs, ${OPEN_CALLS} open in each, the middle one of ${ROUNDS} ` +
-      "rounds; the service with the runner's socket in one process, what is called in another, on loopback. A call is " +
+      `rounds, and ${CALLS_ALONE} one after another; the service with the runner's socket in one process, what is called in ` +
+      "another, on loopback. A call is " +
       "stored before it is made and after it was answered, each on disk before anything leaves, and an agent's call is " +
       "never made twice; the same request made directly stores nothing.",
-    columns: ["", "calls/s", "p50 ms", "p99 ms", "to the least"],
-    rows: [row("undici alone, the same request", middle.direct), row("Signalbox", middle.called)],
+    columns: ["", "calls/s", "p50 ms", "p99 ms", "CPU us a call", "to the least"],
+    rows: [
+      row("undici alone, the same request", many.direct, many.direct),
+      row("Signalbox", many.called, many.direct),
+      row("undici alone, one after another", one.direct, one.direct),
+      row("Signalbox, one after another", one.called, one.direct),
+    ],
   };
 }
 
-async function time(call: Calling, from: number): Promise<Timed> {
+function middleOf(rounds: readonly Round[]): Round {
+  const sorted = [...rounds].sort((left, right) => left.called.perSecond - right.called.perSecond);
+  const middle = sorted[Math.floor(sorted.length / 2)];
+  if (middle === undefined) throw new Error("nothing was measured");
+  return middle;
+}
+
+/** Which calls are made, and how many of them are open at once. */
+interface Wanted {
+  readonly from: number;
+  readonly calls: number;
+  readonly open: number;
+}
+
+async function time(call: Calling, { from, calls, open }: Wanted): Promise<Timed> {
   const each: number[] = [];
   let next = from;
   const beganMs = performance.now();
+  const cpuBefore = process.cpuUsage();
   await Promise.all(
-    Array.from({ length: RUNS * OPEN_CALLS }, async (_, lane) => {
-      while (next < from + CALLS) {
+    Array.from({ length: open }, async (_, lane) => {
+      while (next < from + calls) {
         const n = next;
         next += 1;
         const atMs = performance.now();
@@ -84,7 +120,9 @@ async function time(call: Calling, from: number): Promise<Timed> {
       }
     }),
   );
-  return { perSecond: (CALLS / (performance.now() - beganMs)) * 1_000, each };
+  const { user, system } = process.cpuUsage(cpuBefore);
+  const perSecond = (calls / (performance.now() - beganMs)) * 1_000;
+  return { perSecond, each, cpuMicros: (user + system) / calls };
 }
 
 /** A service whose runs may call a tool that posts to `url`. */
