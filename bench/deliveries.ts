@@ -20,7 +20,8 @@ const UNCOUNTED = 2;
 /** Short enough that what is taken and not worked yet stays below what an integration may have waiting. */
 const TIMES = { warmUpMs: 300, durationMs: 1_000 };
 const AT_ONCE = 1_000;
-const BODIES = 10_000;
+/** More than are taken in a round. */
+const BODIES = 8_000;
 const SECRET = "0123456789abcdef0123456789abcdef";
 
 const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
@@ -39,21 +40,30 @@ export async function run(): Promise<void> {
     console.log("\nDeliveries: skipped, uWebSockets.js has no binary that loads on this machine");
     return;
   }
-  const bodies = Array.from({ length: BODIES }, (_, n) => bodyOf(n));
   const bare: TakenFigures[] = [];
   const own: TakenFigures[] = [];
-  // In turns, so that other load affects both alike.
+  const rival = await openBareReceiver(uws);
+  const service = await openBenchService("uws");
+  const integration = await receiverOf(service, "false");
+  // In turns, so that other load affects both alike; no body comes twice.
   for (let round = 0; round < UNCOUNTED + ROUNDS; round++) {
-    const rival = await openBareReceiver(uws);
+    const bodies = Array.from({ length: BODIES }, (_, n) => bodyOf(round * BODIES + n));
     bare.push(await loadBy({ port: rival.port, request: bodies.map((body) => toRequest("/", body)) }));
-    await rival.close();
-    const service = await openBenchService("uws");
-    const integration = await receiverOf(service, "false");
     own.push(await loadBy({ port: service.port, request: bodies.map((body) => toRequest(integration.path, body)) }));
-    await service.close();
+    await workedOff(service, integration.path);
   }
-  const burst = await burstOf(bodies.slice(0, AT_ONCE));
+  await rival.close();
+  await service.close();
+  const burst = await burstOf(Array.from({ length: AT_ONCE }, (_, n) => bodyOf(n)));
   print(median(bare.slice(UNCOUNTED)), median(own.slice(UNCOUNTED)), burst);
+}
+
+/** Waits until no delivery of the integration waits or is worked. */
+async function workedOff(service: BenchService, path: string): Promise<void> {
+  for (const state of ["accepted", "working"]) {
+    while (!(await service.get(`${path}?limit=1&state=${state}`)).startsWith('{"items":[]'))
+      await new Promise((go) => setTimeout(go, 20));
+  }
 }
 
 interface TakenFigures extends LoadFigures {
@@ -72,12 +82,8 @@ async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
   const requests = bodies.map((body, n) => toRequest(integration.path, body).replaceAll("{n}", String(n)));
   const burst: Burst = { port: service.port, requests, status: 202 };
   const begunMs = performance.now();
-  const figures = (await inChild("./support/burst.js", burst)) as BurstFigures;
-  const path = `${integration.path}?limit=1&state=`;
-  for (const state of ["accepted", "working"]) {
-    while (!(await service.get(`${path}${state}`)).startsWith('{"items":[]'))
-      await new Promise((go) => setTimeout(go, 20));
-  }
+  const figures = (await sendToChild("./support/burst.js", burst)) as BurstFigures;
+  await workedOff(service, integration.path);
   const perSecond = AT_ONCE / ((performance.now() - begunMs) / 1_000);
   await service.close();
   return { ...figures, perSecond };
@@ -149,13 +155,16 @@ async function openBareReceiver(uws: Pick<typeof Uws, "App" | "us_socket_local_p
 
 async function loadBy(of: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...of };
+  const sent = sendToChild("./support/load.js", load);
+  // What is sent there was written here, and is no work of the receiver's.
   const begun = process.cpuUsage();
-  const figures = (await inChild("./support/load.js", load)) as LoadFigures;
+  const figures = (await sent) as LoadFigures;
   const { user, system } = process.cpuUsage(begun);
   return { ...figures, cpuMicros: (user + system) / figures.answered };
 }
 
-async function inChild(module: string, message: object): Promise<unknown> {
+/** Starts a module in a process of its own with a message, and returns what it answers. */
+async function sendToChild(module: string, message: object): Promise<unknown> {
   const child: ChildProcess = fork(new URL(module, import.meta.url));
   child.send(message);
   const [figures] = await once(child, "message");
