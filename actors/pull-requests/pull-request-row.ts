@@ -38,13 +38,13 @@ export function noteOnTask(turn: Turn, { taskAddress }: Pick<PullRequestContext,
   turn.send(taskAddress, note);
 }
 
-/** Changes the branch of the task, which the pull request writes alone. */
+/** Changes the branch of the task, which the pull request writes alone; it went where the task was removed. */
 export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Partial<TaskBranch>): void {
   const { partition } = turn.self;
-  const { taskId, repository, branch, base, id } = row;
+  const { taskId, repository, id } = row;
   if (taskId === null) return;
-  const known = findTaskBranch(turn, partition, { taskId, repository });
-  const before = known ?? { pullRequestId: id, branch, base, head: null, isDirty: false, serial: 1 };
+  const before = findTaskBranch(turn, partition, { taskId, repository });
+  if (before === undefined) return;
   // A later pull request of the task may have taken over.
   if (before.pullRequestId !== null && before.pullRequestId !== id) return;
   taskBranches.put(turn, partition, [taskId, repository], { ...before, ...changed });

@@ -1,5 +1,6 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { oldestEventMs } from "../events/event-log.table.js";
+import { listTaskPullRequests } from "../pull-requests/pull-request.table.js";
 import { waitingReviews } from "../pull-requests/waiting-review.table.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../resources/idempotency.table.js";
 import { type Keyed, recordRequest } from "../resources/repeated-request.js";
@@ -20,8 +21,8 @@ const LAST_EVENTS_MS = 10 * 60 * 1_000;
 const RUNS_AT_ONCE = 200;
 
 /**
- * Tasks that are over, with their runs. A task is kept while an event about it may be listed, and while it or one of its
- * runs is pinned, as by a request that may be repeated. One that ended in an earlier release, which did not record when,
+ * Tasks that are over, with their runs. A task is kept while an event about it may be listed, while a pull request of it
+ * is open or about to be, and while it or one of its runs is pinned, as by a request that may be repeated. One that ended in an earlier release, which did not record when,
  * counts from the first pass on.
  */
 export const taskRetention = retain(tasks, {
@@ -97,8 +98,14 @@ function isKept(turn: TurnReading, task: TaskRow, itsRuns: readonly RunRow[]): b
   const { id, teamId, partSinceMs: endedMs = turn.now } = task;
   const oldestMs = oldestEventMs(turn, turn.self.partition, teamId);
   if (oldestMs !== null && oldestMs <= endedMs + LAST_EVENTS_MS) return true;
-  if (isPinned(turn, { of: tasks.name, id })) return true;
+  if (isPinned(turn, { of: tasks.name, id }) || mayGoOn(turn, id)) return true;
   return itsRuns.some((run) => run.state !== "ended" || isPinned(turn, { of: runs.name, id: run.id }));
+}
+
+/** Whether a pull request of the task is open, or about to be: the task may be moved back. */
+function mayGoOn(turn: TurnReading, id: string): boolean {
+  const own = listTaskPullRequests(turn, turn.self.partition, id).filter(({ role }) => role === "own");
+  return own.some(({ state }) => state !== "merged" && state !== "closed" && state !== "failed");
 }
 
 function listRuns(turn: TurnReading, { id }: TaskRow): readonly RunRow[] {

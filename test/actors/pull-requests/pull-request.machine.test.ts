@@ -1,7 +1,7 @@
 import t from "tap";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { pushOrder } from "../../../actors/runners/push.js";
-import { findTaskBranch } from "../../../actors/runs/task-branch.table.js";
+import { findTaskBranch, taskBranches } from "../../../actors/runs/task-branch.table.js";
 import {
   closedAt,
   head,
@@ -238,6 +238,16 @@ t.test("closed and opened again: its decisions are discarded, the task's branch 
   pr.seen({ updatedAtMs: T0 + 2_000 });
   t.match([pr.actor.value, branchOf(pr)], ["open", { pullRequestId: "pr_1" }]);
   t.match(pullRequestFacts.list(pr.rows, workspaceId, [teamId]), [{ endedDay: "open" }]);
+});
+
+t.test("what becomes of it when its task was removed leaves no branch behind", async (t) => {
+  const pr = new SteppedPullRequest();
+  const attempt = pr.opening();
+  taskBranches.remove(pr.rows, workspaceId, taskId, repository);
+  pr.answer(attempt, { problem: null, pullRequest: pictureOf() });
+  t.same([pr.actor.value, branchOf(pr)], ["open", undefined]);
+  pr.seen(mergedAt(T0 + 5_000));
+  t.same([pr.actor.value, branchOf(pr)], ["merged", undefined]);
 });
 
 t.test("a merge while a run is about to push is told to the run, which goes to a person", async (t) => {

@@ -3,6 +3,9 @@ import { createActorTypes } from "../../../actors/actor-types.js";
 import { events } from "../../../actors/events/event-log.table.js";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
+import { pullRequestRef } from "../../../actors/pull-requests/pull-request.messages.js";
+import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
 import { runCheckouts, runSteps, runs } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
 import { findBlob } from "../../../actors/tables/blobs.js";
@@ -16,7 +19,8 @@ import { tasks } from "../../../actors/tasks/task.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import type { Writing } from "../../../storage/store.js";
 import { Harness } from "../../support/harness.js";
-import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
+import { pullRequestRow } from "../../support/pull-request-rows.js";
+import { memoryRows, type Stepping, stepByHand, withTurn } from "../../support/turn.js";
 import { lineId, putLine, teamId, workspaceId } from "../../support/work.js";
 
 const by = "usr_1";
@@ -91,6 +95,18 @@ t.test("a task is kept while it is open, pinned, listed or asked about", async (
     (rows) => rows.put(runs.key(workspaceId, "run_1"), { id: "run_1", taskId: "task_1", state: "running" }),
     (rows) => rows.put(runs.key(workspaceId, "run_1"), { id: "run_1", taskId: "task_1", state: "ended" }),
   );
+  for (const state of ["vetting", "pushing", "opening", "open"] as const) {
+    const own = pullRequestRow({ role: "own", taskId: "task_1", state });
+    const put = (rows: Writing, before: PullRequestRow | null, row: PullRequestRow) =>
+      withTurn(pullRequestRef(workspaceId, own.id), (turn) => pullRequests.put(turn, workspaceId, before, row), {
+        rows,
+      });
+    kept(
+      `with a pull request that is ${state}`,
+      (rows) => put(rows, null, own),
+      (rows) => put(rows, own, { ...own, state: "merged" }),
+    );
+  }
   const task = closedTask();
   task.now += 300 * DAY_MS;
   task.rows.remove([workspaceId, "row", "pin", "task", "task_1", "requests"]);
