@@ -118,8 +118,13 @@ function classifyGate({ id, refused }: GateAnswer, { context }: State, row: Pull
   return refused === null ? { type: "vet.allowed" } : { type: `left.${context.was}`, why: refused };
 }
 
-function classifyPushed({ runId, head }: BranchPushed, { context }: State, row: PullRequestRow): PullRequestEvent {
+function classifyPushed(
+  { runId, head }: BranchPushed,
+  { value, context }: State,
+  row: PullRequestRow,
+): PullRequestEvent {
   if (context.run?.id !== runId) return nothing;
+  if (isOver(value)) return { type: "pushed.over", head };
   return { type: row.number === null ? "pushed.first" : "pushed.again", head };
 }
 
@@ -129,11 +134,16 @@ function classifyNotPushed(
   subjectOf: () => EventSubject | null,
 ): PullRequestEvent {
   if (run?.id !== runId) return nothing;
+  if (isOver(value)) return { type: "pushed.over", head: null };
   // The runner is gone while hooks are still asked: nothing was pushed.
   if (problem === "nothing" || value === "vetting") return { type: `left.${was}`, why };
   const subject = problem !== "lost" && rejected === 0 ? subjectOf() : null;
   if (subject !== null) return { type: "push.retried", subject };
   return { type: was === "open" ? "left.open" : "left.failed", why };
+}
+
+function isOver(value: string): boolean {
+  return value === "closed" || value === "merged";
 }
 
 function classifyEffect(

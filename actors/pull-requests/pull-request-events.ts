@@ -83,6 +83,11 @@ interface PushedFirst extends Message {
   readonly type: "pushed.first" | "pushed.again";
   readonly head: string;
 }
+/** It was closed or merged while the runner pushed; `head` is null where nothing was pushed. */
+export interface PushedOver extends Message {
+  readonly type: "pushed.over";
+  readonly head: string | null;
+}
 /** The first push was not made: hooks are asked again. */
 interface PushRetried extends Message {
   readonly type: "push.retried";
@@ -167,6 +172,7 @@ export type PullRequestEvent =
   | AskRefused
   | VetAllowed
   | PushedFirst
+  | PushedOver
   | PushRetried
   | Left
   | OpeningDue

@@ -34,6 +34,8 @@
  * | closed, merged    |                                        |         |                                             |
  * | any but none,     | became.merged (told)                   | merged  | the same; its paths are read                |
  * | merged            |                                        |         |                                             |
+ * | closed, merged    | pushed.over (pull-request.pushed or    | same    | the run that pushed meanwhile is told; a    |
+ * |                   | not-pushed)                            |         | commit that was not merged: a line          |
  * | any but none      | became.same (told)                     | same    | recorded; asked where it is not clear       |
  * | merged            | files.due (woken `files`), files.later | merged  | its paths are read again later              |
  * | merged            | files.read                             | merged  | fact `pull-request.merged`, once            |
@@ -73,6 +75,7 @@ import type { PullRequestContext, PullRequestEvent } from "./pull-request-events
 import { changePullRequest, getPullRequest } from "./pull-request-row.js";
 import {
   end,
+  endPushing,
   look,
   lookAnew,
   lookLater,
@@ -81,6 +84,7 @@ import {
   stayOpen,
   takeFiles,
   takeGone,
+  takePushedOver,
   takeReverted,
   takeSeen,
 } from "./standing.js";
@@ -182,6 +186,11 @@ const machine = setup({
     }),
     stayOpen: assign(({ context, event }) => stayOpen(context, event.turn)),
     end: assign(({ context, event }) => end(context, event.turn)),
+    endPushing: ({ context, event }) => endPushing(context, event.turn),
+    takePushedOver: assign(({ context, event }) => {
+      assertEvent(event, "pushed.over");
+      return takePushedOver(context, event);
+    }),
     look: assign(({ context, event }) => look(context, event.turn)),
     lookAnew: assign(({ context, event }) => lookAnew(context, event.turn)),
     lookLater: assign(({ context, event }) => {
@@ -248,6 +257,9 @@ const machine = setup({
         "pushed.first": { target: "opening", actions: ["takePushed", "beginOpening"] },
         "pushed.again": { target: "open", actions: ["takePushed", "reopen", "stayOpen"] },
         "push.retried": { target: "vetting", actions: "vetAgain" },
+        // Its run is told when the push is over.
+        "became.merged": { target: "merged", actions: ["takeSeen", "endPushing", "readFiles"] },
+        "became.closed": { target: "closed", actions: ["takeSeen", "endPushing"] },
       },
     },
     opening: {
@@ -270,13 +282,14 @@ const machine = setup({
         "look.due": { actions: "look" },
       },
     },
-    closed: { on: { ...unmerged, "became.open": becomesOpen } },
+    closed: { on: { ...unmerged, "became.open": becomesOpen, "pushed.over": { actions: "takePushedOver" } } },
     merged: {
       on: {
         ...known,
         "files.due": { actions: "readFiles" },
         "files.later": { actions: "readFilesLater" },
         "files.read": { actions: "takeFiles" },
+        "pushed.over": { actions: "takePushedOver" },
       },
     },
     failed: {

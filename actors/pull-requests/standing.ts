@@ -92,8 +92,18 @@ export function takeGone(context: PullRequestContext, turn: Turn): void {
   noteOnTask(turn, context, `The pull request ${url}: ${why}`);
 }
 
-/** It is over: later runs of the task begin another. */
+/** It is over: later runs of the task begin another, and a run that waits for it is told. */
 export function end(context: PullRequestContext, turn: Turn): PullRequestContext {
+  endPushing(context, turn);
+  return tellRun(turn, context, { url: null, refused: toOver(getPullRequest(turn)) });
+}
+
+function toOver({ url, state }: PullRequestRow): string {
+  return `The pull request ${url} is ${state} meanwhile.`;
+}
+
+/** It is over while a runner pushes to it: the run waits for what becomes of that. */
+export function endPushing(context: PullRequestContext, turn: Turn): void {
   const row = getPullRequest(turn);
   const { taskId, state, repository, url, mergedAt, closedAt } = row;
   turn.cancelWake(LOOK);
@@ -109,7 +119,24 @@ export function end(context: PullRequestContext, turn: Turn): PullRequestContext
     };
     turn.publish(over);
   }
-  return tellRun(turn, context, { url: null, refused: `The pull request ${url} is ${state} meanwhile.` });
+}
+
+/**
+ * The push that was under way when it was closed or merged is over. A commit that came too late to be merged stays on the
+ * branch, in no pull request: the task says so. The branch of a closed one is gone on with.
+ */
+export function takePushedOver(
+  context: PullRequestContext,
+  { turn, head }: { readonly turn: Turn; readonly head: string | null },
+): PullRequestContext {
+  const row = getPullRequest(turn);
+  const { url, state, branch } = row;
+  if (state === "merged" && head !== null && head === row.head) return tellRun(turn, context, { url, refused: null });
+  if (state === "closed" && head !== null) changeTaskBranch(turn, row, { head });
+  if (state === "merged" && head !== null) {
+    noteOnTask(turn, context, `The commit ${head} was pushed to ${branch} after ${url} was merged, and is not in it.`);
+  }
+  return tellRun(turn, context, { url: null, refused: toOver(row) });
 }
 
 /** Reads what the merged pull request changed, which hooks are told. */

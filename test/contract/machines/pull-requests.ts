@@ -68,12 +68,19 @@ export const pullRequestTable: MachineTable = {
     "became.closed": "closed",
     "look.due": "same",
   },
-  closed: { ...known, "became.merged": "merged", "became.open": "open", "ask.refused": "same" },
+  closed: {
+    ...known,
+    "became.merged": "merged",
+    "became.open": "open",
+    "pushed.over": "same",
+    "ask.refused": "same",
+  },
   merged: {
     ...known,
     "files.due": "same",
     "files.later": "same",
     "files.read": "same",
+    "pushed.over": "same",
     "ask.refused": "same",
   },
   failed: {
