@@ -5,6 +5,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { Sealer } from "../sealer.js";
+import { type ForeseenRaise, ForeseenRaises } from "../tasks/foreseen-raise.js";
 import type { RaisedOpening } from "../tasks/team-marks.messages.js";
 import type { DeliveryEntry } from "./delivery.js";
 import { evaluateDelivery } from "./evaluate-delivery.js";
@@ -22,6 +23,7 @@ const raiseSchema = z.strictObject({
       title: z.string(),
       description: z.string(),
       assigneeEmail: z.string().nullable(),
+      assignee: z.string().nullable().describe("Who on the team has that mail address; null for nobody."),
     })
     .nullable(),
   branch: z.string().nullable(),
@@ -43,6 +45,14 @@ export const tryResultSchema = z
         event: z.int(),
         item: z.int().nullable(),
         raise: raiseSchema.nullable().describe("Null where nothing is raised."),
+        outcome: z
+          .enum(["opened", "said", "unmatched", "unrouted"])
+          .nullable()
+          .describe("What would become of it, as open tasks are now; null where nothing is raised."),
+        taskId: z
+          .string()
+          .nullable()
+          .describe("The open task with one of its marks; null for none, and for one that an entry before would open."),
         reason: z.string().nullable().describe("Why nothing is raised, or what is left out."),
       }),
     ),
@@ -53,6 +63,8 @@ export const tryResultSchema = z
 type TryResult = z.output<typeof tryResultSchema>;
 type TryEntry = TryResult["entries"][number];
 
+/** An entry that raises nothing. */
+const NOTHING = { raise: null, outcome: null, taskId: null } as const;
 /** Entries that are shown; those of real deliveries are told in several steps. */
 const MAX_SHOWN = 50;
 /** Entries that are shown as skipped. */
@@ -81,13 +93,15 @@ export function* tryDelivery(
     ...{ fields, block: "webhook", received, places: toEventPlaces(reading, receiver.integration) },
     ...{ from: FIRST_PLACE, captures: null, units: MAX_DELIVERY_UNITS, entriesLeft: MAX_SHOWN, leavesOutLookups: true },
     skipped: (place, reason) => {
-      if (skipped.length < MAX_SKIPPED_SHOWN) skipped.push({ ...toShownPlace(receiver, place), raise: null, reason });
+      if (skipped.length < MAX_SKIPPED_SHOWN) skipped.push({ ...toShownPlace(receiver, place), ...NOTHING, reason });
     },
   });
   if (evaluated.kind === "over") {
     return { ...known, state: evaluated.state, reason: evaluated.reason, entries: [], isCut: false };
   }
-  const raised = evaluated.entries.map((entry) => toTryEntry(receiver, entry));
+  const { workspaceId, teamId } = receiver.integration;
+  const foreseen = new ForeseenRaises(reading, { workspaceId, teamId: teamId ?? "" });
+  const raised = evaluated.entries.map((entry) => toTryEntry(receiver, entry, foreseen));
   const entries = [...raised, ...skipped].sort(
     (left, right) => left.event - right.event || placeIn(left) - placeIn(right),
   );
@@ -107,18 +121,23 @@ function toShownPlace({ webhook }: DeliveryReceiver, { event, item }: EntryPlace
 
 function toState(entries: readonly TryEntry[]): Pick<TryResult, "state" | "reason"> {
   if (entries.length === 0) return { state: "ignored", reason: "no event holds" };
-  if (entries.some(({ raise }) => raise !== null)) return { state: "done", reason: null };
+  const outcomes = entries.flatMap(({ outcome }) => outcome ?? []);
+  if (outcomes.some((outcome) => outcome !== "unrouted")) return { state: "done", reason: null };
+  if (outcomes.length > 0) return { state: "unrouted", reason: "its entries have no line" };
   return { state: "failed", reason: "its entries failed" };
 }
 
-function toShownOpening({ lineId, station, title, description, assigneeEmail }: RaisedOpening) {
-  return { lineId, station, title, description, assigneeEmail };
+function toShownOpening(raised: RaisedOpening | null, foreseen: ForeseenRaise["opens"]) {
+  if (raised === null || foreseen === null) return null;
+  const { lineId, station, description, assigneeEmail } = raised;
+  return { lineId, station, title: foreseen.title, description, assigneeEmail, assignee: foreseen.assignee };
 }
 
-function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry): TryEntry {
+function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry, foreseen: ForeseenRaises): TryEntry {
   const { event, item } = entry;
-  if (!("raise" in entry)) return { event, item, raise: null, reason: entry.reason };
-  const { say, opens, branch, marks, channel, attaches, unrouted, note } = entry.raise;
+  if (!("raise" in entry)) return { event, item, ...NOTHING, reason: entry.reason };
+  const { say, opens, branch, channel, attaches, unrouted, note } = entry.raise;
+  const { outcome, taskId, marks, ...foreseenTask } = foreseen.next(entry.raise);
   const notes = [
     ...(webhook.events[event]?.lookup == null ? [] : ["its lookup is not made here: what it captures is null"]),
     ...(unrouted === null ? [] : [`opens nothing: ${unrouted}`]),
@@ -126,9 +145,10 @@ function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry): TryEn
   ];
   return {
     ...{ event, item, reason: notes.length === 0 ? null : notes.join("; ") },
+    ...{ outcome: outcome === "unmatched" && unrouted !== null ? "unrouted" : outcome, taskId },
     raise: {
       ...{ say, branch, channel, marks: marks.map((mark) => ({ ...mark })) },
-      opens: opens === null ? null : toShownOpening(opens),
+      opens: toShownOpening(opens, foreseenTask.opens),
       files: attaches?.files.map(({ name }) => name) ?? [],
     },
   };

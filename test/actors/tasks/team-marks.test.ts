@@ -2,6 +2,7 @@ import t from "tap";
 import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
 import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
+import { ForeseenRaises } from "../../../actors/tasks/foreseen-raise.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
 import { teamMarksActor } from "../../../actors/tasks/team-marks.machine.js";
@@ -113,6 +114,50 @@ t.test("a branch that is the head of an open pull request of the line is reviewe
     branch: undefined,
     reviews: { repository: "acme/app", ref: "refs/pull/4/head", url: "https://code.example/acme/app/pull/4" },
   });
+});
+
+t.test("what would become of what is raised is foreseen as it then comes to be", async (t) => {
+  const team = createTeam();
+  team.raise(raising("open"));
+  team.raise(raising("over", { marks: [{ kind: "issue", value: "over" }] }));
+  team.deliver();
+  const [open, over] = team.tasks();
+  team.command(over?.id ?? "", { type: "task.close", by: "usr_1" } as Message);
+  team.deliver();
+  const mark = (value: string, kind = "issue") => ({ kind, value });
+  const raised: Partial<RaiseTask>[] = [
+    { opens: null },
+    { opens: null, marks: [mark("nobody's")] },
+    { opens: null, marks: [mark("over")] },
+    { opens: { ...opens, title: " ", assigneeEmail: "USR_2@example.com" }, marks: [mark("new"), mark("1", "thread")] },
+    { opens: null, marks: [mark("1", "thread"), mark("2", "other")] },
+    { opens, marks: [mark("2", "other")] },
+    { opens, marks: [] },
+    { opens, marks: [mark("")] },
+    { marks: [mark("3", "thread"), issue] },
+    { opens: null, marks: [mark("3", "thread")] },
+  ];
+  const foreseen = new ForeseenRaises(team.rows, { workspaceId, teamId });
+  const told = raised.map((more, index) => foreseen.next(raising(`${index}`, more)));
+  const first = team.answers.length;
+  for (const [index, more] of raised.entries()) {
+    team.raise(raising(`${index}`, more));
+    team.deliver();
+  }
+  const came = team.answers.slice(first);
+  t.same(
+    told.map(({ outcome }) => outcome),
+    came.map(({ outcome }) => outcome),
+  );
+  t.same(
+    came.map(({ outcome }) => outcome),
+    ["said", "unmatched", "unmatched", "opened", "said", "said", "opened", "opened", "said", "said"],
+  );
+  t.match([told[0]?.taskId, told[8]?.taskId, told[4]?.taskId], [open?.id, open?.id, null]);
+  const opened = team.tasks().find(({ id }) => id === came[3]?.taskId);
+  t.match(told[3]?.opens, { title: opened?.title, assignee: opened?.assignee });
+  t.same(told[3]?.opens, { title: "Untitled", assignee: "usr_2" });
+  t.same(told[7]?.marks, [], "what is no mark is left out");
 });
 
 t.test("two events at once about the same thing never open two tasks: the second is said to the first's", async (t) => {

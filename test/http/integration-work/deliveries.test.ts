@@ -164,7 +164,7 @@ t.test("a secret that is replaced verifies nothing any more", async (t) => {
 });
 
 t.test("what a delivery would raise is told, and why not", async (t) => {
-  const { owner, at, teamId } = await scene(t);
+  const { owner, at, teamId, send } = await scene(t);
   const issues = [
     { id: 1, title: "Mine", open: true },
     { id: 2, title: "Shut", open: false },
@@ -173,8 +173,14 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   t.equal(tried.status, 200);
   t.match(tried.body, { isVerified: false, response: null, key: "d9", state: "done", isCut: false });
   t.match(tried.body?.entries, [
-    { event: 0, item: 0, raise: { say: "Mine", marks: [{ kind: "issue", value: "1" }] }, reason: null },
-    { event: 0, item: 1, raise: null, reason: "`when` does not hold" },
+    {
+      event: 0,
+      item: 0,
+      outcome: "opened",
+      taskId: null,
+      raise: { say: "Mine", marks: [{ kind: "issue", value: "1" }] },
+    },
+    { event: 0, item: 1, outcome: null, taskId: null, raise: null, reason: "`when` does not hold" },
   ]);
   const body = JSON.stringify({ issues });
   const signed = await owner.request("POST", `${at}/try`, { headers: { "x-signature": sign(body) }, body });
@@ -185,6 +191,13 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   });
   t.same((await owner.request("GET", at)).body?.items, []);
   t.same((await owner.request("GET", `/api/teams/${teamId}/tasks`)).body?.items, []);
+  await send({ issues: issues.slice(0, 1) });
+  const [task] = await until("the task to be opened", async () => {
+    const found = itemsOf(await owner.request("GET", `/api/teams/${teamId}/tasks`));
+    return found.length > 0 ? found : null;
+  });
+  const again = await owner.request("POST", `${at}/try`, { body: { issues } });
+  t.match(again.body?.entries, [{ outcome: "said", taskId: task?.id }, { outcome: null }], "what is open has it");
 });
 
 t.test("a delivery that names a firing of its team joins the chain, and so does the task that it opens", async (t) => {
