@@ -1,32 +1,63 @@
-import "@cdktn/hcl2json";
 import t from "tap";
 import { editStation } from "../../../../actors/config-pull-requests/edit/edit-station.js";
-import type { SourceTree, WantedStation } from "../../../../actors/config-pull-requests/edit/station-edit.js";
-import { stationSchema } from "../../../../actors/lines/station.js";
+import type { SourceTree } from "../../../../actors/config-pull-requests/edit/station-edit.js";
 import { RunAbort } from "../../../../runtime/run-signal.js";
 import { ManualClock } from "../../../support/manual-clock.js";
+import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../../support/station-edit.js";
 
-const station = stationSchema.parse({ key: "plan", name: "Plan", kind: "work" });
+const source = (model: string) => `resource "service_line" "web" {
+  key = "web"
+  stations = [
+    { key = "plan", name = "Plan", kind = "work", model = ${model} }, # the first
+  ]
+}
+`;
+const wanted = wantedOf(stationOf({ model: "small" }), { model: "large" });
 
-function edit(path: string, files: Readonly<Record<string, string>>) {
-  const tree: SourceTree = {
-    list: async () => ({
-      entries: Object.keys(files).map((each) => ({ path: each, kind: "file" })),
-      isWhole: true,
-    }),
-    read: async (each) => files[each] ?? null,
-  };
-  const wanted: WantedStation = {
-    ...{ path, team: { id: "team_1", key: "core" }, lineKey: "web" },
-    ...{ live: station, wanted: { ...station, model: "other" } },
-  };
-  return editStation(tree, wanted, { clock: new ManualClock(0), signal: new RunAbort() });
+function runOf(clock = new ManualClock(0)) {
+  return { clock, signal: new RunAbort() };
 }
 
+t.test("an edit in a thread of its own changes the wanted value and nothing else", async (t) => {
+  t.same(await editStation(treeOf({ [EDITED_PATH]: source('"small"') }), wanted, runOf()), {
+    files: [{ path: EDITED_PATH, before: source('"small"'), after: source('"large"') }],
+  });
+});
+
 t.test("a source that is no HCL is refused, with where", async (t) => {
-  t.match(await edit("lines/main.tf", {}), { refused: { code: "not-found" } });
-  t.match(await edit("lines/main.tf.json", { "lines/main.tf.json": "{}" }), { refused: { code: "not-hcl" } });
-  t.match(await edit("main.tf", { "main.tf": "resource {" }), {
+  t.match(await editStation(treeOf({ [EDITED_PATH]: "resource {" }), wanted, runOf()), {
     refused: { code: "not-hcl", message: /main\.tf:1,/ },
   });
+});
+
+t.test("a source that ends a parser is refused, and the next one is edited", async (t) => {
+  const deep = `a = ${"[".repeat(200_000)}\n`;
+  t.match(await editStation(treeOf({ [EDITED_PATH]: deep }), wanted, runOf()), { refused: { code: /^not-/ } });
+  t.match(await editStation(treeOf({ [EDITED_PATH]: source('"small"') }), wanted, runOf()), { files: { length: 1 } });
+});
+
+t.test("an edit that takes too long is refused", async (t) => {
+  const clock = new ManualClock(0);
+  const tree: SourceTree = {
+    ...treeOf({}),
+    async list() {
+      // Once it is answered, time passes before the thread can ask again.
+      setImmediate(() => clock.advance(60_000));
+      return { entries: [{ path: EDITED_PATH, kind: "file" }], isWhole: true };
+    },
+    read: () => new Promise(() => undefined),
+  };
+  t.match(await editStation(tree, wanted, runOf(clock)), { refused: { code: "not-proven", message: /too long/ } });
+});
+
+t.test("what the repository rejects with, and what ends the run, ends the edit", async (t) => {
+  const gone = new Error("gone");
+  const tree = { ...treeOf({}), list: () => Promise.reject(gone) };
+  await t.rejects(editStation(tree, wanted, runOf()), gone);
+
+  const run = runOf();
+  const over = new Error("over");
+  const endless = { ...treeOf({}), list: () => new Promise<never>(() => run.signal.abort(over)) };
+  await t.rejects(editStation(endless, wanted, run), over);
+  await t.rejects(editStation(treeOf({}), wanted, run), over, "and one that was ended before it began");
 });

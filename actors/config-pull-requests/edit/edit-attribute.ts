@@ -1,0 +1,166 @@
+import { type JsonPath, placeOf, plainValue, refuse, refuseComputed, type Source, valueAt } from "./edit-source.js";
+import { fileOf } from "./file-attribute.js";
+import { type FoundStation, memberNamed, refuseRepeated } from "./find-station.js";
+import { type Holder, holderOf, innerOf, isLiteral, type Member, type SyntaxNode } from "./hcl-syntax.js";
+import { insertAttribute, type Manner } from "./insert-attribute.js";
+import { type Replacing, replaceMembers, replaceValue } from "./replace-value.js";
+import type { Splice } from "./splice.js";
+import { meaningOf, meansLive, type StationChange } from "./station-changes.js";
+import type { WantedStation } from "./station-edit.js";
+import { isList, isObject, writeWanted } from "./value-text.js";
+
+/** What an attribute's change does: to the source, or to the file that the attribute reads. */
+export type AttributeEdit = { readonly change: StationChange } & (
+  | { readonly splices: readonly Splice[]; readonly path: JsonPath }
+  | { readonly file: string; readonly node: SyntaxNode }
+);
+
+/** Where an attribute is edited. */
+export interface Editing {
+  readonly source: Source;
+  readonly found: FoundStation;
+  readonly live: WantedStation["live"];
+  readonly wanted: WantedStation["wanted"];
+}
+
+/** The edit of one change. Refuses `computed`, `changed-meanwhile` and `ambiguous`. */
+export function editAttribute(editing: Editing, change: StationChange): AttributeEdit {
+  const { source } = editing;
+  const { holder, path } = descend(editing, change);
+  const name = change.path.at(-1) ?? "";
+  const at = [...path, name];
+  const member = memberNamed(holder, name);
+  if (member === undefined) return editUnwritten(editing, { holder, path: at }, change);
+  const file = fileOf(source, member.value);
+  if (file !== null && typeof change.now === "string") return { file, node: member.value, change };
+  if (!isLiteral(source.text, member.value)) refuseComputedChange(source, member.value, change);
+  const json = valueAt(source.values, at) ?? null;
+  refuseChanged(editing, { node: member.node, json: plainValue(json) }, change);
+  const splices = replaceValue(replacingOf(editing, change), { node: member.value, json }, change.now);
+  return { change, splices, path: at };
+}
+
+/** The object or block that holds the attribute, which each step before the last of its path names. */
+function descend({ source, found }: Editing, change: StationChange) {
+  let holder = found.station;
+  let path = found.path;
+  for (const name of change.path.slice(0, -1)) {
+    const member = memberNamed(holder, name);
+    const block = holder.blocks.find(({ type }) => type === name);
+    const node = member === undefined ? block?.node : innerOf(member.value);
+    if (member !== undefined && node?.type !== "object") refuseComputedChange(source, member.value, change);
+    if (node === undefined) throw new Error(`nothing is written at ${name}`);
+    path = [...path, name, ...(member === undefined ? [0] : [])];
+    holder = holderOf(source.text, node);
+    refuseRepeated(source, holder);
+  }
+  return { holder, path };
+}
+
+/** Whether the station's source has an object, or one block, for an attribute. */
+export function writesMembers({ source, found }: Pick<Editing, "source" | "found">, attribute: string): boolean {
+  const member = memberNamed(found.station, attribute);
+  if (member === undefined) return found.station.blocks.filter(({ type }) => type === attribute).length === 1;
+  // An expression is refused where its members are looked for.
+  return innerOf(member.value).type === "object" || !isLiteral(source.text, member.value);
+}
+
+/** An attribute that no assignment writes: nothing does, or blocks do. */
+function editUnwritten(
+  editing: Editing,
+  { holder, path }: { readonly holder: Holder; readonly path: JsonPath },
+  change: StationChange,
+): AttributeEdit {
+  const { source } = editing;
+  const name = change.path.at(-1) ?? "";
+  const dynamic = holder.blocks.find(({ type, labels }) => type === "dynamic" && labels[0] === name);
+  if (dynamic !== undefined) refuseComputedChange(source, dynamic.node, change);
+  const blocks = holder.blocks.filter(({ type }) => type === name);
+  if (blocks.length > 0) return editBlocks(editing, { nodes: blocks.map(({ node }) => node), path }, change);
+  refuseChanged(editing, { node: holder.node, json: undefined }, change);
+  const { manner } = replacingOf(editing, change);
+  const splice = insertAttribute(manner, holder, { name, value: change.now });
+  return { change, splices: [splice], path };
+}
+
+function editBlocks(
+  editing: Editing,
+  { nodes, path }: { readonly nodes: readonly SyntaxNode[]; readonly path: JsonPath },
+  change: StationChange,
+): AttributeEdit {
+  const { source } = editing;
+  const { now } = change;
+  const written = valueAt(source.values, path) ?? null;
+  const json: readonly unknown[] = Array.isArray(written) ? written : [];
+  for (const node of nodes) {
+    const computed = holderOf(source.text, node).members.find(({ value }) => !isLiteral(source.text, value));
+    if (computed !== undefined) refuseComputedChange(source, computed.value, change);
+  }
+  const [first = source.root] = nodes;
+  refuseChanged(editing, { node: first, json: isList(change.was) ? plainValue(written) : undefined }, change);
+  if (!isList(now) || now.length !== nodes.length || !now.every(isObject)) {
+    const message = `At ${placeOf(source, first)}, ${nameOf(change)} is written as blocks, of which none are added or removed.`;
+    refuse("ambiguous", message, { attribute: nameOf(change), wanted: writeWanted(now) });
+  }
+  const replacing = replacingOf(editing, change);
+  const splices = nodes.flatMap((node, index) => {
+    const value = now[index];
+    const members = valueAt(source.values, [...path, index]);
+    if (value === undefined || typeof members !== "object" || members === null || json.length !== nodes.length)
+      return [];
+    return replaceMembers(replacing, { node, json: Object.fromEntries(Object.entries(members)) }, value);
+  });
+  return { change, splices, path };
+}
+
+function replacingOf({ source, found, live }: Editing, change: StationChange): Replacing {
+  const attribute = nameOf(change);
+  return {
+    manner: mannerOf(source, found),
+    meaning: (element) => meaningOf(live, change.path, [element]) ?? JSON.stringify(element),
+    refuseLoss: (node) => {
+      const message = `At ${placeOf(source, node)}, a comment in ${attribute} would be lost.`;
+      return refuse("ambiguous", message, { attribute, wanted: writeWanted(change.now) });
+    },
+  };
+}
+
+function mannerOf({ text }: Source, { station, all }: FoundStation): Manner {
+  const gaps = all.flatMap(({ members }) =>
+    members.map(({ nameNode, value }) => text.slice(nameNode.end, value.start)),
+  );
+  return {
+    text,
+    alike: all.filter((each) => each !== station),
+    isAligned: gaps.some((gap) => /^[ \t]{2,}[=:]/.test(gap)),
+  };
+}
+
+/** Refuses where the source does not mean what the live station has. */
+function refuseChanged(
+  { source, live, wanted }: Editing,
+  { node, json }: { readonly node: Member["node"]; readonly json: Parameters<typeof meansLive>[2] },
+  change: StationChange,
+): void {
+  if (meansLive(live, change, json)) return;
+  const attribute = nameOf(change);
+  const holdsWanted = meansLive(wanted, { ...change, was: change.now }, json);
+  const what =
+    json === undefined
+      ? `${attribute} is not written, while the live station has it`
+      : `${attribute} is not that of the live station`;
+  const message = holdsWanted ? `${attribute} is as wanted already` : what;
+  refuse("changed-meanwhile", `At ${placeOf(source, node)}, ${message}.`, {
+    attribute,
+    wanted: writeWanted(change.now),
+  });
+}
+
+function refuseComputedChange(source: Source, node: SyntaxNode, change: StationChange): never {
+  return refuseComputed(source, { attribute: nameOf(change), node, wanted: change.now });
+}
+
+/** `judge.rubric` */
+export function nameOf({ path }: Pick<StationChange, "path">): string {
+  return path.join(".");
+}

@@ -1,0 +1,45 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { loadSyntax } from "./hcl-syntax.js";
+import { parseValues } from "./hcl-values.js";
+import { makeEdit } from "./make-edit.js";
+import type { EditOutcome, SourceTree, WantedStation } from "./station-edit.js";
+
+/** What the thread of an edit says: what it wants to read, null for the list of entries; in the end its outcome. */
+export type Asked = { readonly id: number; readonly path: string | null } | { readonly outcome: EditOutcome };
+
+/** The answer to what was asked. */
+export interface Told {
+  readonly id: number;
+  readonly value: Awaited<ReturnType<SourceTree["list"]>> | string | null;
+}
+
+const port = parentPort;
+if (port === null) throw new Error("this is the thread of an edit");
+
+const waiting = new Map<number, (value: Told["value"]) => void>();
+port.on("message", ({ id, value }: Told) => waiting.get(id)?.(value));
+
+function ask(path: string | null): Promise<Told["value"]> {
+  const id = waiting.size;
+  return new Promise((resolve) => {
+    waiting.set(id, resolve);
+    port?.postMessage({ id, path } satisfies Asked);
+  });
+}
+
+const tree: SourceTree = {
+  async list() {
+    const listed = await ask(null);
+    if (listed === null || typeof listed === "string") throw new Error("a file is no list");
+    return listed;
+  },
+  async read(path) {
+    const text = await ask(path);
+    if (text !== null && typeof text !== "string") throw new Error("a list is no file");
+    return text;
+  },
+};
+
+const wanted: WantedStation = workerData;
+const outcome = await makeEdit({ syntax: await loadSyntax(), parseValues }, tree, wanted);
+port.postMessage({ outcome } satisfies Asked);

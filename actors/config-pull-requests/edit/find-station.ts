@@ -1,0 +1,157 @@
+import { type JsonPath, literalText, placeOf, refuse, refuseComputed, type Source, valueAt } from "./edit-source.js";
+import {
+  elementsOf,
+  type Holder,
+  holderOf,
+  type InnerBlock,
+  innerOf,
+  type Member,
+  type SyntaxNode,
+} from "./hcl-syntax.js";
+import type { WantedStation } from "./station-edit.js";
+
+/** A station in its source. */
+export interface FoundStation {
+  /** The resource that it stands in. */
+  readonly resource: SyntaxNode;
+  readonly station: Holder;
+  /** Where the parsed values have it. */
+  readonly path: JsonPath;
+  /** All stations of the line that are written out, this one too. */
+  readonly all: readonly Holder[];
+}
+
+type Sought = Pick<WantedStation, "team" | "lineKey" | "live">;
+
+const TYPE = "service_line";
+/** What the provider has for stations, as a list or as blocks. */
+const STATIONS = "stations";
+
+/** Finds the station of a line, which is written out once. Refuses `not-found`, `ambiguous` and `computed`. */
+export function findStation(source: Source, sought: Sought): FoundStation {
+  const { block, body, path } = findLine(source, sought);
+  const { key } = sought.live;
+  refuseRepeated(source, body);
+  for (const name of ["count", "for_each"]) {
+    const member = memberNamed(body, name);
+    if (member !== undefined) refuseComputed(source, { attribute: name, node: member.value });
+  }
+  const dynamic = body.blocks.find(({ type, labels }) => type === "dynamic" && labels[0] === STATIONS);
+  if (dynamic !== undefined) refuseComputed(source, { attribute: STATIONS, node: dynamic.node });
+
+  const places = [...listedStations(source, body, path), ...blockStations(source, body, path)];
+  const found = places.filter((place) => keyOf(source, place) === key);
+  const [only] = found;
+  if (found.length > 1) {
+    const at = found.map((each) => placeOf(source, each.holder?.node ?? each.node)).join(" and ");
+    refuse("ambiguous", `The station ${key} stands more than once in the line ${sought.lineKey}: at ${at}.`);
+  }
+  if (only?.holder === undefined) {
+    const computed = places.find((place) => keyOf(source, place) === null);
+    if (computed !== undefined) refuseComputed(source, { attribute: STATIONS, node: computed.node });
+    refuse("not-found", `The line ${sought.lineKey} at ${placeOf(source, block.node)} has no station ${key}.`);
+  }
+  refuseRepeated(source, only.holder);
+  const all = places.flatMap(({ holder }) => holder ?? []);
+  return { resource: block.node, station: only.holder, path: only.path, all };
+}
+
+export function memberNamed({ members }: Holder, name: string): Member | undefined {
+  return members.find((each) => each.name === name);
+}
+
+/** Refuses a holder with a name twice: HCL keeps the last of an object. */
+export function refuseRepeated(source: Source, { members }: Holder): void {
+  const seen = new Set<string | null>();
+  for (const { name, nameNode } of members) {
+    if (name !== null && seen.has(name)) {
+      refuse("ambiguous", `At ${placeOf(source, nameNode)}, ${name} stands a second time.`, { attribute: name });
+    }
+    seen.add(name);
+  }
+}
+
+interface FoundLine {
+  readonly block: InnerBlock;
+  readonly body: Holder;
+  readonly path: JsonPath;
+}
+
+function findLine(source: Source, sought: Sought): FoundLine {
+  const { lineKey } = sought;
+  const lines = holderOf(source.text, source.root)
+    .blocks.filter(({ type, labels }) => type === "resource" && labels[0] === TYPE)
+    .map((block) => lineAt(source, block))
+    .filter((line) => !isOfOtherTeam(source, line, sought));
+  const keys = lines.map((line) => ({ line, ...keyMember(source, line.body, line.path) }));
+  const found = keys.filter(({ key }) => key === lineKey).map(({ line }) => line);
+  const [only] = found;
+  if (only === undefined) {
+    const computed = keys.find(({ key, member }) => key === null && member !== undefined)?.member;
+    if (computed !== undefined) refuseComputed(source, { attribute: "key", node: computed.value });
+    refuse("not-found", `${source.path} has no resource ${TYPE} with the key ${lineKey}.`);
+  }
+  if (found.length > 1) {
+    const at = found.map(({ block }) => placeOf(source, block.node)).join(" and ");
+    refuse("ambiguous", `${source.path} has the line ${lineKey} more than once: at ${at}.`);
+  }
+  if (only.block.node.isBroken) {
+    refuse("not-proven", `The line at ${placeOf(source, only.block.node)} is written in a way that cannot be edited.`);
+  }
+  return only;
+}
+
+function lineAt(source: Source, block: InnerBlock): FoundLine {
+  const name = block.labels[1] ?? "";
+  const path = ["resource", TYPE, name, 0];
+  if (valueAt(source.values, ["resource", TYPE, name, 1]) !== undefined) {
+    refuse("ambiguous", `${source.path} has more than one resource ${TYPE}.${name}.`);
+  }
+  return { block, body: holderOf(source.text, block.node), path };
+}
+
+/** Whether a line is known to be of another team: by its id, or by the key of a team in the same file. */
+function isOfOtherTeam(source: Source, { path }: FoundLine, { team }: Sought): boolean {
+  const written = valueAt(source.values, [...path, "team_id"]);
+  if (typeof written !== "string") return false;
+  const name = /^\$\{service_team\.([\w-]+)\.id\}$/.exec(written)?.[1];
+  if (name === undefined) return !written.includes("${") && written !== team.id;
+  const key = valueAt(source.values, ["resource", "service_team", name, 0, "key"]);
+  return typeof key === "string" && !key.includes("${") && key !== team.key;
+}
+
+/** Where a station may be written; `holder` is undefined for an expression. */
+interface StationPlace {
+  readonly node: SyntaxNode;
+  readonly holder?: Holder;
+  readonly path: JsonPath;
+}
+
+function listedStations(source: Source, body: Holder, path: JsonPath): StationPlace[] {
+  const member = memberNamed(body, STATIONS);
+  if (member === undefined) return [];
+  const list = innerOf(member.value);
+  if (list.type !== "tuple") refuseComputed(source, { attribute: STATIONS, node: member.value });
+  return elementsOf(list).map((node, index) => {
+    const inner = innerOf(node);
+    const at = { node, path: [...path, STATIONS, index] };
+    return inner.type === "object" ? { ...at, holder: holderOf(source.text, inner) } : at;
+  });
+}
+
+function blockStations({ text }: Source, { blocks }: Holder, path: JsonPath): StationPlace[] {
+  return blocks
+    .filter(({ type }) => type === STATIONS)
+    .map(({ node }, index) => ({ node, holder: holderOf(text, node), path: [...path, STATIONS, index] }));
+}
+
+/** The key of a station; null when an expression computes it. */
+function keyOf(source: Source, { holder, path }: StationPlace): string | null {
+  return holder === undefined ? null : keyMember(source, holder, path).key;
+}
+
+function keyMember(source: Source, holder: Holder, path: JsonPath) {
+  const member = memberNamed(holder, "key");
+  const key = member === undefined ? null : literalText(source, member.value, [...path, "key"]);
+  return { key, member };
+}

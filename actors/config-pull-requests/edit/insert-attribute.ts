@@ -1,0 +1,140 @@
+import type { HclValue } from "../../export/hcl.js";
+import { commentsIn, type Holder, type Member, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { newHeredoc } from "./heredoc.js";
+import { beginsLine, indentAt, isOneLine, lineStart, newlineAt, restAfter, type Splice } from "./splice.js";
+import { attributeOrder } from "./station-changes.js";
+import { quoteText, writeLiteral, writeName } from "./value-text.js";
+
+/** How the stations of a source are written. */
+export interface Manner {
+  readonly text: string;
+  /** Other holders of the same kind, whose order is an example. */
+  readonly alike: readonly Holder[];
+  /** Whether the `=` of lines stand below each other. */
+  readonly isAligned: boolean;
+}
+
+/** An attribute that is not there yet. */
+export interface NewAttribute {
+  readonly name: string;
+  readonly value: HclValue;
+}
+
+/**
+ * Puts an attribute into a station or an object that has others: where the others of its kind have it, else where the
+ * order of its own attributes has it, alphabetical or the provider's. It is indented and aligned as its neighbours; no
+ * other line is realigned for it.
+ */
+export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {
+  const anchor = findAnchor(manner, holder, attribute.name);
+  const comments = commentsIn(holder.node);
+  return anchor.isBefore
+    ? insertBefore(manner, { member: anchor.member, comments }, attribute)
+    : insertAfter(manner, { holder, member: anchor.member, comments }, attribute);
+}
+
+interface Anchor {
+  readonly member: Member;
+  readonly isBefore: boolean;
+}
+
+function findAnchor({ alike }: Manner, { members }: Holder, name: string): Anchor {
+  const example = alike.find((each) => each.members.some((member) => member.name === name));
+  const names = members.map((member) => member.name ?? "");
+  const isSorted = names.length > 2 && names.every((each, index) => index === 0 || (names[index - 1] ?? "") < each);
+  const order = isSorted
+    ? [...names, name].sort()
+    : (example?.members.map((member) => member.name ?? "") ?? attributeOrder);
+  const place = order.indexOf(name);
+  const before = [...order.slice(0, place)].reverse();
+  const previous = before.map((each) => members.find((member) => member.name === each)).find((each) => each);
+  if (previous !== undefined) return { member: previous, isBefore: false };
+  const next = members.find((each) => order.indexOf(each.name ?? "") > place);
+  if (next !== undefined) return { member: next, isBefore: true };
+  const last = members.at(-1);
+  if (last === undefined) throw new Error("nothing to put an attribute beside");
+  return { member: last, isBefore: false };
+}
+
+function insertAfter(
+  manner: Manner,
+  at: { readonly holder: Holder; readonly member: Member; readonly comments: readonly SyntaxNode[] },
+  attribute: NewAttribute,
+): Splice {
+  const { text } = manner;
+  const { holder, member, comments } = at;
+  const { end } = member.node;
+  const rest = restAfter(text, end, comments);
+  if (!rest.endsLine) return { start: end, end, text: `, ${onOneLine(manner, member, attribute)}` };
+  const next = holder.members[holder.members.indexOf(member) + 1];
+  const isNext = next !== undefined && text.slice(rest.end, next.node.start).trim() === "" && isSingle(text, next);
+  const isBelow = isNext && text.slice(rest.end, next.node.start).split("\n").length === 2;
+  const beside = isSingle(text, member) ? member : isBelow ? next : null;
+  const newline = newlineAt(text, end);
+  const written = onOwnLine(manner, { member, beside, hasComma: rest.comma !== null }, attribute);
+  return { start: rest.end, end: rest.end, text: `${newline}${written}` };
+}
+
+function insertBefore(
+  manner: Manner,
+  { member, comments }: { readonly member: Member; readonly comments: readonly SyntaxNode[] },
+  attribute: NewAttribute,
+): Splice {
+  const { text } = manner;
+  const { start } = member.node;
+  if (!beginsLine(text, start)) return { start, end: start, text: `${onOneLine(manner, member, attribute)}, ` };
+  let at = lineStart(text, start);
+  // Comments right above belong to the member.
+  while (/^[ \t]*(#|\/\/)/.test(text.slice(lineStart(text, at - 1), at))) at = lineStart(text, at - 1);
+  const { comma } = restAfter(text, member.node.end, comments);
+  const beside = isSingle(text, member) ? member : null;
+  const written = onOwnLine(manner, { member, beside, hasComma: comma !== null }, attribute);
+  return { start: at, end: at, text: `${written}${newlineAt(text, start)}` };
+}
+
+function onOneLine({ text }: Manner, member: Member, { name, value }: NewAttribute): string {
+  const layout = { indent: "", newline: "\n", isOneLine: true, isAligned: false };
+  return `${nameLike(text, member, name)}${gapOf(text, member)}${writeLiteral(value, layout)}`;
+}
+
+/** `beside` is the line whose `=` the new one's stands below. */
+function onOwnLine(
+  { text, isAligned }: Manner,
+  at: { readonly member: Member; readonly beside: Member | null; readonly hasComma: boolean },
+  { name, value }: NewAttribute,
+): string {
+  const { member, beside, hasComma } = at;
+  const indent = indentAt(text, member.node.start);
+  const newline = newlineAt(text, member.node.start);
+  const heredoc = typeof value === "string" ? newHeredoc(value, indent, newline) : null;
+  const written = heredoc ?? writeLiteral(value, { indent, newline, isOneLine: false, isAligned });
+  const head = nameLike(text, member, name);
+  const isLine = !written.includes("\n");
+  const gap = isAligned ? alignedGap(text, isLine ? beside : null, head) : gapOf(text, member);
+  return `${indent}${head}${gap}${written}${hasComma && heredoc === null ? "," : ""}`;
+}
+
+function alignedGap(text: string, beside: Member | null, head: string): string {
+  if (beside === null) return " = ";
+  const { nameNode, value } = beside;
+  const sign = /[=:]/.exec(text.slice(nameNode.end, value.start));
+  const width = nameNode.end - nameNode.start + (sign?.index ?? 1);
+  return `${" ".repeat(Math.max(1, width - head.length))}${sign?.[0] ?? "="} `;
+}
+
+/** What stands between a name and its value, without what aligns it. */
+function gapOf(text: string, { nameNode, value }: Member): string {
+  const gap = text.slice(nameNode.end, value.start);
+  const parts = /^([ \t]*)([=:])([ \t]*)$/.exec(gap);
+  if (parts === null) return " = ";
+  const [, before = "", sign = "", after = ""] = parts;
+  return `${before.slice(0, 1)}${sign}${after.slice(0, 1)}`;
+}
+
+function nameLike(text: string, { nameNode }: Member, name: string): string {
+  return textOf(text, nameNode).startsWith('"') ? quoteText(name) : writeName(name);
+}
+
+function isSingle(text: string, { node }: Member): boolean {
+  return isOneLine(text, node) && beginsLine(text, node.start);
+}

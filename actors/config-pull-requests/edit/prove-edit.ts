@@ -1,0 +1,67 @@
+import { isDeepStrictEqual } from "node:util";
+import { type JsonPath, plainValue, refuse, type Source, valueAt } from "./edit-source.js";
+import { type FoundStation, findStation } from "./find-station.js";
+import { holderOf, innerOf, isLiteral, type SyntaxNode } from "./hcl-syntax.js";
+import type { Json } from "./hcl-values.js";
+import { means, type StationChange } from "./station-changes.js";
+import type { WantedStation } from "./station-edit.js";
+
+/** A change, and where the edited source is to have its value. */
+export interface ProvenChange {
+  readonly path: JsonPath;
+  readonly change: StationChange;
+}
+
+/**
+ * Refuses `not-proven` unless the edited source, parsed anew, says what it said before but for the wanted values, and
+ * unless each of these is written as a literal there, which the parsed values do not tell.
+ */
+export function proveEdit(
+  { before, after }: { readonly before: Source; readonly after: Source },
+  changes: readonly ProvenChange[],
+  wanted: WantedStation,
+): void {
+  const without = ({ values }: Source) => changes.reduce<Json>((rest, { path }) => withoutAt(rest, path), values);
+  if (!isDeepStrictEqual(without(before), without(after))) {
+    refuse("not-proven", `${after.path} as edited would differ from what it was in more than the wanted values.`);
+  }
+  const found = findStation(after, wanted);
+  for (const { path, change } of changes) {
+    const isWanted = means(wanted.wanted, change.path, plainValue(valueAt(after.values, path) ?? null));
+    if (isWanted && isWrittenAt(after, found, path.slice(found.path.length))) continue;
+    refuse(
+      "not-proven",
+      `${after.path} as edited would not hold the wanted ${change.path.join(".")} as a plain value.`,
+    );
+  }
+}
+
+/** Whether the place of a station, whose steps lead over objects and blocks, is a literal. */
+function isWrittenAt({ text }: Source, { station }: FoundStation, steps: JsonPath): boolean {
+  let holder = station;
+  for (const [index, step] of steps.entries()) {
+    if (typeof step === "number") continue;
+    const isLast = index === steps.length - 1;
+    const member = holder.members.find(({ name }) => name === step);
+    const blocks = holder.blocks.filter(({ type }) => type === step).map(({ node }) => node);
+    if (isLast && member !== undefined) return isLiteral(text, member.value);
+    if (isLast) return blocks.length > 0 && blocks.every((block) => holdsLiterals(text, block));
+    const below = member === undefined ? blocks[0] : innerOf(member.value);
+    if (below === undefined) return false;
+    holder = holderOf(text, below);
+  }
+  return false;
+}
+
+function holdsLiterals(text: string, block: SyntaxNode): boolean {
+  const { members, blocks } = holderOf(text, block);
+  return blocks.length === 0 && members.every(({ value }) => isLiteral(text, value));
+}
+
+function withoutAt(whole: Json, path: JsonPath): Json {
+  const [step, ...below] = path;
+  if (typeof whole !== "object" || whole === null) return whole;
+  if (Array.isArray(whole)) return whole.map((each, index) => (index === step ? withoutAt(each, below) : each));
+  const members = Object.entries(whole).filter(([name]) => below.length > 0 || name !== step);
+  return Object.fromEntries(members.map(([name, each]) => [name, name === step ? withoutAt(each, below) : each]));
+}

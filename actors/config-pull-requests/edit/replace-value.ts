@@ -1,0 +1,159 @@
+import { isDeepStrictEqual } from "node:util";
+import type { HclValue, ObjectValue } from "../../export/hcl.js";
+import { plainValue } from "./edit-source.js";
+import { commentsIn, elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import type { Json } from "./hcl-values.js";
+import { writeHeredoc } from "./heredoc.js";
+import { insertAttribute, type Manner } from "./insert-attribute.js";
+import { beginsLine, indentAt, isOneLine, lineStart, newlineAt, restAfter, type Splice } from "./splice.js";
+import { isList, isObject, toJson, writeLiteral } from "./value-text.js";
+
+/** How lists and objects are edited. */
+export interface Replacing {
+  readonly manner: Manner;
+  /** What an element of the list means: elements that mean the same stay as they are. */
+  readonly meaning: (element: Json) => string;
+  /** Called with a node whose comments would be lost; it does not return. */
+  readonly refuseLoss: (node: SyntaxNode) => never;
+}
+
+/** A literal of the file, and what it says. */
+interface Literal {
+  readonly node: SyntaxNode;
+  readonly json: Json;
+}
+
+/**
+ * Puts a value in the place of a literal. Of a list the elements that stay, and of an object the members, are not touched;
+ * a heredoc stays one where it can hold the text; anything else is written anew.
+ */
+export function replaceValue(replacing: Replacing, { node, json }: Literal, now: HclValue): readonly Splice[] {
+  if (isDeepStrictEqual(plainValue(json), toJson(now))) return [];
+  const inner = innerOf(node);
+  if (inner.type === "tuple" && Array.isArray(json) && isList(now) && now.length > 0 && json.length > 0) {
+    return replaceElements(replacing, { list: inner, json }, now);
+  }
+  if (inner.type === "object" && isRecord(json) && isObject(now)) {
+    return replaceMembers(replacing, { node: inner, json }, now);
+  }
+  const [comment] = commentsIn(inner);
+  if (comment !== undefined) replacing.refuseLoss(comment);
+  return [{ start: inner.start, end: inner.end, text: written(replacing, inner, now) }];
+}
+
+function written({ manner }: Replacing, node: SyntaxNode, now: HclValue): string {
+  const { text, isAligned } = manner;
+  const newline = newlineAt(text, node.start);
+  if (node.type === "heredoc_template" && typeof now === "string") {
+    const heredoc = writeHeredoc(now, textOf(text, node), newline);
+    if (heredoc !== null) return heredoc;
+  }
+  const { endsLine } = restAfter(text, node.end, []);
+  const isBetween = !endsLine && isOneLine(text, node) && !/^\s*,?\s*(\r?\n|$)/.test(text.slice(node.end));
+  return writeLiteral(now, { indent: indentAt(text, node.start), newline, isOneLine: isBetween, isAligned });
+}
+
+/** Edits the members of an object, or of a block, that differ. What the new value does not have becomes null. */
+export function replaceMembers(
+  replacing: Replacing,
+  { node, json }: { readonly node: SyntaxNode; readonly json: { readonly [name: string]: Json } },
+  now: ObjectValue,
+): readonly Splice[] {
+  const { manner } = replacing;
+  const holder = holderOf(manner.text, node);
+  const wanted = new Map<string, HclValue>(holder.members.map(({ name }) => [name ?? "", null]));
+  for (const [name, value] of now.entries) wanted.set(name, value);
+  return [...wanted].flatMap(([name, value]) => {
+    const member = holder.members.find((each) => each.name === name);
+    if (member === undefined) return [insertAttribute({ ...manner, alike: [] }, holder, { name, value })];
+    return replaceValue(replacing, { node: member.value, json: json[name] ?? null }, value);
+  });
+}
+
+/** Elements that stay at both ends of a list; those between are replaced one by one, then removed or added. */
+function replaceElements(
+  replacing: Replacing,
+  { list, json }: { readonly list: SyntaxNode; readonly json: readonly Json[] },
+  now: readonly HclValue[],
+): readonly Splice[] {
+  const elements = elementsOf(list);
+  const had = json.map((each) => replacing.meaning(plainValue(each)));
+  const has = now.map((each) => replacing.meaning(toJson(each)));
+  const most = Math.min(had.length, has.length);
+  let begin = 0;
+  while (begin < most && had[begin] === has[begin]) begin += 1;
+  let end = 0;
+  while (end < most - begin && had.at(-1 - end) === has.at(-1 - end)) end += 1;
+  const [oldEnd, newEnd] = [had.length - end, has.length - end];
+  const paired = Math.min(oldEnd, newEnd) - begin;
+
+  const replaced = elements.slice(begin, begin + paired).flatMap((node, index) => {
+    const value = now[begin + index] ?? null;
+    return replaceValue(replacing, { node, json: json[begin + index] ?? null }, value);
+  });
+  const more = now.slice(begin + paired, newEnd);
+  if (more.length > 0) return [...replaced, ...addElements(replacing, { list, after: begin + paired - 1 }, more)];
+  if (oldEnd === begin + paired) return replaced;
+  return [...replaced, removeElements(replacing, list, { from: begin + paired, to: oldEnd - 1 })];
+}
+
+/** Adds elements after the one at a place, -1 for before the first. */
+function addElements(
+  { manner: { text, isAligned } }: Replacing,
+  { list, after }: { readonly list: SyntaxNode; readonly after: number },
+  values: readonly HclValue[],
+): Splice[] {
+  const elements = elementsOf(list);
+  const beside = elements[Math.max(after, 0)] ?? list;
+  const indent = indentAt(text, beside.start);
+  const newline = newlineAt(text, beside.start);
+  const isLines = beginsLine(text, beside.start);
+  const layout = { indent, newline, isOneLine: !isLines || isOneLine(text, beside), isAligned };
+  const texts = values.map((value) => writeLiteral(value, layout));
+  const separator = isLines ? `${newline}${indent}` : " ";
+  if (after < 0) {
+    return [{ start: beside.start, end: beside.start, text: texts.map((each) => `${each},${separator}`).join("") }];
+  }
+  const rest = restAfter(text, beside.end, commentsIn(list));
+  const isLast = after === elements.length - 1;
+  const at = rest.comma === null ? beside.end : rest.endsLine ? rest.end : rest.comma + 1;
+  if (rest.comma !== null) {
+    const added = texts.map(
+      (each, index) => `${separator}${each}${isLast && index === texts.length - 1 && !rest.endsLine ? "" : ","}`,
+    );
+    return [{ start: at, end: at, text: added.join("") }];
+  }
+  const added = texts.map((each) => `${separator}${each}`).join(",");
+  if (!rest.endsLine) return [{ start: at, end: at, text: `,${added}` }];
+  return [
+    { start: at, end: at, text: "," },
+    { start: rest.end, end: rest.end, text: added },
+  ];
+}
+
+/** Removes elements next to each other, with their lines where they have lines of their own. Some element stays. */
+function removeElements(
+  { manner: { text }, refuseLoss }: Replacing,
+  list: SyntaxNode,
+  { from, to }: { readonly from: number; readonly to: number },
+): Splice {
+  const elements = elementsOf(list);
+  const [first, last] = [elements[from] ?? list, elements[to] ?? list];
+  const comments = commentsIn(list);
+  const rest = restAfter(text, last.end, comments);
+  const next = elements[to + 1];
+  const isLines = beginsLine(text, first.start) && rest.endsLine;
+  const start = isLines
+    ? lineStart(text, first.start)
+    : next === undefined
+      ? (elements[from - 1] ?? list).end
+      : first.start;
+  const end = isLines ? text.indexOf("\n", rest.end) + 1 : (next?.start ?? last.end);
+  const lost = comments.find((each) => each.start >= start && each.end <= end);
+  if (lost !== undefined) refuseLoss(lost);
+  return { start, end, text: "" };
+}
+
+function isRecord(value: Json): value is { readonly [name: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

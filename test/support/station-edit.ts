@@ -1,0 +1,71 @@
+import "@cdktn/hcl2json";
+import { loadSyntax } from "../../actors/config-pull-requests/edit/hcl-syntax.js";
+import { type ParsedValues, parseValues } from "../../actors/config-pull-requests/edit/hcl-values.js";
+import { makeEdit, type Parsers } from "../../actors/config-pull-requests/edit/make-edit.js";
+import type {
+  EditOutcome,
+  SourceTree,
+  TreeEntry,
+  WantedStation,
+} from "../../actors/config-pull-requests/edit/station-edit.js";
+import { type StationBody, stationSchema } from "../../actors/lines/station.js";
+
+/** Files by path; a symlink is given by what it leads to. */
+export type TreeFiles = Readonly<Record<string, string | { readonly leadsTo: string }>>;
+
+/** A repository that holds these files. */
+export function treeOf(files: TreeFiles, isWhole = true): SourceTree {
+  const entries = Object.entries(files).map(
+    ([path, file]): TreeEntry => ({ path, kind: typeof file === "string" ? "file" : "symlink" }),
+  );
+  const folders = new Set(
+    entries.flatMap(({ path }) => path.split("/").flatMap((_, index, all) => all.slice(0, index).join("/") || [])),
+  );
+  const read = (path: string): string | null => {
+    const file = files[path];
+    return typeof file === "object" ? read(file.leadsTo) : (file ?? null);
+  };
+  return {
+    list: async () => ({
+      entries: [...entries, ...[...folders].map((path): TreeEntry => ({ path, kind: "folder" }))],
+      isWhole,
+    }),
+    read: async (path) => read(path),
+  };
+}
+
+let known: Promise<Parsers> | undefined;
+
+/** The parsers of edits, for all tests of a file. Each text is parsed once: HCL's own parser is slow. */
+export function editParsers(): Promise<Parsers> {
+  known ??= loadSyntax().then((syntax) => {
+    const parsed = new Map<string, Promise<ParsedValues>>();
+    return {
+      syntax,
+      parseValues(path, text) {
+        const values = parsed.get(text) ?? parseValues(path, text);
+        parsed.set(text, values);
+        return values;
+      },
+    };
+  });
+  return known;
+}
+
+/** A station as a body gives it, defaults filled in. */
+export function stationOf(fields: object): StationBody {
+  return stationSchema.parse({ key: "plan", name: "Plan", kind: "work", ...fields });
+}
+
+export const EDITED_PATH = "lines/main.tf";
+
+/** What is wanted of the line `web` of the team `core`. */
+export function wantedOf(live: StationBody, change: object, path = EDITED_PATH): WantedStation {
+  const wanted = stationOf({ ...live, ...change });
+  return { path, team: { id: "team_1", key: "core" }, lineKey: "web", live, wanted };
+}
+
+/** An edit in this thread. */
+export async function editIn(tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
+  return makeEdit(await editParsers(), tree, wanted);
+}
