@@ -14,6 +14,8 @@ import { RunPlace, WaitingRuns } from "./waiting-runs.js";
  * otherwise all be started, then all be answered, then all wait for the same flush, with nothing to do meanwhile.
  */
 const PREPARED_AT_ONCE = 16;
+/** How long effects of one name are prepared before that, in milliseconds; one always is. */
+const PREPARING_MS = 1;
 /** Inputs of this many effects of one name that are not prepared yet are held in memory; those further back are read. */
 const MAX_CACHED_INPUTS = 256;
 
@@ -24,8 +26,9 @@ interface Kind {
   readonly unprepared: RoundRobin<PendingEffect>;
   /** Those that have their place and are to be prepared again. */
   readonly granted: Queue<RunPlace>;
-  /** Prepared since the event loop had its turn. */
+  /** Prepared since the event loop had its turn, and since when. */
   prepared: number;
+  sinceMs: number;
 }
 
 export interface EffectsOptions {
@@ -35,6 +38,8 @@ export interface EffectsOptions {
   readonly clock: Clock;
   /** As the scheduler's. */
   readonly defer: (work: () => void) => void;
+  /** Milliseconds from any fixed point; without it, only the number of effects is bounded that are prepared at once. */
+  readonly elapsedMs?: (() => number) | undefined;
   /** Receives the result of a run; called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
 }
@@ -77,7 +82,13 @@ export class Effects {
     this.#waiting = new WaitingRuns(options.clock);
     for (const effect of options.effects) {
       if (this.#kinds.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
-      this.#kinds.set(effect.name, { effect, unprepared: new RoundRobin(), granted: new Queue(), prepared: 0 });
+      this.#kinds.set(effect.name, {
+        effect,
+        unprepared: new RoundRobin(),
+        granted: new Queue(),
+        prepared: 0,
+        sinceMs: 0,
+      });
     }
   }
 
@@ -167,7 +178,7 @@ export class Effects {
   }
 
   #prepareNext(kind: Kind): void {
-    while (kind.prepared < PREPARED_AT_ONCE && !this.#stopped) {
+    while (!this.#stopped && this.#mayPrepare(kind)) {
       const at = kind.granted.take() ?? null;
       const pending = at?.pending ?? kind.unprepared.take();
       if (pending === undefined) return;
@@ -176,14 +187,26 @@ export class Effects {
         continue;
       }
       kind.prepared += 1;
-      if (kind.prepared === PREPARED_AT_ONCE) this.#options.defer(() => this.#prepareMore(kind));
+      if (kind.prepared === 1) this.#beginPreparing(kind);
       this.#place(kind, pending, at);
     }
   }
 
-  #prepareMore(kind: Kind): void {
-    kind.prepared = 0;
-    this.#prepareNext(kind);
+  #mayPrepare({ prepared, sinceMs }: Kind): boolean {
+    return prepared === 0 || (prepared < PREPARED_AT_ONCE && this.#elapsedMs() - sinceMs < PREPARING_MS);
+  }
+
+  /** The next ones are prepared from the event loop's next turn on. */
+  #beginPreparing(kind: Kind): void {
+    kind.sinceMs = this.#elapsedMs();
+    this.#options.defer(() => {
+      kind.prepared = 0;
+      this.#prepareNext(kind);
+    });
+  }
+
+  #elapsedMs(): number {
+    return this.#options.elapsedMs?.() ?? 0;
   }
 
   /** Begins the effect at the place that it has, or if there is one for it; else has it wait for one. */

@@ -109,13 +109,13 @@ class Host implements Runtime {
     this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
-    this.#bound = new BatchBound(this.#limits, options);
     this.#identities = createIdentities(() => clock.now(), randomBytes);
     this.#overlays = new Overlays(this.#rows);
+    this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
       ...{ effects: catalogue.effects, reading: durable, clock },
-      defer: (work) => options.scheduler.defer(work),
+      ...{ defer: (work) => options.scheduler.defer(work), elapsedMs: options.elapsedMs },
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
@@ -239,7 +239,7 @@ class Host implements Runtime {
   }
 
   get #hasMore(): boolean {
-    return !this.#draining && this.#batch.turns < this.#bound.turns && (this.#cells.ready > 0 || !this.#recovery.over);
+    return !this.#draining && this.#bound.hasRoom(this.#batch) && (this.#cells.ready > 0 || !this.#recovery.over);
   }
 
   #wakeDue(): void {
@@ -260,7 +260,7 @@ class Host implements Runtime {
 
   #takeTurns(): void {
     const run = new TurnRun(this.#options);
-    while (this.#batch.turns < this.#bound.turns && run.mayTake()) {
+    while (this.#bound.hasRoom(this.#batch) && run.mayTake()) {
       const cell = this.#cells.takeReady();
       if (cell === undefined) return;
       this.#serve(cell);

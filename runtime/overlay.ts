@@ -20,6 +20,11 @@ export class Overlay {
     return this.#size === 0;
   }
 
+  /** How many keys have a change. */
+  get size(): number {
+    return this.#size;
+  }
+
   get(key: Key): Change | undefined {
     const group = this.#groupOf(key);
     return group === undefined || group.size === 0 ? undefined : group.get(keyName(key));

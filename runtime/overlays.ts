@@ -44,6 +44,11 @@ export class Overlays implements Writing {
     }
   }
 
+  /** Rows that the open batch changes. */
+  get openRows(): number {
+    return this.#open.size;
+  }
+
   /** The open batch has no changes. */
   get isEmpty(): boolean {
     return this.#open.isEmpty;

@@ -35,6 +35,8 @@ export interface Service {
 
 /** How long work of all kinds begins before input is read again, in milliseconds, while several parties are about. */
 const SHARED_ROUND_MS = 0.1;
+/** The same otherwise. */
+const ROUND_MS = 4;
 
 /** Time that running requests have at a stop. */
 const DRAIN_MS = 10_000;
@@ -64,7 +66,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const { options, sealer, tokens } = parts;
   const { config, log } = options;
   const elapsedMs = () => performance.now();
-  const roundMs = () => (turns.isShared ? SHARED_ROUND_MS : Number.POSITIVE_INFINITY);
+  const roundMs = () => (turns.isShared ? SHARED_ROUND_MS : ROUND_MS);
   const loop = options.scheduler ?? createEventLoopScheduler();
   const scheduler = new LoopRounds({ loop, elapsedMs, roundMs });
   const turns: FairTurns = new FairTurns({ scheduler, elapsedMs });

@@ -3,6 +3,7 @@ import { effect } from "../../runtime/effect-type.js";
 import { Effects } from "../../runtime/effects.js";
 import type { LaneLimits } from "../../runtime/lane.js";
 import { createPendingEffect } from "../../runtime/pending-effect.js";
+import { DrivenScheduler } from "../support/driven-scheduler.js";
 import { Harness } from "../support/harness.js";
 import { pending, startedWith, worker } from "./effect-scene.js";
 
@@ -219,4 +220,37 @@ t.test("what was cancelled is not begun, though its place comes before the cance
     ["e1"],
   );
   t.match(effects.lanes, [{ taken: 0, waiting: 0 }]);
+});
+
+t.test("effects are prepared in turns of the event loop, bounded by their number and by time", async (t) => {
+  for (const [costMs, atOnce] of [
+    [0, 16],
+    [0.3, 4],
+    [5, 1],
+  ] as const) {
+    const loop = new DrivenScheduler();
+    let nowMs = 100;
+    let prepared = 0;
+    const work = effect<unknown, unknown>("work").implementPrepared(() => {
+      prepared += 1;
+      nowMs += costMs;
+      return { place: null, begin: async () => "done" };
+    });
+    const harness = new Harness({ catalogue: {} });
+    const effects = new Effects({
+      ...{ effects: [work], reading: harness.durable, clock: harness.world.clock, elapsedMs: () => nowMs },
+      ...{ defer: (more) => loop.defer(more), ended: () => undefined },
+    });
+    const owner = { to: harness.to("worker"), name: "worker" };
+    for (let n = 0; n < 40; n++) {
+      const each = createPendingEffect(owner, { name: "work", id: `e${n}`, input: 1 }, 1);
+      effects.register(each);
+      effects.enqueue(each);
+    }
+    t.equal(prepared, atOnce);
+    await loop.turn();
+    t.equal(prepared, 2 * atOnce);
+    while (!loop.isIdle) await loop.turn();
+    t.equal(prepared, 40, "none is left");
+  }
 });

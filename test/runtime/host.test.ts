@@ -2,13 +2,13 @@ import t from "tap";
 import { address } from "../../runtime/address.js";
 import { createRuntime } from "../../runtime/host.js";
 import { Stopping } from "../../runtime/runtime.js";
-import { actorSpace, deadLetterSpace, undeliveredSpace } from "../../storage/keys.js";
+import { actorSpace, deadLetterSpace, rowSpace, undeliveredSpace } from "../../storage/keys.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import { DrivenScheduler } from "../support/driven-scheduler.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { plainEffect } from "../support/plain-effect.js";
-import { probe } from "../support/probe.js";
+import { type Note, probe } from "../support/probe.js";
 
 const counter = probe("counter", {
   add: ({ n }, _message, turn) => {
@@ -19,6 +19,9 @@ const counter = probe("counter", {
   loop: (_context, _message, turn) => turn.send(turn.self, { type: "loop" }),
   start: (_context, _message, turn) => turn.start({ name: "wait", id: "w", input: null }),
   end: (_context, _message, turn) => turn.stop(),
+  write: (_context, { count }, turn) => {
+    for (let n = 0; n < Number(count); n++) turn.put([turn.self.partition, rowSpace, "probe", turn.self.id, n], n);
+  },
 });
 const catalogue = { actors: [counter] };
 
@@ -125,6 +128,17 @@ t.test("turns go on during a flush, bounded, and form the next batch", async (t)
     Array.from({ length: 35 }, (_, index) => index + 1),
   );
   t.equal(harness.batches.length, 4);
+});
+
+t.test("a turn joins no batch that changes a thousand rows already", async (t) => {
+  const harness = new Harness({ catalogue });
+  await harness.start();
+  const write = { type: "write", count: 400 } as Note;
+  const asks = Array.from({ length: 7 }, (_, n) => harness.runtime.ask(harness.to("counter", `${n}`), write));
+  await harness.advance();
+  await Promise.all(asks);
+  const written = harness.batches.map((changes) => changes.filter(({ key }) => key[1] === rowSpace).length);
+  t.same(written, [1_200, 1_200, 400]);
 });
 
 t.test("batches are smaller while several parties are about, and nothing is answered before its flush", async (t) => {
