@@ -59,7 +59,7 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
     evaluationEffect({ reading, scheduler }),
-    integrationRequestEffect({ reading, clock, sealer, log, baseUrl, ...parts.integrations }),
+    integrationRequestEffect({ reading, clock, scheduler, sealer, log, baseUrl, ...parts.integrations }),
     retentionEffect({ clock }),
   ];
 }

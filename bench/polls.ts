@@ -17,6 +17,7 @@ import { type ResourceRow, resources } from "../actors/resources/resource.table.
 import { createSealer } from "../actors/sealer.js";
 import { type Clock, createEventLoopScheduler, createSystemClock } from "../runtime/clock.js";
 import { createRuntime } from "../runtime/host.js";
+import { LoopRounds } from "../runtime/loop-rounds.js";
 import type { Runtime } from "../runtime/runtime.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Change, Store } from "../storage/store.js";
@@ -30,6 +31,8 @@ const IDLE_MS = 5_000;
 const AT_ONCE = 200;
 /** After this all polls are due again. */
 const AHEAD_MS = (EVERY_MINUTES + 2) * 60_000;
+/** As the service's, while nobody else is about. */
+const ROUND_MS = 4;
 /** Every host answers so late, with this. */
 const HOST_MS = 5;
 const items = Array.from({ length: 20 }, (_, n) => ({ id: n, title: `Item ${n}`, text: "x".repeat(80) }));
@@ -127,7 +130,8 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
     now: () => system.now() + aheadMs,
     at: (dueMs, alarm) => system.at(dueMs - aheadMs, alarm),
   };
-  const scheduler = createEventLoopScheduler();
+  const elapsedMs = () => performance.now();
+  const scheduler = new LoopRounds({ loop: createEventLoopScheduler(), elapsedMs, roundMs: () => ROUND_MS });
   const sealer = createSealer(new Uint8Array(32), randomBytes);
   const send = async () => {
     await pause(HOST_MS);
@@ -136,9 +140,7 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   const reading = () => runtime.reading;
   const parts = {
     reading,
-    clock,
-    scheduler,
-    sealer,
+    ...{ clock, scheduler, sealer },
     log: console,
     baseUrl: () => "http://localhost",
     outbound: { send },
@@ -146,7 +148,7 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, scheduler, randomBytes, log: console, cachedTables },
-    elapsedMs: () => performance.now(),
+    elapsedMs,
     catalogue: {
       ...{ actors: createActorTypes(kinds), subscribers: [], gates: [] },
       effects: [integrationRequestEffect(parts), evaluationEffect(parts)],

@@ -7,7 +7,7 @@
  * 3. Redirects are answers; a GET is made once more when its connection drops, anything else is made once.
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
-import type { Clock } from "../../../runtime/clock.js";
+import type { Clock, Scheduler } from "../../../runtime/clock.js";
 import { effect } from "../../../runtime/effect-type.js";
 import type { LaneLimits } from "../../../runtime/lane.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
@@ -38,6 +38,8 @@ export interface IntegrationRequestOptions {
   readonly sealer: Pick<Sealer, "open">;
   readonly clock: Clock;
   readonly baseUrl: () => string;
+  /** Gives each answer a round of its own to be read in; without it, those that come together are read together. */
+  readonly scheduler?: Scheduler;
   /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */
   readonly log: Pick<RuntimeLog, "error">;
 }

@@ -1,4 +1,4 @@
-import type { Clock } from "../../../runtime/clock.js";
+import type { Clock, Scheduler } from "../../../runtime/clock.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
 import { toFailure } from "../../outbound/failure.js";
 import type { BytesAnswer } from "../../outbound/http-exchange.js";
@@ -24,6 +24,7 @@ const DROPPED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SO
 interface SendOptions {
   readonly outbound: Pick<Outbound, "send">;
   readonly clock: Clock;
+  readonly scheduler?: Scheduler;
 }
 
 interface Sent {
@@ -37,7 +38,7 @@ export async function sendRequest(
   { prepared, input }: Sent,
   signal: RunSignal,
 ): Promise<IntegrationRequestResult> {
-  const { clock } = options;
+  const { clock, scheduler } = options;
   const { url, method } = prepared.request;
   const { mask } = prepared;
   const begunMs = clock.now();
@@ -49,6 +50,7 @@ export async function sendRequest(
     return { ...about, tookMs, ...none, ...answer, reason: answer.reason === null ? null : mask.text(answer.reason) };
   }
   const { status, headers } = answer;
+  if (scheduler !== undefined) await new Promise<void>((resolve) => scheduler.defer(resolve));
   const read = input.block.kind === "attachment" ? readFile(answer) : readText(answer, { prepared, input });
   const retryAfterMs = read.success ? null : requestedWaitMs(headers["retry-after"] ?? null, clock.now());
   return { ...about, tookMs, status, ...read, retryAfterMs };
