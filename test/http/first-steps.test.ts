@@ -1,46 +1,101 @@
 import { readFile } from "node:fs/promises";
 import t from "tap";
-import { type Reply, startTestService } from "../support/service.js";
+import { itemsOf } from "../support/resources.js";
+import { RunnerPeer } from "../support/runner-peer.js";
+import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
+import { until } from "../support/until.js";
 
-t.test(
-  "the first steps of the main page lead from a sign-in to a queued run and an integration, as they stand there",
-  async (t) => {
-    const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com,api.linear.app" } });
-    const page = await readFile("README.md", "utf8");
-    const steps = [...page.matchAll(/^ {4}api (?:-i )?\$S(\/[^\n]*?)(?: -d (?:'([^']*)'|@(\S+)))?$/gm)];
-    t.equal(steps.length, 24);
-    const known: Record<string, string> = {
-      "<owner/name>": "acme/app",
-      "<24 to 64 bytes in base64>": Buffer.alloc(32, 7).toString("base64"),
-    };
-    const fill = (text: string) => text.replace(/<[\w/ ]+>/g, (name) => known[name] ?? name);
-    const names: Record<string, string> = { ws: "workspace", int: "integration", usr: "user" };
-    const remember = ({ headers, body }: Reply) => {
-      for (const id of [body?.id, body?.runId, body?.userId].map(String)) {
-        const [prefix = ""] = id.split("_");
-        known[`<${names[prefix] ?? prefix} id>`] = id;
-      }
-      if (headers["service-pool-token"] !== undefined) known["pool token"] = headers["service-pool-token"];
-    };
-    let client = service.anonymous;
-    for (const [index, [, path = "", written, file]] of steps.entries()) {
-      const at = fill(path);
-      const body = file === undefined ? written : await readFile(file, "utf8");
-      const method = body === undefined ? "GET" : "POST";
-      const reply = await client.request(method, at, body && fill(body), { "idempotency-key": `step-${index}` });
-      if (path.includes("<approval id>")) {
-        t.equal(reply.status, 404, `${at}: no agent has asked for anything`);
-        continue;
-      }
-      t.ok(reply.status >= 200 && reply.status < 300, `${method} ${at} answering ${reply.status} ${reply.text}`);
-      if (path === "/api/sign-in") known["<token>"] = (await service.logged(/\/sign-in\/([\w-]{43})/))[1] ?? "";
-      const session = /session=([\w-]+)/.exec(reply.headers["set-cookie"] ?? "")?.[1];
-      if (session !== undefined) client = service.withSession(session);
-      remember(reply);
-      if (path === "/api/runs/<run id>") {
-        t.match(reply.body, { state: "queued", waiting: { reason: "No runner of pool main is connected." } });
-      }
+/** The commands of the main page are sent as they stand there, in their order. */
+
+/** `api [-i] [-X METHOD -H 'name: value'] $S/path [-d 'body' | -d @file]` */
+const COMMAND =
+  /^ {4}api (?:-i )?(?:-X (?<method>[A-Z]+) -H '(?<header>[\w-]+): (?<value>[^']*)' )?\$S(?<path>\/[^\n]*?)(?: -d (?:'(?<body>[^']*)'|@(?<file>\S+)))?$/gm;
+
+/** Kinds of ids whose prefix is another word. */
+const NAMES: Readonly<Record<string, string>> = { ws: "workspace", int: "integration", usr: "user" };
+
+/** What a reader puts in place of `<…>`. */
+class Filled {
+  readonly known: Record<string, string> = {
+    "<owner/name>": "acme/app",
+    "<24 to 64 bytes in base64>": Buffer.alloc(32, 7).toString("base64"),
+    "<state id>": "another",
+  };
+
+  fill(text: string): string {
+    return text.replace(/<[\w/ ]+>/g, (name) => this.known[name] ?? name);
+  }
+
+  /** Notes the ids that an answer says. */
+  remember({ headers, body }: Reply): void {
+    for (const id of [body?.id, body?.runId, body?.userId].map(String)) {
+      const [prefix = ""] = id.split("_");
+      this.known[`<${NAMES[prefix] ?? prefix} id>`] = id;
     }
-    t.match(known["pool token"], /^[\w-]{43}$/);
-  },
-);
+    if (headers["service-pool-token"] !== undefined) this.known["pool token"] = headers["service-pool-token"];
+  }
+}
+
+/** An agent with the tools of the page's line calls the one that waits, three times. Returns its run. */
+async function callThrice(service: TestService, owner: Client, { known }: Filled): Promise<string> {
+  const task = { title: "The tests fail again", line: "fix" };
+  const opened = await owner.request("POST", `/api/teams/${known["<team id>"]}/tasks`, task);
+  const peer = await RunnerPeer.join(service, known["pool token"] ?? "", { slots: 2 });
+  const jobs = [await peer.job(), await peer.job()];
+  const job = jobs.find(({ runId }) => runId === opened.body?.runId);
+  if (job === undefined) throw new Error("the run was not assigned");
+  known["<task id>"] = String(opened.body?.id);
+  peer.start(job);
+  for (const state of ["one", "two", "three"]) {
+    const call = { id: state, server: "tracker", tool: "set_state", inputs: JSON.stringify({ state }) };
+    peer.say({ type: "run.tool-call", runId: job.runId, fence: job.fence, ...call });
+    await peer.message("run.tool-waiting", peer.frames.length);
+  }
+  return job.runId;
+}
+
+t.test("the main page leads from a sign-in to a queued run, an integration and a call's approval", async (t) => {
+  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com,api.linear.app" } });
+  const page = await readFile("README.md", "utf8");
+  const steps = [...page.matchAll(COMMAND)].map(({ groups = {} }) => groups);
+  t.equal(steps.length, page.match(/^ {4}api /gm)?.length, "no command of the page is left out");
+  t.equal(steps.length, 26);
+  const filled = new Filled();
+  const { known } = filled;
+  let client = service.anonymous;
+  let waiting: readonly string[] = [];
+  for (const [index, { method, header = "", value, path = "", body: written, file }] of steps.entries()) {
+    if (path.startsWith("/api/tasks/<task id>/assign")) known["<run id>"] = await callThrice(service, client, filled);
+    const [id = "", ...others] = waiting;
+    known["<approval id>"] = id;
+    if (path.includes("<approval id>")) waiting = others;
+    const at = filled.fill(path);
+    const body = file === undefined ? written : await readFile(file, "utf8");
+    const headers = { "idempotency-key": `step-${index}`, ...(value !== undefined && { [header]: value }) };
+    const of = method ?? (body === undefined ? "GET" : "POST");
+    const reply = await client.request(of, at, body && filled.fill(body), headers);
+    t.ok(reply.status >= 200 && reply.status < 300, `${of} ${at} answering ${reply.status} ${reply.text}`);
+    if (path === "/api/sign-in") known["<token>"] = (await service.logged(/\/sign-in\/([\w-]{43})/))[1] ?? "";
+    const session = /session=([\w-]+)/.exec(reply.headers["set-cookie"] ?? "")?.[1];
+    if (session !== undefined) client = service.withSession(session);
+    if (path === "/api/approvals") waiting = itemsOf(reply).map((approval) => String(approval.id));
+    if (path === "/api/runs/<run id>") {
+      t.match(reply.body, { state: "queued", waiting: { reason: "No runner of pool main is connected." } });
+    }
+    if (!path.includes("<approval id>")) filled.remember(reply);
+  }
+  t.match(known["pool token"], /^[\w-]{43}$/);
+  const calls = await until("the calls to be over", async () => {
+    const found = itemsOf(await client.request("GET", `/api/runs/${known["<run id>"]}/tool-calls`));
+    return found.every(({ endedAt }) => endedAt !== null) ? found : null;
+  });
+  t.same(
+    calls.map(({ state, code, edited }) => [state, code, edited]),
+    [
+      // Let go, and not sent: the task is about no issue.
+      ["failed", "unwritable", null],
+      ["failed", "unwritable", { state: "another" }],
+      ["dismissed", null, null],
+    ],
+  );
+});
