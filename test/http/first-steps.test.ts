@@ -1,15 +1,11 @@
-import { readFile } from "node:fs/promises";
 import t from "tap";
+import { readCommands } from "../support/page-commands.js";
 import { itemsOf } from "../support/resources.js";
 import { RunnerPeer } from "../support/runner-peer.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { until } from "../support/until.js";
 
 /** The commands of the main page are sent as they stand there, in their order. */
-
-/** `api [-i] [-X METHOD -H 'name: value'] $S/path [-d 'body' | -d @file]` */
-const COMMAND =
-  /^ {4}api (?:-i )?(?:-X (?<method>[A-Z]+) -H '(?<header>[\w-]+): (?<value>[^']*)' )?\$S(?<path>\/[^\n]*?)(?: -d (?:'(?<body>[^']*)'|@(?<file>\S+)))?$/gm;
 
 /** Kinds of ids whose prefix is another word. */
 const NAMES: Readonly<Record<string, string>> = { ws: "workspace", int: "integration", usr: "user" };
@@ -56,25 +52,21 @@ async function callThrice(service: TestService, owner: Client, { known }: Filled
 
 t.test("the main page leads from a sign-in to a queued run, an integration and a call's approval", async (t) => {
   const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com,api.linear.app" } });
-  const page = await readFile("README.md", "utf8");
-  const steps = [...page.matchAll(COMMAND)].map(({ groups = {} }) => groups);
-  t.equal(steps.length, page.match(/^ {4}api /gm)?.length, "no command of the page is left out");
+  const steps = await readCommands("README.md");
   t.equal(steps.length, 26);
   const filled = new Filled();
   const { known } = filled;
   let client = service.anonymous;
   let waiting: readonly string[] = [];
-  for (const [index, { method, header = "", value, path = "", body: written, file }] of steps.entries()) {
+  for (const [index, { method, headers: written, path, body }] of steps.entries()) {
     if (path.startsWith("/api/tasks/<task id>/assign")) known["<run id>"] = await callThrice(service, client, filled);
     const [id = "", ...others] = waiting;
     known["<approval id>"] = id;
     if (path.includes("<approval id>")) waiting = others;
     const at = filled.fill(path);
-    const body = file === undefined ? written : await readFile(file, "utf8");
-    const headers = { "idempotency-key": `step-${index}`, ...(value !== undefined && { [header]: value }) };
-    const of = method ?? (body === undefined ? "GET" : "POST");
-    const reply = await client.request(of, at, body && filled.fill(body), headers);
-    t.ok(reply.status >= 200 && reply.status < 300, `${of} ${at} answering ${reply.status} ${reply.text}`);
+    const headers = { "idempotency-key": `step-${index}`, ...written };
+    const reply = await client.request(method, at, body && filled.fill(body), headers);
+    t.ok(reply.status >= 200 && reply.status < 300, `${method} ${at} answering ${reply.status} ${reply.text}`);
     if (path === "/api/sign-in") known["<token>"] = (await service.logged(/\/sign-in\/([\w-]{43})/))[1] ?? "";
     const session = /session=([\w-]+)/.exec(reply.headers["set-cookie"] ?? "")?.[1];
     if (session !== undefined) client = service.withSession(session);
