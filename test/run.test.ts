@@ -1,12 +1,13 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { Alone } from "./support/alone.js";
 import { leftBehind, picture } from "./support/left-behind.js";
 import { passing, runFiles } from "./support/run-files.js";
+import { SharingRules } from "./support/sharing-rules.js";
+import { WaitingFiles } from "./support/waiting-files.js";
 
 t.test("files whose checks all hold end with their count and code 0", async (t) => {
   const skipping = `t.test("is left out", { skip: "no peer" }, async (t) => t.ok(0)); t.ok(1);`;
@@ -78,6 +79,11 @@ const leaving: Readonly<Record<string, () => () => unknown>> = {
     const server = createServer().listen(0);
     return () => server.close();
   },
+  "keeps up: 1 × process": () => {
+    const child = spawn(process.execPath, ["-e", "setInterval(() => 0, 1000)"], { stdio: "ignore" });
+    child.unref();
+    return () => child.kill("SIGKILL");
+  },
   "listens to the process: 1 × SIGUSR2": () => {
     const listener = () => 0;
     on.call(process, "SIGUSR2", listener);
@@ -123,30 +129,45 @@ t.test("what a file leaves behind is found, and nothing is when it ended all", a
   }
 });
 
-t.test("who needs a process alone is seen by what a file does, itself or through a module of the tests", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-alone-"));
+t.test("who a file shares its process with is seen by what it does, itself or through a module of the tests", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-sharing-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const bodies = {
-    "starts.js": `import { spawn } from "node:child_process";\nspawn("true");`,
-    "sets.js": `process.env.LEFT = "1";`,
-    "sets-any.js": `process.env[name] = "1";`,
-    "unsets.js": "delete process.env.LEFT;",
+    "threads.js": `import { Worker } from "node:worker_threads";`,
     "hooks.js": "globalThis.setTimeout = () => 0;",
-    "hears.js": `process.once("SIGHUP", () => 0);`,
+    "measures.js": `setFlagsFromString("--expose-gc");`,
     "imports.js": `import { a } from "./between.js";`,
-    "between.js": `import "./imports.js";\nexport * from "./sets.js";`,
+    "between.js": `import "./imports.js";\nexport * from "./hooks.js";`,
+    "both.js": `import { a } from "./starts.js";\nimport "./threads.js";`,
+    "starts.js": `import { spawn } from "node:child_process";\nspawn("true");`,
+    "imports-start.js": `import { a } from "./starts.js";`,
+    "sets.js": `process.env.LEFT = "1";`,
     "reads.js": `import { a } from "../product.js";\nimport { b } from "./plain.js";\nok(process.env.LEFT === "1");`,
     "plain.js": "export const b = process.pid;",
   };
   for (const [name, body] of Object.entries(bodies)) writeFileSync(join(folder, name), `${body}\n`);
-  const alone = new Alone(folder);
+  const rules = new SharingRules(folder);
   const names = Object.keys(bodies);
-  t.same(
-    names.filter((name) => !alone.has(join(folder, name))),
-    ["reads.js", "plain.js"],
-  );
-  t.ok(alone.has(join(folder, "missing.js")));
+  const those = (sharing: string) => names.filter((name) => rules.of(join(folder, name)) === sharing);
+  t.same(those("none"), ["threads.js", "hooks.js", "measures.js", "imports.js", "between.js", "both.js"]);
+  t.same(those("starting"), ["starts.js", "imports-start.js"]);
+  t.same(those("any"), ["sets.js", "reads.js", "plain.js"]);
+  t.equal(rules.of(join(folder, "missing.js")), "none");
   t.end();
+});
+
+t.test("processes are dealt their files in order, by who shares with whom, and fewer towards the end", async (t) => {
+  const files = ["s1", "n1", ...Array.from({ length: 12 }, (_, index) => `a${index}`), "s2", "n2"];
+  const sharings = { s: "starting", n: "none", a: "any" } as const;
+  const sharingOf = (file: string) => sharings[file[0] as keyof typeof sharings];
+  const waiting = new WaitingFiles(files, { sharingOf, together: { most: 5, least: 2 }, jobs: 1 });
+  const dealt = Array.from({ length: 5 }, () => waiting.deal().join(" "));
+  t.same(dealt, ["s1 s2", "n1", "a0 a1 a2 a3 a4", "a5 a6 a7 a8", "a9 a10"]);
+  waiting.putBack(["a7", "a8"]);
+  t.same(
+    Array.from({ length: 4 }, () => waiting.deal().join(" ")),
+    ["a7 a8", "a11", "n2", ""],
+  );
 });
 
 t.test("what breaks off is told with the lines before", async (t) => {
@@ -156,15 +177,16 @@ t.test("what breaks off is told with the lines before", async (t) => {
   t.match(output, "| on the way");
 });
 
-t.test("processes that a file leaves behind end with it", async (t) => {
+t.test("processes that a file leaves behind fail it and end with it", async (t) => {
   const leaving = `import { spawn } from "node:child_process";
     t.test("leaves one", async (t) => {
       const child = spawn(process.execPath, ["-e", "setInterval(() => 0, 1000)"], { stdio: ["ignore", "inherit", "inherit"] });
       child.unref();
       t.ok(child.pid);
     });`;
-  const { lastLine } = await runFiles(t, { leaving }, "--limit", "20");
-  t.equal(lastLine, "1 passed, 0 failed", "although the one that was left holds the output open");
+  const { output, lastLine } = await runFiles(t, { leaving }, "--limit", "20");
+  t.equal(lastLine, "1 passed, 1 failed", "although the one that was left holds the output open");
+  t.match(output, "keeps up: 1 × process");
 });
 
 t.test("a file that does not exist counts as failed", async (t) => {

@@ -1,10 +1,11 @@
 import { readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
-import { Alone } from "./support/alone.js";
 import { readArguments } from "./support/command-line.js";
 import { useMemoryFolder } from "./support/memory-folder.js";
+import { SharingRules } from "./support/sharing-rules.js";
 import { type FileResult, isPassed, runTestFiles } from "./support/test-file.js";
+import { type Dealing, WaitingFiles } from "./support/waiting-files.js";
 
 const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 120] [--together N] [--seed N]
 
@@ -16,7 +17,7 @@ const USAGE = `npm test -- [FILE …] [--jobs N] [--limit 120] [--together N] [-
 
 /**
  * `npm test` runs every test file; `npm test -- FILE…` those of dist that are named, each in a process of its own;
- * `--together N` says how many may share one, unless they need one for themselves ({@link Alone}), `--jobs N` how many
+ * `--together N` says how many may share one, where they can ({@link SharingRules}), `--jobs N` how many
  * processes at once (else one more than there are processors, since files also wait), `--limit N` the seconds that each
  * file may take, and `--seed N` runs them in an order of that number's. The last line is "N passed, N failed", whatever
  * happens to a file; ends with 1 when one failed.
@@ -32,14 +33,15 @@ const { values, positionals } = readArguments(USAGE, {
 });
 
 /** Number of files that share a process; loading the product takes longer than most of them. */
-const TOGETHER = 16;
+const TOGETHER: Dealing["together"] = { most: 40, least: 8 };
 /** What takes longest is begun first, so that nothing long is left for the end. */
-const FIRST = ["processes/", "simulation/", "contract/", "http/"];
+const FIRST = ["processes/", "http/runner/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;
 
 const interrupted = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.once(name, () => interrupted.abort());
 
+const jobs = Number(values.jobs);
 const files = inOrder(positionals.length > 0 ? positionals : testFiles());
 const removeMemoryFolder = useMemoryFolder();
 const results = await runAll(files);
@@ -76,35 +78,27 @@ function shuffled(names: readonly string[], seed: number): string[] {
     .map(({ name }) => name);
 }
 
-/** Groups of files that share a process, in the given order. */
-function inGroups(names: readonly string[]): string[][] {
-  const most = Number(values.together ?? (positionals.length > 0 ? 1 : TOGETHER));
-  const alone = new Alone(import.meta.dirname);
-  const groups: string[][] = [];
-  let open: string[] = [];
-  for (const name of names) {
-    const goesAlong = !alone.has(name) && open.length > 0 && open.length < most;
-    if (goesAlong) open.push(name);
-    else groups.push([name]);
-    if (!goesAlong && !alone.has(name)) open = groups.at(-1) ?? [];
-  }
-  return groups;
-}
-
 async function runAll(names: readonly string[]): Promise<FileResult[]> {
   const results: FileResult[] = [];
-  const waiting = inGroups(names);
+  const rules = new SharingRules(import.meta.dirname);
+  const waiting = new WaitingFiles(names, { sharingOf: (name) => rules.of(name), together: together(), jobs });
   const options = { limitMs: Number(values.limit) * 1_000, signal: interrupted.signal };
   const work = async () => {
-    for (let group = waiting.shift(); group !== undefined && !interrupted.signal.aborted; group = waiting.shift()) {
-      const run = await runTestFiles(group, options);
+    for (let files = waiting.deal(); files.length > 0 && !interrupted.signal.aborted; files = waiting.deal()) {
+      const run = await runTestFiles(files, options);
       results.push(...run.results);
       for (const result of run.results) announce(result);
-      if (run.left.length > 0) waiting.unshift([...run.left]);
+      waiting.putBack(run.left);
     }
   };
-  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+  await Promise.all(Array.from({ length: jobs }, work));
   return results;
+}
+
+/** As many as was asked for; of files that are named each has its own. */
+function together(): Dealing["together"] {
+  const asked = values.together ?? (positionals.length > 0 ? "1" : undefined);
+  return asked === undefined ? TOGETHER : { most: Number(asked), least: Number(asked) };
 }
 
 function announce(result: FileResult): void {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 const PATIENCE_MS = 5_000;
 const LOOK_MS = 2;
 
@@ -14,6 +16,8 @@ export interface ProcessPicture {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Number of listeners to the process by event. */
   readonly listeners: ReadonlyMap<string, number>;
+  /** Processes that were started and have not ended, by id; none where the system does not tell. */
+  readonly children: readonly string[];
   /** Number of resources that keep the process running, by the type that node gives: timers, sockets, processes. */
   readonly active: ReadonlyMap<string, number>;
   /** Values by full name; undefined for accessors, which node replaces with their value at first use. */
@@ -26,6 +30,7 @@ export function picture(): ProcessPicture {
     umask: process.umask(),
     environment: { ...process.env },
     listeners: new Map(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+    children: childrenNow(),
     active: counted(process.getActiveResourcesInfo()),
     globals: new Map([
       ...membersOf("globalThis", globalThis),
@@ -45,10 +50,24 @@ export async function leftBehind(before: ProcessPicture, patienceMs = PATIENCE_M
   for (;;) {
     await new Promise(setImmediate);
     const now = picture();
-    const grown = grownOf("keeps up", before.active, now.active);
+    const grown = [...grownOf("keeps up", before.active, now.active), ...startedSince(before, now)];
     if (grown.length === 0 || performance.now() > endMs) return [...grown, ...changesOf(before, now)];
     await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
   }
+}
+
+function childrenNow(): string[] {
+  try {
+    return readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").split(" ").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+/** A process that does not keep this one running is no active resource, and goes on all the same. */
+function startedSince(before: ProcessPicture, now: ProcessPicture): string[] {
+  const more = now.children.filter((id) => !before.children.includes(id)).length;
+  return more > 0 && !now.active.has("ProcessWrap") ? [`keeps up: ${more} × process`] : [];
 }
 
 function changesOf(before: ProcessPicture, now: ProcessPicture): string[] {

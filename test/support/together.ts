@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
-import { Alone } from "./alone.js";
 import { leftBehind, picture } from "./left-behind.js";
 import { type Mark, markOf } from "./shared-reading.js";
+import { SharingRules } from "./sharing-rules.js";
 
 /**
  * `together.js WORD FILE…` runs test files one after the other in this process, which loads and compiles their modules
@@ -14,7 +14,7 @@ import { type Mark, markOf } from "./shared-reading.js";
  * the process alone. The process ends after the first file that fails, so that its error cannot affect others.
  */
 const [word = "", ...files] = process.argv.slice(2);
-const alone = new Alone(resolve(import.meta.dirname, ".."));
+const rules = new SharingRules(resolve(import.meta.dirname, ".."));
 // Both are set up at the first write, which would otherwise count as left behind by a file.
 t.pipe(process.stdout);
 process.stderr.write("");
@@ -24,7 +24,7 @@ for (const [index, file] of files.entries()) {
   const before = picture();
   await import(pathToFileURL(resolve(file)).href);
   while (!t.idle) await once(t, "idle");
-  const left = alone.has(file) ? [] : await leftBehind(before);
+  const left = rules.of(file) === "none" ? [] : await leftBehind(before);
   if (left.length > 0) t.fail("what a file begins it also ends", { left, at: null, stack: "" });
   await mark("ends", index);
   if (!t.passing()) process.exit(1);

@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { createDirectoryCatalogue } from "../../../actors/directories.js";
@@ -80,7 +82,8 @@ t.test("the folder of a service that runs is refused, and one without a store", 
   const store = await openLmdbStore({ folder });
   t.match(await run("--data", folder), { code: 1, out: "", err: /another process serves the store/ });
   await store.close();
-  const empty = t.testdir();
+  const empty = mkdtempSync(join(tmpdir(), "signalbox-empty-"));
+  t.teardown(() => rmSync(empty, { recursive: true, force: true }));
   t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} holds no store: there is no data.mdb in it` });
   t.same(readdirSync(empty), [], "nor is one made there");
 });
