@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import t from "tap";
 import { leftBehind, picture } from "./left-behind.js";
 import { type Mark, markOf } from "./shared-reading.js";
 import { SharingRules } from "./sharing-rules.js";
+import { loadUnhookedTap } from "./unhooked-tap.js";
 
 /**
  * `together.js WORD FILE…` runs test files one after the other in this process, which loads and compiles their modules
@@ -15,6 +15,7 @@ import { SharingRules } from "./sharing-rules.js";
  */
 const [word = "", ...files] = process.argv.slice(2);
 const rules = new SharingRules(resolve(import.meta.dirname, ".."));
+const t = await loadUnhookedTap();
 // Both are set up at the first write, which would otherwise count as left behind by a file.
 t.pipe(process.stdout);
 process.stderr.write("");
