@@ -16,6 +16,7 @@ import {
   type SignInReturn,
   signInUrl,
 } from "./code-host-sign-in.js";
+import { type CodeHostSources, createSources } from "./code-host-sources.js";
 import { createInstallationTokens } from "./installation-tokens.js";
 import { codeHostLane } from "./lanes.js";
 import type { Outbound } from "./request.js";
@@ -52,6 +53,7 @@ export interface CodeHost {
   /** Whether a person administers an installation's account; `unknown` when the code host does not tell. */
   administers(personToken: string, account: HostAccount): Promise<"yes" | "no" | "unknown">;
   readonly pullRequests: CodeHostPullRequests;
+  readonly sources: CodeHostSources;
   /** A token for one push to one repository, and the repository's address for git, without it. Never stored. */
   pushToken(push: PushTo): Promise<{ readonly url: string; readonly token: string }>;
   /** Repositories that an installation reaches, 100 a page, the first page being 1. */
@@ -98,10 +100,11 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
     const { repositories, total_count } = readAs(name, repositoriesSchema, json);
     return { items: repositories, total: total_count };
   };
-  const paced = createPace({ now, pause });
+  const parts = { ask, apiUrl, name, tokens, appToken, paced: createPace({ now, pause }) };
   return {
     name,
-    pullRequests: createPullRequests({ ask, apiUrl, name, tokens, appToken, paced }),
+    pullRequests: createPullRequests(parts),
+    sources: createSources(parts),
     async pushToken({ installationId, repository, workflows }) {
       const contents = { contents: "write", ...(workflows && { workflows: "write" }) };
       const url = `${webUrl}/${repository}.git`;

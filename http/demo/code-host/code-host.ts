@@ -4,9 +4,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { serveGit } from "./git-backend.js";
 import type { HostedAccount } from "./hosted-account.js";
-import { answerRepository, type HostedReply, type HostedToken, mayWork } from "./hosted-api.js";
+import { answerRepository, type HostedToken, mayWork } from "./hosted-api.js";
 import { HostedApp, type HostedInstallation, type TokenWish } from "./hosted-app.js";
 import type { HostedHooks } from "./hosted-hooks.js";
+import type { HostedReply } from "./hosted-reply.js";
 import { HostedSignIn } from "./hosted-sign-in.js";
 import { appAccount, HostedWork } from "./hosted-work.js";
 

@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
+import { answerSources } from "./hosted-git-data.js";
 import { fileJson, type HostedPull, ownerOf, repositoryJson, reviewJson } from "./hosted-pulls.js";
+import type { HostedReply } from "./hosted-reply.js";
 import type { HostedRepository } from "./hosted-repository.js";
 import { appAccount, type HostedWork } from "./hosted-work.js";
 
@@ -11,13 +13,6 @@ export interface HostedToken {
   readonly repositories: readonly string[] | null;
   /** `contents`, `pull_requests`, … -> `read` or `write`. */
   readonly permissions: Readonly<Record<string, string>>;
-}
-
-/** What the API answers. */
-export interface HostedReply {
-  readonly status: number;
-  readonly json: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** A request to `/repos/…` by a token. */
@@ -48,7 +43,7 @@ export function mayWork(token: HostedToken, repository: string, permission: stri
   return isReached && (given === "write" || (level === "read" && given === "read"));
 }
 
-/** Answers a request about a repository: pull requests, their files, reviews and comments. */
+/** Answers a request about a repository: pull requests, their files, reviews and comments; its own files and commits. */
 export async function answerRepository(work: HostedWork, request: RepositoryRequest): Promise<HostedReply> {
   const [, owner = "", name = "", ...rest] = request.path.slice(1).split("/").map(decodeURIComponent);
   const repository = work.repositories.get(`${owner}/${name}`);
@@ -64,6 +59,7 @@ export async function answerRepository(work: HostedWork, request: RepositoryRequ
   if (rest[0] === "pulls") return rest.length === 1 ? answerPulls(found) : answerPull(found);
   if (rest[0] === "issues") return answerComments(found);
   if (rest[0] === "branches") return answerBranch(found);
+  if (["git", "contents", "compare"].includes(rest[0] ?? "")) return answerSources(found);
   return NOT_FOUND;
 }
 

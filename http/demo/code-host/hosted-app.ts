@@ -1,8 +1,9 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { jwtVerify } from "jose";
 import type { HostedAccount } from "./hosted-account.js";
-import type { HostedReply, HostedToken } from "./hosted-api.js";
+import type { HostedToken } from "./hosted-api.js";
 import { HostedHooks } from "./hosted-hooks.js";
+import type { HostedReply } from "./hosted-reply.js";
 import { appAccount } from "./hosted-work.js";
 
 /** An installation of the app. */

@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from "node:crypto";
-import type { HostedReply } from "./hosted-api.js";
+import type { HostedReply } from "./hosted-reply.js";
 import type { HostedEvent } from "./hosted-work.js";
 
 /** A delivery that was tried, or lost before it was. */

@@ -6,7 +6,13 @@ import { promisify } from "node:util";
 import type { HostedAccount } from "./hosted-account.js";
 
 /** What a commit changes: a path's new content, or null for a file that goes. */
-export type FileChanges = Readonly<Record<string, string | null>>;
+export type FileChanges = Readonly<Record<string, string | null | SpecialFile>>;
+
+/** A program, or a symlink with its target. */
+interface SpecialFile {
+  readonly mode: "100755" | "120000";
+  readonly content: string;
+}
 
 /** A commit that somebody makes. */
 export interface CommitWish {
@@ -37,6 +43,14 @@ export class HostedRepository {
   readonly name: string;
   readonly folder: string;
   defaultBranch = "main";
+  /** It can be read and nothing more. */
+  isArchived = false;
+  /** Refs that a rule of the repository guards: nobody makes or moves them. */
+  protectedRefs: RegExp | null = null;
+  /** Whether lists of its trees end early. */
+  isTreeCut = false;
+
+  #indexes = 0;
 
   private constructor(name: string, folder: string) {
     this.name = name;
@@ -83,7 +97,9 @@ export class HostedRepository {
       ...[data(message), parent === null ? "" : `from ${parent}`],
     ];
     for (const [path, content] of Object.entries(files)) {
-      lines.push(content === null ? `D ${path}` : `M 100644 inline ${path}\n${data(content)}`);
+      const { mode, content: text } =
+        typeof content === "string" ? { mode: "100644", content } : (content ?? { mode: "" });
+      lines.push(text === undefined ? `D ${path}` : `M ${mode} inline ${path}\n${data(text)}`);
     }
     const importing = spawn("git", ["fast-import", "--quiet", "--force"], { cwd: this.folder, env, stdio: "pipe" });
     importing.stdin.end(`${lines.filter((line) => line !== "").join("\n")}\n`);
@@ -112,6 +128,50 @@ export class HostedRepository {
       .filter((name) => name !== "");
     const read = names.map(async (name) => [name, await this.git("show", `${commit}:${name}`)] as const);
     return Object.fromEntries(await Promise.all(read));
+  }
+
+  /** What a path of a commit is; null for nothing. */
+  async entry(commit: string, path: string): Promise<{ mode: string; type: string; sha: string } | null> {
+    const listed = await this.git("ls-tree", commit, "--", path).catch(() => "");
+    const [mode = "", type = "", sha = ""] = listed.split("\t")[0]?.split(" ") ?? [];
+    return mode === "" ? null : { mode, type, sha };
+  }
+
+  /** The bytes of a file of a commit. */
+  async read(commit: string, path: string): Promise<Buffer> {
+    const options = { cwd: this.folder, env, maxBuffer: 64 * 1024 * 1024, encoding: "buffer" } as const;
+    return (await promisify(execFile)("git", ["show", `${commit}:${path}`], options)).stdout;
+  }
+
+  /** Stores bytes as a blob. */
+  async write(bytes: Buffer): Promise<string> {
+    const writing = spawn("git", ["hash-object", "-w", "--stdin"], { cwd: this.folder, env, stdio: "pipe" });
+    const named: Buffer[] = [];
+    writing.stdout.on("data", (chunk: Buffer) => named.push(chunk));
+    writing.stdin.end(bytes);
+    await once(writing, "close");
+    return Buffer.concat(named).toString().trim();
+  }
+
+  /** A tree with other blobs at some paths; null where one of them is not there. */
+  async treeOf(
+    base: string,
+    entries: readonly { readonly path: string; readonly mode: string; readonly sha: string }[],
+  ): Promise<string | null> {
+    this.#indexes += 1;
+    const index = { ...env, GIT_INDEX_FILE: join(this.folder, `index-${this.#indexes}`) };
+    const git = async (...args: readonly string[]) =>
+      (await promisify(execFile)("git", args, { cwd: this.folder, env: index })).stdout.trim();
+    try {
+      await git("read-tree", base);
+      for (const { path, mode, sha } of entries) {
+        await git("cat-file", "-e", sha);
+        await git("update-index", "--add", "--cacheinfo", `${mode},${sha},${path}`);
+      }
+      return await git("write-tree");
+    } catch {
+      return null;
+    }
   }
 
   /** The commits from the newest back that `head` has and `base` has not. */

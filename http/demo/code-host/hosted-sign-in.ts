@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { HostedAccount } from "./hosted-account.js";
-import type { HostedReply } from "./hosted-api.js";
 import type { SecretLog } from "./hosted-app.js";
+import type { HostedReply } from "./hosted-reply.js";
 
 interface Grant {
   readonly challenge: string;

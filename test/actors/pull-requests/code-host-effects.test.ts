@@ -1,8 +1,5 @@
 import t, { type Test } from "tap";
 import { redeliverFailed } from "../../../actors/code-host/redelivery.js";
-import { createCodeHost } from "../../../actors/outbound/code-host.js";
-import { codeHostAddresses } from "../../../actors/outbound/code-host-settings.js";
-import { createOutbound } from "../../../actors/outbound/request.js";
 import { commentEffect } from "../../../actors/pull-requests/comment.effects.js";
 import { filesEffect, lookEffect } from "../../../actors/pull-requests/look.effects.js";
 import { openEffect } from "../../../actors/pull-requests/open.effects.js";
@@ -12,6 +9,7 @@ import type { Effect } from "../../../runtime/actor-type.js";
 import { address } from "../../../runtime/address.js";
 import { startCodeHost } from "../../support/code-host.js";
 import { adaThere, bobThere, install } from "../../support/code-host-scene.js";
+import { clientOf } from "../../support/host-client.js";
 
 /** What effects ask of a code host, and what they make of its answers: the one that tests use, over the network. */
 
@@ -23,19 +21,7 @@ async function openHost(t: Test) {
   peer.repositories.set(7, [repository]);
   const app = await peer.work.addRepository(repository, { "a.txt": "one\n" });
   await app.commit({ branch: "signalbox/x", files: { "a.txt": "two\n", "b.txt": "new\n" } });
-  const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
-  const settings = {
-    ...{ apiUrl: of("URL"), webUrl: peer.origin, appId: of("APP_ID"), appKey: of("APP_KEY") },
-    ...{ clientId: of("CLIENT_ID"), clientSecret: of("CLIENT_SECRET") },
-  };
-  const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: 2 * 1024 * 1024 });
-  t.teardown(() => outbound.close());
-  const pauses: number[] = [];
-  const codeHost = createCodeHost({
-    ...{ settings, outbound, now: Date.now, log: { warn: () => undefined } },
-    pause: async (ms) => void pauses.push(ms),
-  });
-  return { peer, app, codeHost, pauses };
+  return { peer, app, ...clientOf(t, peer) };
 }
 
 type Opened = Awaited<ReturnType<typeof openHost>>;

@@ -1,0 +1,203 @@
+import { z } from "zod";
+import {
+  type Call,
+  callAs,
+  expectStatus,
+  type RepositoryCallParts,
+  type RepositoryThere,
+  whyRefused,
+} from "./code-host-repository.js";
+import { readAs } from "./code-host-requests.js";
+
+/** A commit of a repository. */
+export interface HostedCommit {
+  readonly commit: string;
+  /** Its tree. */
+  readonly tree: string;
+  readonly parents: readonly string[];
+}
+
+/** The commit at the head of the default branch. */
+export interface HostedHead extends HostedCommit {
+  readonly branch: string;
+}
+
+/** What a path of a tree is. */
+export interface HostedEntry {
+  readonly path: string;
+  /** As git writes it: `100644`, `100755` for a program, `120000` for a symlink, `160000` for a submodule, `040000`. */
+  readonly mode: string;
+  readonly sha: string;
+}
+
+export interface HostedTree {
+  readonly entries: readonly HostedEntry[];
+  /** Whether there is more than the code host lists. */
+  readonly isCut: boolean;
+}
+
+/** What is committed: whole files in the place of those that a commit has. */
+export interface WantedCommit {
+  /** Its tree is that of this commit but for the files. */
+  readonly on: HostedCommit;
+  /** Further parents. */
+  readonly parents: readonly string[];
+  readonly message: string;
+  readonly files: readonly { readonly path: string; readonly mode: string; readonly content: string }[];
+}
+
+/** A branch at a commit. */
+export interface BranchAt {
+  readonly branch: string;
+  readonly commit: string;
+}
+
+/** What the code host does with commits and files. Its methods reject with `CodeHostRefused`. */
+export interface CodeHostSources {
+  /** Null where the repository is not there, or has no commit. */
+  readHead(there: RepositoryThere): Promise<HostedHead | null>;
+  readCommit(there: RepositoryThere, commit: string): Promise<HostedCommit>;
+  /** What is in a tree: with `isDeep` also in its folders. */
+  readTree(there: RepositoryThere, tree: string, isDeep: boolean): Promise<HostedTree>;
+  /** The bytes of a file at a commit: null where there is none, and where there are more than {@link MAX_FILE_BYTES}. */
+  readFile(there: RepositoryThere, file: { readonly path: string; readonly commit: string }): Promise<Buffer | null>;
+  /** The commit at a branch's head; null where there is none. */
+  readBranch(there: RepositoryThere, branch: string): Promise<string | null>;
+  /** Whether a branch holds a commit, at its head or below. */
+  holds(there: RepositoryThere, at: BranchAt): Promise<boolean>;
+  /** Makes a commit that no branch has yet. The code host signs it, as the app's. */
+  writeCommit(there: RepositoryThere, wanted: WantedCommit): Promise<HostedCommit>;
+  /** False where the branch is there. */
+  createBranch(there: RepositoryThere, at: BranchAt): Promise<boolean>;
+  /** Moves a branch to a commit above its head; false where the commit is not. */
+  advanceBranch(there: RepositoryThere, at: BranchAt): Promise<boolean>;
+}
+
+/** Longest file that is read, in bytes, as GitHub gives it in an answer. */
+export const MAX_FILE_BYTES = 1024 * 1024;
+/** Longest list of a tree, in bytes: GitHub's own limit is 7 MB. */
+const MAX_TREE_BYTES = 8 * 1024 * 1024;
+
+/** A client for commits and files, by Git's data and the contents of the code host. */
+export function createSources(parts: RepositoryCallParts): CodeHostSources {
+  return { ...readMethods(parts), ...writeMethods(parts) };
+}
+
+function readMethods(parts: RepositoryCallParts) {
+  const { name } = parts;
+  const call = (there: RepositoryThere, wanted: Call) => callAs(parts, there, wanted);
+  const readBranch: CodeHostSources["readBranch"] = async (there, branch) => {
+    const path = `/git/ref/heads/${toPath(branch)}`;
+    const answer = await call(there, { what: "a branch", path });
+    // 409: a repository without a commit.
+    if (answer.status === 404 || answer.status === 409) return null;
+    const { ref, object } = readAs(name, refSchema, expectStatus(name, answer, 200));
+    return ref === `refs/heads/${branch}` ? object.sha : null;
+  };
+  const readCommit: CodeHostSources["readCommit"] = async (there, commit) => {
+    const answer = await call(there, { what: "a commit", path: `/git/commits/${commit}` });
+    return readAs(name, commitSchema, expectStatus(name, answer, 200));
+  };
+  return {
+    ...{ readBranch, readCommit },
+    async readHead(there) {
+      const answer = await call(there, { what: "a repository", path: "" });
+      if (answer.status === 404) return null;
+      const { default_branch: branch } = readAs(name, repositorySchema, expectStatus(name, answer, 200));
+      const commit = await readBranch(there, branch);
+      return commit === null ? null : { ...(await readCommit(there, commit)), branch };
+    },
+    async readTree(there, tree, isDeep) {
+      const path = `/git/trees/${tree}${isDeep ? "?recursive=1" : ""}`;
+      const answer = await call(there, { what: "a tree", path, maxBytes: MAX_TREE_BYTES });
+      const json = expectStatus(name, answer, 200);
+      // A list of more bytes than are read is no JSON.
+      if (json === undefined) return { entries: [], isCut: true };
+      const { tree: entries, truncated } = readAs(name, treeSchema, json);
+      return { entries, isCut: truncated };
+    },
+    async readFile(there, { path, commit }) {
+      const wanted = { what: "a file", path: `/contents/${toPath(path)}?ref=${commit}` };
+      const answer = await call(there, wanted);
+      if (answer.status === 404) return null;
+      const read = fileSchema.safeParse(expectStatus(name, answer, 200));
+      return read.success ? Buffer.from(read.data.content, "base64") : null;
+    },
+    async holds(there, { branch, commit }) {
+      const head = await readBranch(there, branch);
+      if (head === null || head === commit) return head === commit;
+      const answer = await call(there, { what: "two commits", path: `/compare/${commit}...${head}?per_page=1` });
+      if (answer.status === 404) return false;
+      return readAs(name, comparisonSchema, expectStatus(name, answer, 200)).status === "ahead";
+    },
+  } satisfies Partial<CodeHostSources>;
+}
+
+function writeMethods(parts: RepositoryCallParts) {
+  const { name } = parts;
+  const write = async (there: RepositoryThere, wanted: Call) => {
+    await parts.paced(there.installationId);
+    return callAs(parts, there, { method: "POST", ...wanted });
+  };
+  const make = async (there: RepositoryThere, wanted: Call) => {
+    return readAs(name, madeSchema, expectStatus(name, await write(there, wanted), 201)).sha;
+  };
+  return {
+    async writeCommit(there, { on, parents: further, message, files }) {
+      const tree: object[] = [];
+      for (const { path, mode, content } of files) {
+        const json = { content: Buffer.from(content).toString("base64"), encoding: "base64" };
+        tree.push({ path, mode, type: "blob", sha: await make(there, { what: "a blob", path: "/git/blobs", json }) });
+      }
+      const made = { what: "a new tree", path: "/git/trees", json: { base_tree: on.tree, tree } };
+      const whole = await make(there, made);
+      const parents = [on.commit, ...further];
+      const json = { message, tree: whole, parents };
+      const commit = await make(there, { what: "a new commit", path: "/git/commits", json });
+      return { commit, tree: whole, parents };
+    },
+    async createBranch(there, { branch, commit }) {
+      const json = { ref: `refs/heads/${branch}`, sha: commit };
+      const answer = await write(there, { what: "a new branch", path: "/git/refs", json });
+      if (answer.status === 422 && /already exists/i.test(whyRefused(answer.json))) return false;
+      expectStatus(name, answer, 201);
+      return true;
+    },
+    async advanceBranch(there, { branch, commit }) {
+      const path = `/git/refs/heads/${toPath(branch)}`;
+      const json = { sha: commit, force: false };
+      const answer = await write(there, { what: "a branch", method: "PATCH", path, json });
+      if (answer.status === 422 && /fast.forward/i.test(whyRefused(answer.json))) return false;
+      expectStatus(name, answer, 200);
+      return true;
+    },
+  } satisfies Partial<CodeHostSources>;
+}
+
+/** A path of a URL; slashes stay. */
+function toPath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
+const madeSchema = z.object({ sha });
+const refSchema = z.object({ ref: z.string(), object: z.object({ sha }) });
+const repositorySchema = z.object({ default_branch: z.string().min(1).max(500) });
+const commitSchema = z.object({ sha, tree: z.object({ sha }), parents: z.array(z.object({ sha })) }).transform(
+  (given): HostedCommit => ({
+    ...{ commit: given.sha, tree: given.tree.sha },
+    parents: given.parents.map((parent) => parent.sha),
+  }),
+);
+const treeSchema = z.object({
+  tree: z.array(z.object({ path: z.string().min(1).max(4_096), mode: z.string().max(10), sha })),
+  truncated: z.boolean().default(false),
+});
+/** A file whose content is in the answer. */
+const fileSchema = z.object({
+  type: z.literal("file"),
+  encoding: z.literal("base64"),
+  size: z.int().max(MAX_FILE_BYTES),
+  content: z.string(),
+});
+const comparisonSchema = z.object({ status: z.string() });

@@ -1,0 +1,22 @@
+import type { Test } from "tap";
+import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
+import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
+import { createOutbound } from "../../actors/outbound/request.js";
+import type { CodeHost as HostedPeer } from "../../http/demo/code-host/code-host.js";
+
+/** The service's client of a code host that tests run, and the pauses it would make between writes, in milliseconds. */
+export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
+  const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
+  const settings = {
+    ...{ apiUrl: of("URL"), webUrl: peer.origin, appId: of("APP_ID"), appKey: of("APP_KEY") },
+    ...{ clientId: of("CLIENT_ID"), clientSecret: of("CLIENT_SECRET") },
+  };
+  const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: 2 * 1024 * 1024 });
+  t.teardown(() => outbound.close());
+  const pauses: number[] = [];
+  const codeHost = createCodeHost({
+    ...{ settings, outbound, now: Date.now, log: { warn: () => undefined } },
+    pause: async (ms) => void pauses.push(ms),
+  });
+  return { codeHost, pauses };
+}
