@@ -3,6 +3,9 @@ import type { Clock, Scheduler } from "../runtime/clock.js";
 import type { Reading } from "../storage/store.js";
 import { confirmationEffect } from "./code-host/confirmation.effects.js";
 import { installationCheckEffect } from "./code-host/installation-check.effects.js";
+import { commitEffect } from "./config-pull-requests/commit.effects.js";
+import { editStation } from "./config-pull-requests/edit/edit-station.js";
+import { openConfigEffect } from "./config-pull-requests/open.effects.js";
 import { type DeliveryOptions, deliveryEffect } from "./hooks/delivery/delivery.effects.js";
 import { evaluationEffect } from "./integration-work/delivery-evaluation.effects.js";
 import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effects.js";
@@ -19,6 +22,7 @@ import { filesEffect, lookEffect } from "./pull-requests/look.effects.js";
 import { openEffect } from "./pull-requests/open.effects.js";
 import { reviewEffect } from "./pull-requests/review.effects.js";
 import type { Sealer } from "./sealer.js";
+import { findPickedConfig } from "./searches/picked-config.view.js";
 import { retentionEffect } from "./tables/retention.effects.js";
 
 /** The services that effects use: some of several effects, and a part for each area. */
@@ -55,6 +59,8 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     filesEffect(codeHost),
     commentEffect(codeHost),
     reviewEffect(codeHost),
+    commitEffect({ codeHost, reading, findPicked: findPickedConfig, editStation, clock }),
+    openConfigEffect({ codeHost, reading, findPicked: findPickedConfig, baseUrl }),
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),

@@ -23,19 +23,12 @@ export interface PickCandidate extends Answered<CandidatePicked | Refusal>, Keye
   readonly candidate: PickedCandidate;
 }
 
-/** It stands at the code host. Nothing sends this before the service can commit to repositories. */
-interface PullRequestOpened extends Message {
-  readonly type: "pull-request.opened";
-  /** Its address for people. */
-  readonly url: string;
-}
-
 /** Its search, its team or its workspace is gone, or it is stored too long. */
 export interface ForgetPullRequest extends Message {
   readonly type: "pull-request.forget";
 }
 
-export type ConfigPullRequestMessage = PickCandidate | PullRequestOpened | ForgetPullRequest;
+export type ConfigPullRequestMessage = PickCandidate | ForgetPullRequest;
 
 /** The config pull request of a candidate, by workspace and candidate. */
 export const configPullRequestRef = reference<ConfigPullRequestMessage>("config-pull-request");

@@ -3,11 +3,21 @@ import type { LineFields } from "../lines/line.js";
 import { type ChangeRecord, recordChange } from "../resources/change-record.table.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
+import type { CommitMade, OpeningContext, StepDue } from "./classify-config-pull-request.js";
+import { COMMIT_CONFIG } from "./commit.effects.js";
 import { type ConfigPullRequestRow, type OpeningRefusal, toBranch } from "./config-pull-request.js";
 import type { CandidatePicked, PickCandidate } from "./config-pull-request.messages.js";
 import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
+import { OPEN_CONFIG_PULL_REQUEST } from "./open.effects.js";
 
 type Picked = Delivered<PickCandidate>;
+
+/** Nothing is asked of the code host yet. */
+export const notBegun: OpeningContext = { tries: 0, pickedMs: 0, made: null, commits: [] };
+
+/** Most commits of earlier attempts that are remembered. */
+const MAX_COMMITS = 20;
+const STEP = "open";
 
 /** Begins to open it: the first pick makes its row, a pick after a refusal tries again with the line's source of now. */
 export function beginOpening(event: Picked): CandidatePicked {
@@ -16,19 +26,29 @@ export function beginOpening(event: Picked): CandidatePicked {
   const line = findResource<LineFields>(turn, partition, "line", candidate.lineId)?.fields;
   const now = new Date(turn.now).toISOString();
   const before = findPullRequestOf(turn, partition, id) ?? null;
-  const attempt = { state: "opening", reason: null, source: line?.source ?? null, updatedAt: now } as const;
+  const state = "opening" as const;
+  const attempt = { state, reason: null, source: line?.source ?? null, waitsUntil: null, updatedAt: now };
   const row: ConfigPullRequestRow =
     before === null
       ? {
-          ...{ id: turn.newId("cpr"), ...candidate, ...attempt, url: null },
-          ...{ branch: toBranch(line?.key ?? candidate.lineId, candidate), attempts: 1, createdAt: now },
+          ...begin(event, line?.key ?? candidate.lineId),
+          ...candidate,
+          ...attempt,
+          url: null,
+          attempts: 1,
+          createdAt: now,
         }
       : { ...before, ...attempt, attempts: before.attempts + 1 };
   configPullRequests.put(turn, partition, before, row);
-  turn.wake("open", turn.now);
+  turn.wake(STEP, turn.now);
   recordPick(event, row, before === null ? "created" : "updated");
   recordRequest(turn, event, row.id);
   return { pullRequest: row, isBegun: true, replayed: false };
+}
+
+function begin({ turn, candidate }: Picked, lineKey: string): Pick<ConfigPullRequestRow, "id" | "branch"> {
+  const id = turn.newId("cpr");
+  return { id, branch: toBranch({ lineKey, id, ...candidate }) };
 }
 
 function recordPick({ turn, caller, client }: Picked, row: ConfigPullRequestRow, action: ChangeRecord["action"]): void {
@@ -48,38 +68,71 @@ export function answerPicked(turn: Picked["turn"]): CandidatePicked {
   return { pullRequest, isBegun: false, replayed: false };
 }
 
-/** Refuses it: the service has no way to commit to a repository yet. */
-export function refuseOpening(turn: Turn): void {
-  change(turn, ({ source }) => ({ state: "refused", reason: source === null ? noSource : noConnection }));
+/** Asks the code host for the commit. */
+export function askForCommit(
+  context: OpeningContext,
+  { turn, ...due }: Delivered<StepDue<"commit.due">>,
+): OpeningContext {
+  change(turn, { waitsUntil: null });
+  const { path } = due.source;
+  turn.start(COMMIT_CONFIG.request(turn.newId("commit"), { ...toPlace(due), path, made: context.commits }));
+  return { ...context, tries: context.tries + 1 };
 }
 
-const byHand = { attribute: null, expression: null, wanted: null };
+/** Keeps the commit in mind before any branch has it, and asks the code host for its branch and the pull request. */
+export function takeCommit(context: OpeningContext, event: Delivered<CommitMade>): OpeningContext {
+  const { made } = event;
+  const commits = [...context.commits.filter((one) => one !== made.commit), made.commit].slice(-MAX_COMMITS);
+  return askToOpen({ ...context, made, commits, tries: 0 }, event);
+}
 
-const noSource: OpeningRefusal = {
-  code: "no-source",
-  message:
-    "The line names no source, and the service cannot commit to any repository yet: with a source the reason is " +
-    "no-connection. Write the candidate's config into the line by hand.",
-  ...byHand,
-};
+export function askToOpen(
+  context: OpeningContext,
+  { turn, ...due }: Delivered<StepDue<"opening.due" | "commit.made">>,
+): OpeningContext {
+  const { made, pickedMs: sinceMs } = context;
+  if (made === null) throw new Error("a config pull request that is opened before its commit is made");
+  change(turn, { waitsUntil: null });
+  turn.start(OPEN_CONFIG_PULL_REQUEST.request(turn.newId("open"), { ...toPlace(due), ...made, sinceMs }));
+  return { ...context, tries: context.tries + 1 };
+}
 
-const noConnection: OpeningRefusal = {
-  code: "no-connection",
-  message:
-    "The service cannot commit to the repository of the line's source. Write the candidate's config there by hand.",
-  ...byHand,
-};
+/** The repository, by the connection that reaches it, and what of the row the code host's effects need. */
+function toPlace({ row, source, connection }: Omit<StepDue<string>, "type">) {
+  const { host, installationId } = connection;
+  const { teamId, searchId, candidateId, candidateName, lineId, stationId, stationKey, branch } = row;
+  const of = { teamId, searchId, candidateId, candidateName, lineId, stationId, stationKey, branch };
+  return { host, installationId, repository: source.repository, row: of };
+}
+
+/** The step is tried again later. */
+export function tryLater(turn: Turn, untilMs: number): void {
+  turn.wake(STEP, untilMs);
+}
+
+/** The code host takes no more for now, which counts as no attempt: the pull request says until when. */
+export function waitForLimit(context: OpeningContext, turn: Turn, untilMs: number): OpeningContext {
+  change(turn, { waitsUntil: new Date(untilMs).toISOString() });
+  tryLater(turn, untilMs);
+  return { ...context, tries: context.tries - 1 };
+}
+
+export function noteRefused(turn: Turn, reason: OpeningRefusal): void {
+  change(turn, { state: "refused", reason, waitsUntil: null });
+}
 
 export function noteOpened(turn: Turn, url: string): void {
-  change(turn, () => ({ state: "opened", url }));
+  change(turn, { state: "opened", url, waitsUntil: null });
 }
 
-function change(turn: Turn, to: (row: ConfigPullRequestRow) => Partial<ConfigPullRequestRow>): void {
+/** Changes the row, where that makes a difference. */
+function change(turn: Turn, to: Partial<ConfigPullRequestRow>): void {
   const { partition, id } = turn.self;
   const row = findPullRequestOf(turn, partition, id);
   if (row === undefined) return;
-  const updatedAt = new Date(turn.now).toISOString();
-  configPullRequests.put(turn, partition, row, { ...row, ...to(row), updatedAt });
+  const isWaiting = (row.waitsUntil ?? null) !== (to.waitsUntil ?? null);
+  if (to.state === undefined && !isWaiting) return;
+  configPullRequests.put(turn, partition, row, { ...row, ...to, updatedAt: new Date(turn.now).toISOString() });
 }
 
 export function removePullRequest(turn: Turn): void {

@@ -2,11 +2,11 @@
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
 export type ConfigPullRequestState = (typeof configPullRequestStates)[number];
 
-/**
- * Why none could be opened. `no-source`: the line names no source of its config. `no-connection`: the service cannot
- * commit to the source's repository.
- */
-export const openingRefusals = ["no-source", "no-connection"] as const;
+/** Why none could be opened; `config-pull-request.view.ts` says what each means. */
+export const openingRefusals = [
+  ...(["no-source", "no-connection", "not-found", "not-hcl", "ambiguous", "computed"] as const),
+  ...(["changed-meanwhile", "no-access", "branch-taken", "not-proven"] as const),
+] as const;
 
 /** Why none was opened, for people. The last three name what is to be set by hand; null where that is no single thing. */
 export interface OpeningRefusal {
@@ -16,9 +16,12 @@ export interface OpeningRefusal {
   readonly attribute: string | null;
   /** The infrastructure expression that computes it. */
   readonly expression: string | null;
-  /** The value to set. */
+  /** The value to set; null also where it is longer than {@link MAX_WANTED_CHARACTERS}. */
   readonly wanted: string | null;
 }
+
+/** Longest value that a refusal names, in characters. */
+export const MAX_WANTED_CHARACTERS = 2_000;
 
 /** Where a line's config is written. */
 export interface ConfigSource {
@@ -52,23 +55,27 @@ export interface ConfigPullRequestRow extends PickedCandidate {
   readonly branch: string;
   /** How often people picked it. */
   readonly attempts: number;
+  /** Until when the code host takes no more; absent or null while nothing waits for it. */
+  readonly waitsUntil?: string | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 }
 
-/** Most characters of a branch before the end of the candidate's id: a ref is a file of the host, names to 255 bytes. */
+/** Most characters of a branch before the end of its id: a ref is a file of the host, names to 255 bytes. */
 const MAX_NAME_LENGTH = 200;
 
 /**
- * The branch of a candidate: `config/<line>-<station>-<candidate>-<last 8 of its id>`. What a branch name may not hold
- * is a dash; long names are cut.
+ * The branch of a config pull request: `config/<line>-<station>-<candidate>-<last 8 of its id>`. What a branch name may
+ * not hold is a dash; long names are cut.
  */
-export function toBranch(
-  lineKey: string,
-  { stationKey, candidateName, candidateId }: Pick<PickedCandidate, "stationKey" | "candidateName" | "candidateId">,
-): string {
+export function toBranch({
+  lineKey,
+  stationKey,
+  candidateName,
+  id,
+}: Pick<ConfigPullRequestRow, "stationKey" | "candidateName" | "id"> & { readonly lineKey: string }): string {
   const name = toRefText(`${lineKey}-${stationKey}-${candidateName}`).slice(0, MAX_NAME_LENGTH);
-  return `config/${name}-${toRefText(candidateId.slice(-8))}`;
+  return `config/${name}-${toRefText(id.slice(-8))}`;
 }
 
 /** Text of letters, digits, single dots, dashes and underscores alone, which neither begins nor ends with a dot. */

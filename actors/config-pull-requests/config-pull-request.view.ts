@@ -6,12 +6,23 @@ const reason = z
     code: z
       .enum(openingRefusals)
       .describe(
-        "`no-source`: the line names no `source`. `no-connection`: the service cannot commit to the source's repository.",
+        "`no-source`: the line names no `source`. `no-connection`: no installation of the code host that reaches its " +
+          "repository is connected, or the code host did not answer. `not-found`: the repository, the file, or the station " +
+          "in it is not there. `not-hcl`: the file is no HCL. `ambiguous`: more than one place may give the value, or one " +
+          "place more than it. `computed`: an expression gives the value. `changed-meanwhile`: the source, or the live " +
+          "config, is not what the candidate was measured against. `no-access`: the code host refuses. `branch-taken`: the " +
+          "branch holds commits of somebody else. `not-proven`: the edited file could not be shown to differ in the wanted " +
+          "values alone.",
       ),
     message: z.string(),
     attribute: z.string().nullable().describe("The station attribute."),
     expression: z.string().nullable().describe("The infrastructure expression that computes the attribute."),
-    wanted: z.string().nullable().describe("The value to set by hand."),
+    wanted: z
+      .string()
+      .nullable()
+      .describe(
+        "The value to set by hand; null also where it is longer than 2,000 characters, which `message` says then.",
+      ),
   })
   .meta({ title: "config-pull-request-refusal" });
 
@@ -46,12 +57,16 @@ export const configPullRequestSchema = z
     path: z.string().nullable().describe("The same."),
     branch: z.string().describe("The branch that is committed to."),
     attempts: z.int().describe("How often people picked it."),
+    waitsUntil: z
+      .string()
+      .nullable()
+      .describe("Until when the code host takes no more; null while nothing waits for it."),
     createdAt: z.string(),
     updatedAt: z.string(),
   })
   .meta({ title: "config-pull-request" });
 
 export function configPullRequestView(row: ConfigPullRequestRow): z.output<typeof configPullRequestSchema> {
-  const { source, ...rest } = row;
-  return { ...rest, repository: source?.repository ?? null, path: source?.path ?? null };
+  const { source, waitsUntil = null, ...rest } = row;
+  return { ...rest, waitsUntil, repository: source?.repository ?? null, path: source?.path ?? null };
 }

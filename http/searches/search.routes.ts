@@ -105,8 +105,8 @@ function pickRoute({ runtime, sealer }: SearchRoutesOptions): Route {
     summary: "Pick a candidate: open a pull request that changes the line's config to it",
     description:
       "201 when it begins to be opened: at the first pick, and when picked again after a refusal, with the line's source as " +
-      "it is then. 200 with the one that is opening or opened. The service cannot commit to repositories yet, so each pick " +
-      "ends as `refused`, with its reason: read the pull request.",
+      "it is then. 200 with the one that is opening or opened. It is opened in the repository of the line's `source`, by an " +
+      "installation of the code host that the workspace is connected to: read the pull request for what became of it.",
     access: "any",
     headers: repeatable,
     answers: {

@@ -21,8 +21,10 @@ import { records } from "../../../actors/resources/change-record.table.js";
 import { findResource, resources } from "../../../actors/resources/resource.table.js";
 import { SliceBudget } from "../../../actors/tables/slice-budget.js";
 import { address } from "../../../runtime/address.js";
+import type { Message } from "../../../runtime/turn.js";
 import { configPullRequestRow } from "../../support/config-pull-request-rows.js";
-import { memoryRows, stepByHand, withTurn } from "../../support/turn.js";
+import { connect, host } from "../../support/pull-request-scene.js";
+import { memoryRows, stepByHand, type TurnTaken, withTurn } from "../../support/turn.js";
 import { lineId, putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
 
 const candidateId = "cand_01J0000000000000000ABCDEFG";
@@ -36,8 +38,9 @@ const reader: Caller = {
   ...{ kind: "token", tokenId: "tok_1", workspaceId, scopes: ["read"], issuedBy: "usr_1", trust: null },
 };
 const self = address(workspaceId, "config-pull-request", candidateId);
-const woken = { type: "woken", name: "open", dueMs: 0 };
-const opened = { type: "pull-request.opened", url: "https://code.example/acme/infra/pull/7" };
+const url = "https://code.example/acme/infra/pull/7";
+/** A commit that the code host made. */
+const made = { commit: "a".repeat(40), base: "main", before: null };
 const source = { repository: "acme/infra", path: "lines/dev.tf" };
 
 function pick(more: Partial<PickCandidate> = {}): PickCandidate {
@@ -55,64 +58,174 @@ function keyed(key: string, digest = "d"): Partial<PickCandidate> {
   return { idempotency: { scope: "usr_1 pick", key, digest } };
 }
 
-function open() {
+/** A line with a source, in a repository that a connection reaches unless the test says otherwise. */
+function open(isConnected = true) {
   const rows = memoryRows();
   putLine(rows);
   putTeam(rows);
+  if (isConnected) connect(rows);
   const actor = stepByHand(configPullRequestActor, self, { rows });
+  const woken = () => actor.take({ type: "woken", name: "open", dueMs: actor.now } as Message);
+  /** The effect that a turn started ends with this; null for a fault of its own. */
+  const answer = ({ started: [effect] }: TurnTaken, output: object | null) => {
+    const result = output === null ? { ok: false, error: "it broke" } : { ok: true, output };
+    return actor.take({ type: "effect.ended", effect: effect?.name, id: effect?.id, result } as Message);
+  };
+  const setSource = (to: LineFields["source"]) => {
+    const line = findResource<LineFields>(rows, workspaceId, "line", lineId);
+    if (line === undefined) throw new Error("there is no line");
+    resources.put(rows, workspaceId, ["line", lineId], { ...line, fields: { ...line.fields, source: to } });
+  };
+  setSource(source);
   return {
-    ...{ rows, actor },
+    ...{ rows, actor, woken, answer, setSource },
     row: () => findPullRequestOf(rows, workspaceId, candidateId),
-    opening: () => actor.take(woken),
-    setSource: (to: LineFields["source"]) => {
-      const line = findResource<LineFields>(rows, workspaceId, "line", lineId);
-      if (line === undefined) throw new Error("there is no line");
-      resources.put(rows, workspaceId, ["line", lineId], { ...line, fields: { ...line.fields, source: to } });
-    },
+    open: () => answer(answer(woken(), { problem: null, ...made }), { problem: null, url }),
     changes: () =>
       records.list(rows, workspaceId).map(({ resource, key, action, details }) => ({ resource, key, action, details })),
   };
 }
 
-t.test(
-  "a pick opens it, and it is refused since nothing can be committed; each says so to the search's stream",
-  async (t) => {
-    const { actor, row, opening, setSource } = open();
-    setSource(source);
-    const picked = actor.take(pick());
-    t.match(picked.answer, { isBegun: true, replayed: false, pullRequest: { state: "opening", attempts: 1, source } });
-    t.same(picked.wakes, [{ name: "open", dueMs: actor.now }]);
-    t.match(
-      picked.changes.filter(({ topic }) => topic === "search/srch_1"),
-      [{ data: { type: "config-pull-request", candidateId, pullRequest: { state: "opening", reason: null } } }],
-    );
-    const refused = opening();
-    t.equal(actor.value, "refused");
-    t.match(refused.changes, [{ topic: "search/srch_1", data: { pullRequest: { state: "refused" } } }]);
-    const found = row();
-    t.match(found, { state: "refused", url: null, reason: { code: "no-connection", attribute: null } });
-    t.match(found?.id, /^cpr_/);
-    if (found === undefined) return;
-    const view = configPullRequestView(found);
-    t.same(configPullRequestSchema.parse(view), view);
-    t.match(view, { repository: "acme/infra", path: "lines/dev.tf", branch: "config/dev-work-careful-0ABCDEFG" });
-  },
-);
+t.test("a pick opens it, step by step: the commit is stored before a branch of it is asked for", async (t) => {
+  const world = open();
+  const { actor, row } = world;
+  const picked = actor.take(pick());
+  t.match(picked.answer, { isBegun: true, replayed: false, pullRequest: { state: "opening", attempts: 1, source } });
+  t.same(picked.wakes, [{ name: "open", dueMs: actor.now }]);
+  t.match(
+    picked.changes.filter(({ topic }) => topic === "search/srch_1"),
+    [{ data: { type: "config-pull-request", candidateId, pullRequest: { state: "opening", reason: null } } }],
+  );
+  const asked = world.woken();
+  const { id: _id, source: _source, ...named } = { ...row() };
+  const branch = named.branch ?? "";
+  const of = { host, installationId: 7, repository: source.repository, row: { candidateId, lineId, branch } };
+  t.match(asked.started, [{ name: "config-commit", input: { ...of, path: source.path, made: { length: 0 } } }]);
+  t.match(branch, /^config\/dev-work-careful-/);
+  t.ok(branch.endsWith(row()?.id.slice(-8) ?? "none"));
+  const committed = world.answer(asked, { problem: null, ...made });
+  t.same(actor.context(), { tries: 1, pickedMs: actor.now, made, commits: [made.commit] });
+  t.match(committed.started, [{ name: "config-pull-request-open", input: { ...of, ...made, sinceMs: actor.now } }]);
+  const opened = world.answer(committed, { problem: null, url });
+  t.equal(actor.value, "opened");
+  t.match(opened.changes, [{ topic: "search/srch_1", data: { pullRequest: { state: "opened", url } } }]);
+  const found = row();
+  if (found === undefined) throw new Error("there is no row");
+  const view = configPullRequestView(found);
+  t.same(configPullRequestSchema.parse(view), view);
+  t.match(view, { ...source, url, reason: null, waitsUntil: null });
+});
 
-t.test("a line that names no source, or that is gone, has none to change", async (t) => {
-  const { rows, actor, row, opening } = open();
+t.test("without a source, or a connection that reaches it, nothing is asked and the reason is told", async (t) => {
+  const world = open();
+  const { rows, actor, row, setSource } = world;
+  setSource(null);
   actor.take(pick());
-  opening();
-  const message = /names no source, and the service cannot commit to any repository yet.* no-connection\. .*by hand\.$/;
-  t.match(row(), { source: null, reason: { code: "no-source", message } });
+  t.same(world.woken().started, []);
+  t.match(row(), { state: "refused", source: null, reason: { code: "no-source", message: /names no source/ } });
   resources.remove(rows, workspaceId, "line", lineId);
   actor.take(pick());
-  opening();
+  world.woken();
   t.match(row(), { source: null, attempts: 2, reason: { code: "no-source" } });
+  const unconnected = open(false);
+  unconnected.actor.take(pick());
+  t.same(unconnected.woken().started, []);
+  const message = /^No installation of the code host is connected that reaches acme\/infra\./;
+  t.match(unconnected.row(), { reason: { code: "no-connection", message, attribute: null } });
+});
+
+t.test("what does not fit, and what the code host will not do, is refused with its reason", async (t) => {
+  const reason = {
+    code: "computed",
+    message: "By a local.",
+    attribute: "prompt",
+    expression: "local.p",
+    wanted: "Go.",
+  };
+  const long = { ...reason, wanted: "x".repeat(2_001), expression: "y".repeat(600) };
+  const cases: readonly [object, object][] = [
+    [{ problem: "unfit", reason }, reason],
+    [
+      { problem: "unfit", reason: long },
+      { code: "computed", message: /config of each run/, wanted: null, expression: /^y{499}…$/ },
+    ],
+    [
+      { problem: "refused", why: "It answered with 403." },
+      { code: "no-access", message: /acme\/infra: .* 403\.$/ },
+    ],
+  ];
+  for (const [answer, expected] of cases) {
+    for (const step of ["commit", "open"]) {
+      const world = open();
+      world.actor.take(pick());
+      const asked = world.woken();
+      world.answer(step === "commit" ? asked : world.answer(asked, { problem: null, ...made }), answer);
+      t.match(world.row(), { state: "refused", url: null, reason: expected });
+    }
+  }
+});
+
+t.test("a fault is tried eight times, ever later; a limit waits as long as it says, and counts as none", async (t) => {
+  const world = open();
+  const { actor, row } = world;
+  actor.take(pick());
+  const untilMs = actor.now + 1_800_000;
+  let asked = world.woken();
+  const limited = world.answer(asked, { problem: "limited", untilMs, why: "429" });
+  t.same(limited.wakes, [{ name: "open", dueMs: untilMs }]);
+  t.match(row(), { state: "opening", waitsUntil: new Date(untilMs).toISOString() });
+  t.match(limited.changes, [{ topic: "search/srch_1" }], "and its stream says so");
+  actor.now = untilMs;
+  asked = world.woken();
+  t.equal(row()?.waitsUntil, null);
+  const waits: number[] = [];
+  for (let n = 1; n < 8; n += 1) {
+    const { wakes } = world.answer(asked, n % 2 === 0 ? null : { problem: "again", why: "It took too long." });
+    waits.push((wakes[0]?.dueMs ?? 0) - actor.now);
+    asked = world.woken();
+  }
+  t.same(
+    waits,
+    [2, 4, 8, 16, 32, 64, 128].map((seconds) => seconds * 1_000),
+  );
+  world.answer(asked, { problem: "again", why: "It took too long." });
+  t.match(row(), { state: "refused", reason: { code: "no-connection", message: /^It took too long\. Pick/ } });
+});
+
+t.test("a step that is tried again goes on from the commit that is stored", async (t) => {
+  const world = open();
+  world.actor.take(pick());
+  const committed = world.answer(world.woken(), { problem: null, ...made });
+  world.answer(committed, { problem: "again", why: "502" });
+  t.match(world.woken().started, [{ name: "config-pull-request-open", input: made }]);
+});
+
+t.test("an attempt after a refusal begins anew, and knows the commits of those before", async (t) => {
+  const world = open();
+  const { actor } = world;
+  for (let n = 1; n <= 22; n += 1) {
+    actor.take(pick());
+    const asked = world.woken();
+    t.match(asked.started, [{ input: { made: { length: Math.min(n - 1, 20) } } }]);
+    const commit = { ...made, commit: String(n).padStart(40, "0") };
+    world.answer(world.answer(asked, { problem: null, ...commit }), { problem: "refused", why: "403" });
+  }
+  t.equal(actor.value, "refused");
+});
+
+t.test("one that an earlier release stored goes on", async (t) => {
+  const world = open();
+  const { actor } = world;
+  actor.take(pick());
+  const { migrate } = configPullRequestActor;
+  const state = migrate?.({ value: "opening", context: {} }, 1);
+  actor.restore(state?.value, state?.context);
+  t.match(world.woken().started, [{ name: "config-commit" }]);
 });
 
 t.test("picked again while it opens or is open, it is the same one, and nothing is recorded", async (t) => {
-  const { actor, row, changes } = open();
+  const world = open();
+  const { actor, row, changes } = world;
   const first = actor.take(pick()).answer;
   const again = actor.take(pick({ caller: person("usr_2") }));
   t.match(again.answer, {
@@ -121,19 +234,20 @@ t.test("picked again while it opens or is open, it is the same one, and nothing 
     pullRequest: (first as { pullRequest: object }).pullRequest,
   });
   t.same(again.intents, []);
-  actor.take(opened);
-  t.match(row(), { state: "opened", url: opened.url, attempts: 1 });
+  world.open();
+  t.match(row(), { state: "opened", url, attempts: 1 });
   t.match(actor.take(pick()).answer, { isBegun: false, pullRequest: { state: "opened" } });
   t.equal(changes().length, 1);
-  t.same(actor.take(woken).taken, false, "nothing refuses it then");
+  t.same(world.woken().taken, false, "nothing refuses it then");
 });
 
 t.test(
   "picked again after a refusal it tries again, with the line's source of then, and the log says updated",
   async (t) => {
-    const { actor, row, opening, setSource, changes } = open();
+    const { actor, row, woken, setSource, changes } = open();
+    setSource(null);
     actor.take(pick());
-    opening();
+    woken();
     const before = row();
     setSource(source);
     actor.now += 1_000;
@@ -141,13 +255,8 @@ t.test(
       isBegun: true,
       pullRequest: { state: "opening", attempts: 2, reason: null, source },
     });
-    opening();
-    t.match(row(), {
-      id: before?.id,
-      branch: before?.branch,
-      createdAt: before?.createdAt,
-      reason: { code: "no-connection" },
-    });
+    const { id, branch, createdAt } = before ?? {};
+    t.match(row(), { id, branch, createdAt });
     t.not(row()?.updatedAt, before?.updatedAt);
     const details = { searchId: "srch_1", candidateId, candidateName: "careful" };
     t.same(changes(), [
@@ -158,9 +267,9 @@ t.test(
 );
 
 t.test("a pick repeated under its key is done once, whatever became of it", async (t) => {
-  const { actor, row, opening, changes } = open();
+  const { actor, row, woken, changes } = open(false);
   actor.take(pick(keyed("once")));
-  opening();
+  woken();
   t.match(actor.take(pick(keyed("once"))).answer, { replayed: true, isBegun: true, pullRequest: { state: "refused" } });
   t.match(row(), { attempts: 1, state: "refused" });
   t.match(actor.take(pick(keyed("once", "another"))).answer, {
@@ -183,9 +292,9 @@ t.test("whoever may not plan, or sees the team no more, picks nothing and leaves
 
 t.test("it is forgotten in any state: its row goes, and the candidate could be picked anew", async (t) => {
   for (const last of ["opening", "refused"]) {
-    const { actor, row, opening } = open();
+    const { actor, row, woken } = open(false);
     actor.take(pick());
-    if (last === "refused") opening();
+    if (last === "refused") woken();
     t.equal(actor.value, last);
     const { stopped } = actor.take({ type: "pull-request.forget" });
     t.ok(stopped);
@@ -193,9 +302,9 @@ t.test("it is forgotten in any state: its row goes, and the candidate could be p
   }
 });
 
-t.test("a branch is a legal name whatever the names are, and says its candidate", async (t) => {
+t.test("a branch is a legal name whatever the names are, and says its candidate and its pull request", async (t) => {
   const of = (lineKey: string, candidateName: string) =>
-    toBranch(lineKey, { stationKey: "work", candidateName, candidateId });
+    toBranch({ lineKey, stationKey: "work", candidateName, id: "cpr_01J0000000000000000ABCDEFG" });
   t.equal(of("dev", "careful"), "config/dev-work-careful-0ABCDEFG");
   for (const name of ["a b", "a..b", "a~^:?*[b", "ends.", "@{", "x\u0000y", "é", "a.lock", "a".repeat(400)]) {
     const branch = of("dev", name);
@@ -234,7 +343,7 @@ t.test("one that was last picked long ago is forgotten, and none that opens", as
   add(1, {});
   add(2, { state: "opening", reason: null });
   add(3, { updatedAt: "2026-05-31T00:00:00.000Z", attempts: 2 });
-  add(4, { state: "opened", reason: null, url: opened.url });
+  add(4, { state: "opened", reason: null, url });
   const budget = new SliceBudget({ rows: 100, bytes: 1e6 });
   const slice = { cutoffMs: now - 7 * 24 * 60 * 60 * 1_000, from: null, budget };
   const { sent } = withTurn(self, (turn) => configPullRequestRetention.sweep(turn, slice), { rows, now });

@@ -96,7 +96,17 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
   },
   "config-pull-request": {
     none: { "candidate.pick": "opening", "pick.refused": "same", "pull-request.forget": "same" },
-    opening: { ...picked, "candidate.pick": "same", "opening.due": "refused", "pull-request.opened": "opened" },
+    opening: {
+      ...picked,
+      "candidate.pick": "same",
+      "commit.due": "same",
+      "commit.made": "same",
+      "opening.due": "same",
+      "opening.again": "same",
+      "opening.limited": "same",
+      "opening.refused": "refused",
+      "opening.done": "opened",
+    },
     opened: { ...picked, "candidate.pick": "same" },
     refused: { ...picked, "candidate.pick": "opening" },
   },

@@ -1,0 +1,86 @@
+import { isUtf8 } from "node:buffer";
+import type { CodeHost } from "../outbound/code-host.js";
+import type { RepositoryThere } from "../outbound/code-host-repository.js";
+import type { HostedEntry, HostedHead } from "../outbound/code-host-sources.js";
+import type { SourceTree, TreeEntry } from "./edit/station-edit.js";
+
+/** A repository at the commit of its default branch, as an edit reads it, and the modes of its files. */
+export interface HostedSource extends SourceTree {
+  /** The mode of a file, as git writes it. */
+  modeOf(path: string): Promise<string>;
+}
+
+/** Most files that one edit reads; a repository with more is not read. */
+const MAX_READS = 500;
+
+/** More files would have to be read than {@link MAX_READS}. */
+export class TooManyReads extends Error {
+  override readonly name = "TooManyReads";
+}
+
+/** Reads from the code host, each file and each list once. `path` is the line's source. */
+export function hostedSource(
+  { sources }: Pick<CodeHost, "sources">,
+  there: RepositoryThere,
+  { head, path }: { readonly head: HostedHead; readonly path: string },
+): HostedSource {
+  const files = new Map<string, Promise<string | null>>();
+  let listed: ReturnType<typeof readEntries> | null = null;
+  const readEntries = async () => {
+    const { entries, isCut } = await sources.readTree(there, head.tree, true);
+    return { entries: isCut ? await readFoldersTo(path) : entries, isWhole: !isCut };
+  };
+  /** What is right within each folder from the root to that of the path. */
+  const readFoldersTo = async (of: string): Promise<readonly HostedEntry[]> => {
+    const all: HostedEntry[] = [];
+    let [tree, folder] = [head.tree, ""];
+    for (const name of of.split("/")) {
+      const { entries } = await sources.readTree(there, tree, false);
+      all.push(...entries.map((entry) => ({ ...entry, path: `${folder}${entry.path}` })));
+      const next = entries.find((entry) => entry.path === name && entry.mode === FOLDER);
+      if (next === undefined) break;
+      [tree, folder] = [next.sha, `${folder}${name}/`];
+    }
+    return all;
+  };
+  const list = () => {
+    listed ??= readEntries();
+    return listed;
+  };
+  return {
+    async list() {
+      const { entries, isWhole } = await list();
+      return { entries: entries.map(toEntry), isWhole };
+    },
+    read(file) {
+      const known = files.get(file);
+      if (known !== undefined) return known;
+      if (files.size >= MAX_READS) return Promise.reject(new TooManyReads(`more than ${MAX_READS} files`));
+      const read = sources.readFile(there, { path: file, commit: head.commit }).then(toText);
+      files.set(file, read);
+      return read;
+    },
+    async modeOf(file) {
+      return (await list()).entries.find((entry) => entry.path === file)?.mode ?? "100644";
+    },
+  };
+}
+
+const FOLDER = "040000";
+
+function toEntry({ path, mode }: HostedEntry): TreeEntry {
+  return { path, kind: kinds.get(mode) ?? "file" };
+}
+
+/** The kinds of entries that are no files, by git's modes. */
+const kinds: ReadonlyMap<string, TreeEntry["kind"]> = new Map([
+  [FOLDER, "folder"],
+  ["120000", "symlink"],
+  ["160000", "submodule"],
+]);
+
+/** The text with its byte order mark; null for none, and for what is no UTF-8. */
+function toText(bytes: Buffer | null): string | null {
+  if (bytes === null || !isUtf8(bytes)) return null;
+  return bytes.toString("utf8");
+}

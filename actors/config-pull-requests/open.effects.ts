@@ -1,0 +1,104 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { Reading } from "../../storage/store.js";
+import type { LineFields } from "../lines/line.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
+import { codeHostWriteLane } from "../outbound/lanes.js";
+import { askHost, type CodeHostProblem } from "../pull-requests/code-host-answer.js";
+import { findResource } from "../resources/resource.table.js";
+import type { CommitInput, MadeCommit } from "./commit.effects.js";
+import type { OpeningRefusal } from "./config-pull-request.js";
+import { branchTaken, refuseOpening } from "./opening-refusals.js";
+import type { FindPickedConfig } from "./picked-config.js";
+import { toBody, toTitle } from "./pull-request-text.js";
+
+/** What is to be opened. */
+export interface OpenConfigInput extends Omit<CommitInput, "path" | "made">, MadeCommit {
+  /** One that was closed or merged counts as this one only if it was opened since, in milliseconds since 1970. */
+  readonly sinceMs: number;
+}
+
+export type OpenConfigResult =
+  | { readonly problem: null; readonly url: string }
+  | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
+  | CodeHostProblem;
+
+/** Makes the branch of a commit, and opens the pull request. */
+export const OPEN_CONFIG_PULL_REQUEST = effect<OpenConfigInput, OpenConfigResult>("config-pull-request-open");
+
+/** How far the code host's clock may be behind ours, in milliseconds. */
+const SKEW_MS = 60_000;
+
+/** What the effect needs. */
+export interface OpenEffectOptions {
+  /** Null when none is set up (any longer). */
+  readonly codeHost: CodeHost | null;
+  readonly reading: () => Reading;
+  readonly findPicked: FindPickedConfig;
+  readonly baseUrl: () => string;
+}
+
+/**
+ * Opens the pull request of a commit. What an earlier attempt did, whatever its answer was, is found: a branch that holds
+ * the commit, a pull request of the branch. So it may run again after a crash.
+ */
+export function openConfigEffect(options: OpenEffectOptions): Effect {
+  return OPEN_CONFIG_PULL_REQUEST.implement(
+    codeHostWriteLane,
+    (input, { owner: { partition } }) =>
+      askHost(options.codeHost, input.host, (codeHost) => open({ ...options, codeHost, partition }, input)),
+    ({ host, installationId }) => `${host} ${installationId}`,
+  );
+}
+
+interface Opening extends OpenEffectOptions {
+  readonly codeHost: CodeHost;
+  readonly partition: string;
+}
+
+async function open(opening: Opening, input: OpenConfigInput): Promise<OpenConfigResult> {
+  const { codeHost, baseUrl } = opening;
+  const { repository, row, base } = input;
+  const texts = readTexts(opening, input);
+  if (texts === null) return unfit(refuseOpening("not-found", "The search of the candidate is gone."));
+  if (!(await placeBranch(codeHost, input))) return unfit(branchTaken(row.branch, repository));
+  const known = await find(codeHost, input);
+  if (known !== undefined) return { problem: null, url: known.url };
+  const of = { row, ...texts, baseUrl: baseUrl() };
+  const wanted = { title: toTitle(of), body: toBody(of), branch: row.branch, base, draft: false };
+  const opened = (await codeHost.pullRequests.open(input, wanted)) ?? (await find(codeHost, input));
+  return opened === undefined
+    ? { problem: "again", why: `${codeHost.name} says that there is one already, and shows none.` }
+    : { problem: null, url: opened.url };
+}
+
+function readTexts({ reading, partition, findPicked }: Opening, { row }: OpenConfigInput) {
+  const picked = findPicked(reading(), partition, row);
+  const line = findResource<LineFields>(reading(), partition, "line", row.lineId)?.fields;
+  return picked === null ? null : { picked, lineKey: line?.key ?? row.lineId };
+}
+
+/** Makes the branch, or moves it on from a commit of an earlier attempt. False where it holds something else. */
+async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promise<boolean> {
+  const { row, commit, before } = input;
+  const at = { branch: row.branch, commit };
+  const head = await sources.readBranch(input, row.branch);
+  if (head === null && (await sources.createBranch(input, at))) return true;
+  if (head !== null && head === before && head !== commit && (await sources.advanceBranch(input, at))) return true;
+  return sources.holds(input, at);
+}
+
+async function find(
+  { pullRequests }: CodeHost,
+  { row, sinceMs, installationId, repository }: OpenConfigInput,
+): Promise<HostedPullRequest | undefined> {
+  const found = await pullRequests.listFrom({ installationId, repository }, row.branch);
+  return (
+    found.find(({ state }) => state === "open") ?? found.find(({ createdAtMs }) => createdAtMs >= sinceMs - SKEW_MS)
+  );
+}
+
+function unfit(reason: OpeningRefusal): OpenConfigResult {
+  return { problem: "unfit", reason };
+}

@@ -1,0 +1,56 @@
+import { MAX_WANTED_CHARACTERS, type OpeningRefusal } from "./config-pull-request.js";
+
+/** Longest expression that a refusal names, in characters. */
+const MAX_EXPRESSION_CHARACTERS = 500;
+const MAX_MESSAGE_CHARACTERS = 1_000;
+
+/** A refusal that is about no single attribute. */
+export function refuseOpening(code: OpeningRefusal["code"], message: string): OpeningRefusal {
+  return boundRefusal({ code, message, attribute: null, expression: null, wanted: null });
+}
+
+/** The refusal as it is stored: streams publish it whole. */
+export function boundRefusal({ code, message, attribute, expression, wanted }: OpeningRefusal): OpeningRefusal {
+  const isLong = wanted !== null && wanted.length > MAX_WANTED_CHARACTERS;
+  const more = isLong ? " The value to set is in the config of each run of the candidate's replays." : "";
+  return {
+    ...{ code, message: `${cut(message, MAX_MESSAGE_CHARACTERS)}${more}`, attribute },
+    expression: expression === null ? null : cut(expression, MAX_EXPRESSION_CHARACTERS),
+    wanted: isLong ? null : wanted,
+  };
+}
+
+/** The beginning of a text; half of a character is none. */
+function cut(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+}
+
+export const noSource = refuseOpening(
+  "no-source",
+  "The line names no source: the file in a repository that its config is written in.",
+);
+
+/** No installation reaches the repository. */
+export function noConnection(repository: string): OpeningRefusal {
+  return refuseOpening(
+    "no-connection",
+    `No installation of the code host is connected that reaches ${repository}. Write the candidate's config there by hand.`,
+  );
+}
+
+/** The code host did not answer, time and again. */
+export function notAnswered(why: string): OpeningRefusal {
+  return refuseOpening("no-connection", `${why} Pick the candidate again later.`);
+}
+
+/** The code host will not do it. */
+export function noAccess(repository: string, why: string): OpeningRefusal {
+  return refuseOpening("no-access", `The code host does not take it in ${repository}: ${why}`);
+}
+
+export function branchTaken(branch: string, repository: string): OpeningRefusal {
+  return refuseOpening(
+    "branch-taken",
+    `${repository} has a branch ${branch} that holds commits of somebody else. Remove or rename it, and pick again.`,
+  );
+}

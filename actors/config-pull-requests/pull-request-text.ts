@@ -1,0 +1,200 @@
+import type { Gain } from "../statistics/gain.js";
+import type { ConfigPullRequestRow } from "./config-pull-request.js";
+import type { ComparedFigures, Evidence, PickedConfig, ShownChange, SideFigures } from "./picked-config.js";
+import { disarm, escapeMarkdown } from "./safe-text.js";
+
+/**
+ * The texts of a config pull request: what changes and why it is believed, in figures, as far as everybody may know who
+ * reads the repository. They are made of the config's differences as the API shows them and of figures alone; what an
+ * agent wrote is disarmed (`safe-text.ts`).
+ */
+
+/** What the texts are made of. */
+export interface TextOf {
+  readonly row: Pick<ConfigPullRequestRow, "candidateName" | "stationKey" | "teamId" | "searchId">;
+  readonly lineKey: string;
+  readonly picked: Pick<PickedConfig, "changes" | "hypothesis" | "evidence">;
+  /** The address of the service. */
+  readonly baseUrl: string;
+}
+
+/** Longest value of the table, in characters. */
+const MAX_VALUE_CHARACTERS = 200;
+const MAX_NAME_CHARACTERS = 100;
+/** Most rows of it. */
+const MAX_CHANGES = 100;
+
+/** The title of the pull request. */
+export function toTitle({ row, lineKey }: Pick<TextOf, "row" | "lineKey">): string {
+  const name = disarm(row.candidateName, MAX_NAME_CHARACTERS);
+  return disarm(`Config of station ${row.stationKey} of line ${lineKey}: ${name}`, 250);
+}
+
+/** The message of the commit. */
+export function toCommitMessage(of: Pick<TextOf, "row" | "lineKey">): string {
+  return `${toTitle(of)}\n\nThe config of a candidate that a search found and a person picked.\n`;
+}
+
+/** The body of the pull request, in Markdown. */
+export function toBody(of: TextOf): string {
+  const { row, lineKey, picked } = of;
+  const { evidence, hypothesis } = picked;
+  const name = inline(row.candidateName, MAX_NAME_CHARACTERS);
+  const said = hypothesis === null ? "" : disarm(hypothesis);
+  return [
+    `Changes station \`${row.stationKey}\` of line \`${lineKey}\` to what candidate ${name} of a search holds. A person picked it.`,
+    said === "" ? "" : `What the search's agent said of it: ${escapeMarkdown(said)}`,
+    `### What changes\n\n${changeTable(picked.changes)}`,
+    `### Why it is believed\n\n${figureTable(evidence)}`,
+    gainList(evidence),
+    `### What got worse\n\n${listWorse(evidence)
+      .map((line) => `- ${line}`)
+      .join("\n")}`,
+    linkList(of),
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
+}
+
+function inline(text: string, characters: number): string {
+  return escapeMarkdown(disarm(text, characters));
+}
+
+function changeTable(changes: readonly ShownChange[]): string {
+  const rows = changes.slice(0, MAX_CHANGES).map((change) => {
+    const { part, name, kind } = change;
+    const isHidden = change.was === null && change.now === null;
+    const was = isHidden ? hidden(kind !== "added") : toValue(change.was);
+    const now = isHidden ? hidden(kind !== "removed") : toValue(change.now);
+    return `| ${part}${name === null ? "" : ` ${inline(name, MAX_NAME_CHARACTERS)}`} | ${kind} | ${was} | ${now} |`;
+  });
+  const left = changes.length - rows.length;
+  const more = left > 0 ? [`| ${left} more | | | |`] : [];
+  return ["| part | | was | now |", "| --- | --- | --- | --- |", ...rows, ...more].join("\n");
+}
+
+function hidden(isThere: boolean): string {
+  return isThere ? "not shown here" : "none";
+}
+
+function toValue(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  return inline(typeof value === "string" ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS);
+}
+
+function figureTable({ searched, heldOut }: Evidence): string {
+  return [
+    "| | live config | candidate |",
+    "| --- | --- | --- |",
+    ...figureRows("tasks it was chosen by", searched),
+    ...figureRows("held-out tasks", heldOut),
+  ].join("\n");
+}
+
+function figureRows(tasks: string, figures: ComparedFigures | null): readonly string[] {
+  if (figures === null) return [`| success, ${tasks} | not known yet | not known yet |`];
+  const { live, candidate } = figures;
+  return [
+    `| success, ${tasks} | ${showSuccess(live)} | ${showSuccess(candidate)} |`,
+    ...(live.cost === null && candidate.cost === null
+      ? []
+      : [`| cost of a run, ${tasks} | ${showCost(live)} | ${showCost(candidate)} |`]),
+  ];
+}
+
+function showSuccess({ success, scored, tasks }: SideFigures): string {
+  if (success === null) return "not known";
+  return `${percent(success.rate)} (${percent(success.low)} to ${percent(success.high)}), n = ${tasks} tasks, ${scored} runs`;
+}
+
+function showCost({ cost, scored }: SideFigures): string {
+  return cost === null ? "not known" : `${toAmount(cost.amount)} ${cost.currency}, n = ${scored} runs`;
+}
+
+function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {
+  const heldOutGain =
+    heldOut === null || heldOut.gain === null
+      ? "Gain on held-out tasks: not known; nothing confirms the gain."
+      : `**Gain on held-out tasks: ${showGain(heldOut.gain)}.** Nothing was chosen by them.`;
+  const searchedGain =
+    searched === null || searched.gain === null
+      ? "Gain on the tasks it was chosen by: not known."
+      : `Gain on the tasks it was chosen by: ${showGain(searched.gain)}. The best of many useless candidates gains here too.`;
+  const seen = {
+    marked: ["**The gain showed only on tasks that the candidate was chosen by.**"],
+    "too-few-held-out": ["**Too few tasks were held out to tell whether the gain shows on others.**"],
+  };
+  const cost =
+    heldOutCost === null
+      ? []
+      : [
+          `A run on held-out tasks costs ${heldOutCost.cheaper ? "less" : "no less"} beyond chance, n = ${heldOutCost.tasks} tasks.`,
+        ];
+  const lines = [heldOutGain, searchedGain, ...cost, ...(onlyOnSeenTasks === null ? [] : seen[onlyOnSeenTasks])];
+  const intervals = "Intervals are of 95 %, over tasks; n is what was scored.";
+  return `${lines.map((line) => `- ${line}`).join("\n")}\n\n${intervals}`;
+}
+
+function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): string {
+  const shown = `${points(gain)} (${points(low)} to ${points(high)}), n = ${tasks} tasks`;
+  const verdicts = { better: "better", worse: "worse", "within-noise": "within noise" };
+  return few
+    ? `${shown}: fewer than 5 tasks, which tell neither way`
+    : `${shown}: ${verdicts[verdict]}, where ${points(minGain)} count as real`;
+}
+
+/** What is worse than under the live config, a sentence each. */
+function listWorse({ searched, heldOut }: Evidence): readonly string[] {
+  const found = [
+    ...worseOf("the tasks it was chosen by", searched),
+    ...worseOf("held-out tasks", heldOut),
+    ...(heldOut === null ? ["What held-out tasks would show is not known yet."] : []),
+  ];
+  return found.length === 0 ? ["Nothing of what was measured."] : found;
+}
+
+function worseOf(tasks: string, figures: ComparedFigures | null): readonly string[] {
+  if (figures === null) return [];
+  const { live, candidate, worse, judgedWorse } = figures;
+  const [was, now] = [live.cost, candidate.cost];
+  const isDearer = was !== null && now !== null && was.currency === now.currency && now.amount > was.amount;
+  const isRarer = live.success !== null && candidate.success !== null && candidate.success.rate < live.success.rate;
+  return [
+    ...(isRarer ? [`Success on ${tasks}: ${showSuccess(live)}, now ${showSuccess(candidate)}.`] : []),
+    ...(isDearer ? [`A run on ${tasks} costs more: ${showCost(live)}, now ${showCost(candidate)}.`] : []),
+    ...(worse !== null && worse.tasks > 0
+      ? [`${worse.tasks} of ${worse.of} of ${tasks} succeeded less often than under the live config.`]
+      : []),
+    ...(judgedWorse !== null && judgedWorse.tasks > 0
+      ? [`The judge found the work on ${judgedWorse.tasks} of ${judgedWorse.of} of ${tasks} worse, side by side.`]
+      : []),
+  ];
+}
+
+function linkList({ row: { teamId, searchId }, picked, baseUrl }: TextOf): string {
+  const team = `${baseUrl}/api/teams/${encodeURIComponent(teamId)}`;
+  const { live, searched, heldOut } = picked.evidence.replays;
+  const replay = (what: string, id: string | null) =>
+    id === null ? [] : [`- [${what}](${team}/replays/${encodeURIComponent(id)})`];
+  return [
+    "### Where it is from\n",
+    `- [The search](${team}/searches/${encodeURIComponent(searchId)})`,
+    ...replay("The replay of the live config", live),
+    ...replay("The candidate's replay on the tasks it was chosen by", searched),
+    ...replay("The candidate's replay on held-out tasks", heldOut),
+    "\nThese links need sign-in.",
+  ].join("\n");
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+function points(share: number): string {
+  return `${(100 * share).toFixed(1)} points`;
+}
+
+/** An amount with 4 digits behind the point at most. */
+function toAmount(amount: number): string {
+  return amount.toFixed(4).replace(/(\.\d\d\d*?)0+$/, "$1");
+}

@@ -1,0 +1,62 @@
+import type { Reading } from "../../storage/store.js";
+import type { LineFields } from "../lines/line.js";
+import type { StationBody } from "../lines/station.js";
+import { canonicalJson } from "../resources/canonical-json.js";
+import { findResource } from "../resources/resource.table.js";
+import type { OpeningRefusal, PickedCandidate } from "./config-pull-request.js";
+import type { WantedStation } from "./edit/station-edit.js";
+import { refuseOpening } from "./opening-refusals.js";
+import type { FindPickedConfig } from "./picked-config.js";
+
+/** The parts of a station that a candidate may change: those of how runs go. The rest stays as the line has it. */
+const changeable = [
+  ...(["harness", "model", "effort", "profile", "prompt", "skills", "tools", "decisions", "timeoutMinutes"] as const),
+] as const;
+
+/**
+ * What a station is to become: the live one of now with what the candidate changed. Refused where one of these parts is
+ * not any more what the candidate was measured against, and where nothing is left to change.
+ */
+export function findWanted(
+  reading: Reading,
+  workspaceId: string,
+  {
+    row,
+    path,
+    findPicked,
+  }: {
+    readonly row: Pick<PickedCandidate, "teamId" | "lineId" | "stationId" | "searchId" | "candidateId">;
+    readonly path: string;
+    readonly findPicked: FindPickedConfig;
+  },
+): { readonly wanted: WantedStation } | { readonly refused: OpeningRefusal } {
+  const refused = (code: OpeningRefusal["code"], message: string) => ({ refused: refuseOpening(code, message) });
+  const line = findResource<LineFields>(reading, workspaceId, "line", row.lineId)?.fields;
+  const team = findResource<{ readonly key: string }>(reading, workspaceId, "team", row.teamId)?.fields;
+  const station = line?.stations.find(({ id }) => id === row.stationId);
+  if (line === undefined || team === undefined || station === undefined) {
+    return refused("not-found", "The station has left its line.");
+  }
+  const picked = findPicked(reading, workspaceId, row);
+  if (picked === null) return refused("not-found", "The search of the candidate is gone.");
+  const { id: _id, ...live } = station;
+  const changed = changeable.filter((part) => !isSame(picked.was, picked.wanted, part));
+  const moved = changed.filter((part) => !isSame(picked.was, live, part));
+  if (moved.length > 0 && !moved.every((part) => isSame(picked.wanted, live, part))) {
+    const message = `The live config is another than the one that the candidate was measured against: ${moved.join(", ")}.`;
+    return refused("changed-meanwhile", message);
+  }
+  if (moved.length === changed.length) {
+    return refused("changed-meanwhile", "The live config holds what the candidate changes already.");
+  }
+  const wanted = { ...live, ...Object.fromEntries(changed.map((part) => [part, picked.wanted[part]])) };
+  return { wanted: { path, team: { id: row.teamId, key: team.key }, lineKey: line.key, live, wanted } };
+}
+
+function isSame(
+  left: Pick<StationBody, (typeof changeable)[number]>,
+  right: Pick<StationBody, (typeof changeable)[number]>,
+  part: (typeof changeable)[number],
+): boolean {
+  return canonicalJson(left[part]) === canonicalJson(right[part]);
+}
