@@ -1,9 +1,6 @@
 import { createHash } from "node:crypto";
-import type { components } from "@octokit/openapi-types";
 import type { HostedAccount } from "./hosted-account.js";
 import type { HostedRepository } from "./hosted-repository.js";
-
-type Schemas = components["schemas"];
 
 /** A comment on a pull request or an issue. */
 export interface HostedComment {
@@ -50,15 +47,12 @@ export interface HostedPull {
 }
 
 /** A user as the API shows one. */
-export function userJson({ id, login, type }: HostedAccount): Pick<Schemas["simple-user"], "id" | "login" | "type"> {
+export function userJson({ id, login, type }: HostedAccount): HostedAccount {
   return { id, login, type };
 }
 
 /** A repository as the API shows one. */
-export function repositoryJson(
-  repository: HostedRepository,
-  origin: string,
-): Pick<Schemas["repository"], "id" | "name" | "full_name" | "private" | "default_branch" | "html_url" | "clone_url"> {
+export function repositoryJson(repository: HostedRepository, origin: string) {
   const { name: full_name, defaultBranch: default_branch } = repository;
   const id = createHash("sha256").update(full_name).digest().readUInt32BE();
   const html_url = `${origin}/${full_name}`;
@@ -66,18 +60,13 @@ export function repositoryJson(
   return { id, name, full_name, private: true, default_branch, html_url, clone_url: `${html_url}.git` };
 }
 
-type PullFields =
-  | ("id" | "number" | "url" | "html_url" | "state" | "locked" | "title" | "body" | "draft" | "created_at")
-  | ("updated_at" | "closed_at" | "merged_at" | "merge_commit_sha" | "merged" | "mergeable" | "mergeable_state")
-  | ("commits" | "changed_files" | "comments" | "review_comments" | "maintainer_can_modify");
-
 /** A pull request as the API shows one. */
 export async function pullJson(pull: HostedPull, { origin, comments }: { origin: string; comments: number }) {
   const { repository, number, user } = pull;
   const at = await endsOf(pull);
   const isOpen = pull.state === "open";
   const tree = isOpen ? await repository.joined(at.base, at.head) : null;
-  const fields: Pick<Schemas["pull-request"], PullFields> = {
+  const fields = {
     ...{ id: pull.id, number, title: pull.title, body: pull.body, draft: pull.draft, state: pull.state },
     url: `${origin}/api/v3/repos/${repository.name}/pulls/${number}`,
     html_url: `${origin}/${repository.name}/pull/${number}`,
@@ -118,13 +107,7 @@ export function ownerOf({ name }: HostedRepository): string {
 }
 
 /** A file that a pull request changes, as the API shows one. */
-export function fileJson({
-  path,
-  status,
-}: {
-  path: string;
-  status: string;
-}): Pick<Schemas["diff-entry"], "filename" | "status" | "sha" | "additions" | "deletions" | "changes"> {
+export function fileJson({ path, status }: { path: string; status: string }) {
   const known = { A: "added", D: "removed" } as const;
   const named = status === "A" || status === "D" ? known[status] : "modified";
   return { filename: path, status: named, sha: "0".repeat(40), additions: 1, deletions: 0, changes: 1 };
@@ -134,9 +117,7 @@ export function fileJson({
 export function commentJson(
   { id, body, user, created_at, updated_at, repository, number }: HostedComment,
   origin: string,
-): Pick<Schemas["issue-comment"], "id" | "url" | "html_url" | "body" | "created_at" | "updated_at" | "issue_url"> & {
-  readonly user: ReturnType<typeof userJson>;
-} {
+) {
   const within = `${origin}/api/v3/repos/${repository}/issues`;
   return {
     ...{ id, body, created_at, updated_at, user: userJson(user) },
@@ -146,13 +127,7 @@ export function commentJson(
 }
 
 /** A review as the API shows one. */
-export function reviewJson(
-  { user, ...review }: HostedReview,
-  pull: HostedPull,
-  origin: string,
-): Pick<Schemas["pull-request-review"], "id" | "body" | "state" | "submitted_at" | "commit_id" | "html_url"> & {
-  readonly user: ReturnType<typeof userJson>;
-} {
+export function reviewJson({ user, ...review }: HostedReview, pull: HostedPull, origin: string) {
   const html_url = `${origin}/${pull.repository.name}/pull/${pull.number}#pullrequestreview-${review.id}`;
   return { ...review, html_url, user: userJson(user) };
 }
