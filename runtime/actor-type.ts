@@ -57,6 +57,11 @@ export interface Subscriber<Handled extends Fact = Fact> {
   readonly name: string;
   /** Names of the facts it handles. */
   readonly facts: readonly Handled["name"][];
+  /**
+   * Whether it handles this one: asked in the publisher's turn, which sees what it has written itself, and fails by a
+   * throw. A fact that it does not handle costs it no turn. Without this it handles every one.
+   */
+  hears?(fact: Handled, partition: string, reading: Reading): boolean;
   handle(fact: Handled, turn: Turn): void;
 }
 

@@ -67,10 +67,12 @@ export class MessageRouter {
     this.#cells.enqueue(cell);
   }
 
-  #publish(fact: Fact, { self }: TurnRecorder, envelopes: Envelope[]): void {
+  #publish(fact: Fact, turn: TurnRecorder, envelopes: Envelope[]): void {
     const message: FactMessage = { type: "fact", fact };
-    for (const { name } of this.#subscribers.get(fact.name) ?? []) {
-      envelopes.push(this.createEnvelope(address(self.partition, subscriberKind, name), message));
+    const { partition } = turn.self;
+    for (const subscriber of this.#subscribers.get(fact.name) ?? []) {
+      if (subscriber.hears?.(fact, partition, turn) === false) continue;
+      envelopes.push(this.createEnvelope(address(partition, subscriberKind, subscriber.name), message));
     }
   }
 

@@ -1,5 +1,6 @@
 import type { Subscriber } from "../../runtime/actor-type.js";
 import type { Turn } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
 import type { EventTask, WorkFact } from "../events/catalogue.js";
 import { type TaskAsk, type TaskHappened, taskHappenings } from "../events/task-happening.js";
 import type { IntegrationFields } from "../integrations/definition.js";
@@ -18,12 +19,16 @@ interface Happened {
 }
 
 /**
- * Has the bindings of a team's integrations act on what happens to its tasks. A fact comes once, and the id of a run is
- * made of the event and the binding, so that none is done twice.
+ * Has the bindings of a team's integrations act on what happens to its tasks: those that are there when it happens. A fact
+ * comes once, and the id of a run is made of the event and the binding, so that none is done twice.
  */
 export const bindingSubscriber: Subscriber<WorkFact | TaskHappened> = {
   name: "bindings of integrations act on tasks",
   facts: ["task.opened", "task.moved", ...taskHappenings],
+  hears(fact, workspaceId, reading) {
+    const happened = toHappened(fact);
+    return happened !== null && bindingsOn(reading, workspaceId, happened).next().done !== true;
+  },
   handle(fact, turn) {
     const happened = toHappened(fact);
     if (happened !== null) runBindings(turn, happened);
@@ -39,16 +44,27 @@ function toHappened(fact: WorkFact | TaskHappened): Happened | null {
   return on === "task.opened" || on === "task.moved" ? { event: on, occurrence, teamId, task, ask: null } : null;
 }
 
-function runBindings(turn: Turn, { event, occurrence, teamId, task, ask }: Happened): void {
+function runBindings(turn: Turn, happened: Happened): void {
   const { partition: workspaceId } = turn.self;
-  const under = getTeamKey(turn, workspaceId, teamId);
-  for (const { id: integrationId } of listAddresses(turn, workspaceId, "integration", { under })) {
-    const on = findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId)?.fields.on ?? [];
-    for (const [index, binding] of on.entries()) {
-      if (binding.event !== event) continue;
-      // Ids rise with the time of the event.
-      const id = `act_${occurrence.slice(occurrence.indexOf("_") + 1)}-${integrationId.slice(-8)}-${index}`;
-      turn.send(actionRunRef(workspaceId, id), { type: "action.bound", integrationId, index, event, task, ask });
+  const { event, occurrence, task, ask } = happened;
+  for (const { integrationId, index } of bindingsOn(turn, workspaceId, happened)) {
+    // Ids rise with the time of the event.
+    const id = `act_${occurrence.slice(occurrence.indexOf("_") + 1)}-${integrationId.slice(-8)}-${index}`;
+    turn.send(actionRunRef(workspaceId, id), { type: "action.bound", integrationId, index, event, task, ask });
+  }
+}
+
+/** The bindings of the team's integrations on the event. */
+function* bindingsOn(
+  reading: Reading,
+  workspaceId: string,
+  { teamId, event }: Happened,
+): Generator<{ readonly integrationId: string; readonly index: number }> {
+  const under = getTeamKey(reading, workspaceId, teamId);
+  for (const { id: integrationId } of listAddresses(reading, workspaceId, "integration", { under })) {
+    const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+    for (const [index, binding] of (integration?.fields.on ?? []).entries()) {
+      if (binding.event === event) yield { integrationId, index };
     }
   }
 }

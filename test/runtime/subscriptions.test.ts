@@ -11,7 +11,8 @@ import { type Note, probe } from "../support/probe.js";
 const rules = table<{ readonly keeps: boolean }>("rule");
 
 const actor = probe("actor", {
-  publish: (_context, { facts }, turn) => {
+  publish: (_context, { facts, rule }, turn) => {
+    if (rule === true) rules.put(turn, partition, "rule", { keeps: true });
     for (const fact of facts as Fact[]) turn.publish(fact);
   },
   told: (context, { what }) => ({ told: [...((context.told ?? []) as unknown[]), what] }),
@@ -94,6 +95,29 @@ t.test("a fact is heard by each who hears its name, after the publisher's turn, 
   t.match(await harness.ask(harness.to("actor", "first"), { type: "look" }), { told: facts.slice(0, 2) });
   t.match(await harness.ask(harness.to("actor", "second"), { type: "look" }), { told: [facts[1]] });
   t.same(harness.durable.range({ prefix: [partition, actorSpace, "hearing"] }), [], "a hearing has no state");
+});
+
+t.test("one that says which facts it hears has no turn for others, and sees what the publisher wrote", async (t) => {
+  const asked: unknown[] = [];
+  const choosy: Subscriber = {
+    ...{ name: "choosy", facts: ["opened"] },
+    hears: (fact, where, reading) => {
+      asked.push([fact, rules.get(reading, where, "rule")]);
+      return "n" in fact && fact.n === 2;
+    },
+    handle: (fact, turn) =>
+      turn.send({ partition: turn.self.partition, kind: "actor", id: "choosy" }, { type: "told", what: fact } as Note),
+  };
+  const harness = new Harness({ catalogue: { actors: [actor], subscribers: [choosy] } });
+  await harness.start();
+  const facts = [1, 2, 3].map((n) => ({ name: "opened", n }));
+  await harness.ask(harness.to("actor"), { type: "publish", facts, rule: true } as Note);
+  t.match(await harness.ask(harness.to("actor", "choosy"), { type: "look" }), { told: [facts[1]] });
+  t.same(
+    asked,
+    facts.map((fact) => [fact, { keeps: true }]),
+    "each once, after what was written in the turn",
+  );
 });
 
 t.test("a hearing that throws, or does more than read and send, ends in a dead letter and hurts nobody", async (t) => {

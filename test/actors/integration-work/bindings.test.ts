@@ -50,6 +50,16 @@ t.test("each thing that happens to a task reaches the bindings on it, of its own
   t.match(sentOn("task.asked")[0]?.message, { ask: { body: "May it?", isApproval: true } });
 });
 
+t.test("what no binding of the team is on is not heard", async (t) => {
+  const only = { ...definition, on: [{ event: "task.moved", action: "tell" }] };
+  const rows = integrationRows(only);
+  put(rows, "integration", "int_other", { teamId: "team_2", address: "other/tracker", fields: { on: definition.on } });
+  t.same(
+    events.filter((on) => bindingSubscriber.hears?.(factOf(on), WORKSPACE, rows)),
+    ["task.moved"],
+  );
+});
+
 t.test("the channel of the route that led to a task is kept for the bindings of its integration", async (t) => {
   const rows = integrationRows(definition);
   const scope = { workspaceId: WORKSPACE, integrationId: INTEGRATION };
