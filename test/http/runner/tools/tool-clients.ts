@@ -29,6 +29,8 @@ export async function connectTo(t: Test, path: string): Promise<Socket> {
   const socket = connect(path);
   t.teardown(() => socket.destroy());
   socket.on("error", () => undefined);
+  // The libraries listen for room once for each request that is not written yet.
+  socket.setMaxListeners(0);
   await once(socket, "connect");
   return socket;
 }
