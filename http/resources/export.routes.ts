@@ -9,6 +9,7 @@ import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
 import type { Route, RouteRequest } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { filesJson } from "./files-json.js";
+import { withArticle } from "./kind-name.js";
 
 const files = z
   .array(z.strictObject({ path: z.string(), content: z.string() }))
@@ -85,7 +86,7 @@ function resourceRoute(runtime: Runtime, kind: Kind): Route {
   return subjectRoute(resourceOf(kind, runtime), {
     method: "GET",
     path: `/api/resources/${kind.plural}/{id}/hcl`,
-    summary: `Export a ${kind.name} as HCL`,
+    summary: `Export ${withArticle(kind)} as HCL`,
     access: "any",
     answers: { 200: z.strictObject({ hcl: z.string(), files }) },
     handle: (_request, row) => ({ status: 200, body: exportOne(runtime.reading, kind, row) }),

@@ -12,6 +12,7 @@ import { inPieces } from "../page-reading.js";
 import { granted } from "../refused.js";
 import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
+import { withArticle } from "./kind-name.js";
 import { representationSchema } from "./representation-schema.js";
 import { exampleOf, type ResourceExample } from "./resource-example.js";
 import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resource-writes.js";
@@ -84,7 +85,7 @@ function createRoute({ kind, writer, named, all, example, answer, tagged }: Kind
   return route({
     method: "POST",
     path: collectionIn(kind) ?? all,
-    summary: `Create a ${kind.name}`,
+    summary: `Create ${withArticle(kind)}`,
     operation: `create${named}`,
     access: "any",
     body: anyBody,
@@ -101,7 +102,7 @@ function readRoute({ kind, writer, named, one, answer, subject }: KindParts): Ro
   return subjectRoute(subject, {
     method: "GET",
     path: one,
-    summary: `Read a ${kind.name}`,
+    summary: `Read ${withArticle(kind)}`,
     operation: `read${named}`,
     access: "any",
     answers: { 200: answer },
@@ -113,7 +114,7 @@ function replaceRoute({ kind, writer, named, one, example, answer, subject }: Ki
   return subjectRoute(subject, {
     method: "PUT",
     path: one,
-    summary: `Replace a ${kind.name}`,
+    summary: `Replace ${withArticle(kind)}`,
     description:
       "A body that brings what is there already changes nothing: the version stays. Read-only fields may stand " +
       "in it as they were read.",
@@ -137,7 +138,7 @@ function removeRoute({ kind, writer, named, one }: KindParts): Route {
   return subjectRoute(deletable, {
     method: "DELETE",
     path: one,
-    summary: kind.name === "workspace" ? "Close a workspace" : `Delete a ${kind.name}`,
+    summary: kind.name === "workspace" ? "Close a workspace" : `Delete ${withArticle(kind)}`,
     operation: `delete${named}`,
     access: "any",
     headers: { "if-match": "required" },

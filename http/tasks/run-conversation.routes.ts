@@ -65,6 +65,9 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
       method: "GET",
       path: "/api/runs/{runId}/approvals",
       summary: "The calls that a run's agent wanted leave for, newest first",
+      description:
+        "Permissions that its harness asks for, and calls of integrations' tools. `approver` may answer an open one; while " +
+        "it is null nobody may, until somebody is assigned the task.",
       access: "any",
       query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
@@ -76,18 +79,25 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
     answerRoute(options, {
       name: "approve",
       summary: "Give leave for a call as it was asked (the task's assignee, or the person whose own rule asks)",
+      description: "Once: an approval that was answered, or whose run has ended, is refused with 409.",
       body: z.strictObject({}),
       answerOf: () => ({ verdict: "approved", edited: null, note: null }),
     }),
     answerRoute(options, {
       name: "edit",
       summary: "Give leave for a call with other inputs (the task's assignee, or the person whose own rule asks)",
+      description:
+        "The inputs of a tool's call are checked as the agent's were (422: it goes on waiting), and hooks on `tool.using` " +
+        "are asked about them before it is made.",
       body: z.strictObject({ inputs: inputsSchema }),
       answerOf: ({ inputs }) => ({ verdict: "approved", edited: JSON.stringify(inputs), note: null }),
     }),
     answerRoute(options, {
       name: "dismiss",
       summary: "Give no leave for a call (the task's assignee, or the person whose own rule asks)",
+      description:
+        "The agent is told the reason, and goes on without the call. A tool's call that nobody answers is dismissed after " +
+        "24 hours, or after 3 days of waiting in its run.",
       body: dismissal,
       answerOf: ({ reason }) => ({ verdict: "dismissed", edited: null, note: reason === "" ? null : reason }),
     }),
@@ -97,6 +107,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
 interface AnswerRoute<Body extends z.ZodType> {
   readonly name: string;
   readonly summary: string;
+  readonly description: string;
   readonly body: Body;
   answerOf(body: z.output<Body>): Pick<AnswerApproval, "verdict" | "edited" | "note">;
 }
@@ -104,12 +115,13 @@ interface AnswerRoute<Body extends z.ZodType> {
 /** The assignee's answer to an approval that an agent waits for. */
 function answerRoute<Body extends z.ZodType>(
   { runtime, sealer }: RunConversationRoutesOptions,
-  { name, summary, body, answerOf }: AnswerRoute<Body>,
+  { name, summary, description, body, answerOf }: AnswerRoute<Body>,
 ): Route {
   return subjectRoute(runToWorkOn(runtime), {
     method: "POST",
     path: `/api/runs/{runId}/approvals/{approvalId}/${name}`,
     summary,
+    description,
     access: "person",
     body,
     headers: { "idempotency-key": "optional" },

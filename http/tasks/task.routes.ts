@@ -205,6 +205,7 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
     method: "POST",
     path: "/api/tasks/{taskId}/assign",
     summary: "Give the task to someone in the workspace, or to nobody",
+    description: "Whoever has it answers what it asks from then on, approvals that wait already included.",
     access: "person",
     body: z.strictObject({ assignee: z.string().nullable() }),
     headers: { "idempotency-key": "optional" },

@@ -43,6 +43,9 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       method: "GET",
       path: "/api/runs/{runId}/tool-calls",
       summary: "The calls of integrations' tools that a run's agent asked for, newest first",
+      description:
+        "Each with what became of it. Of one that failed with the code `outcome-unknown` nobody knows whether it happened; " +
+        "it is not made again.",
       access: "any",
       query: z.strictObject({
         before: cursor.optional(),
@@ -59,6 +62,8 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       method: "GET",
       path: "/api/approvals",
       summary: "What waits for your approval, over all tasks, newest first",
+      description:
+        "Of your tasks, and calls that your own rule asks about, in every workspace that you are a member of.",
       access: "person",
       query: z.strictObject({
         state: z.enum(["open"], "must be open").default("open"),
