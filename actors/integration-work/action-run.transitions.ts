@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
@@ -90,13 +91,15 @@ function reportFailure(
   { row, taskId, attempt }: { readonly row: ActionRunRow; readonly taskId: string; readonly attempt: number },
   { code, reason }: IntegrationRequestResult,
 ): void {
-  const { partition: workspaceId, id } = turn.self;
+  const { partition: workspaceId } = turn.self;
   const { integrationId, action } = row;
   const fields = findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId)?.fields;
   const end = attempt > 1 ? ` It was tried ${attempt} times and is not tried again.` : "";
   const text = `The action ${action} failed (${code}): ${reason ?? code}.${end}`;
   const from = `integration ${fields?.integration ?? integrationId}`;
-  turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key: id });
+  // The same failure is one line on the task, however often it happens; its runs say the rest.
+  const key = `${integrationId} ${createHash("sha256").update(text).digest("hex")}`;
+  turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key });
 }
 
 function startNext(turn: Turn, row: ActionRunRow, context: ActionRunContext): ActionRunContext {

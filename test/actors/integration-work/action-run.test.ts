@@ -152,9 +152,21 @@ t.test("what may pass is tried 8 times with growing waits, and then is one line 
   );
   const last = actor.take(ended(8, failed("server-error", { status: 503 })));
   t.match(notes(last), [
-    { from: "integration tracker", key: "act_1", text: /^The action tell failed \(server-error\): .* tried 8 times/ },
+    { from: "integration tracker", text: /^The action tell failed \(server-error\): .* tried 8 times/ },
   ]);
   t.match(row(), { state: "failed", attempts: { length: 8 } });
+});
+
+t.test("the same failure of a binding is one line on the task, another one is a line of its own", async (t) => {
+  const keyOf = (index: number, code: "rejected" | "not-allowed") => {
+    const { actor } = open();
+    actor.take(bound({ index }));
+    const [note] = notes(actor.take(ended(1, failed(code))));
+    return note !== undefined && "key" in note ? note.key : null;
+  };
+  t.type(keyOf(0, "rejected"), "string");
+  t.equal(keyOf(0, "rejected"), keyOf(0, "rejected"), "a task takes a key once");
+  t.not(keyOf(0, "rejected"), keyOf(0, "not-allowed"));
 });
 
 t.test("a host that asks for more time gets it; what cannot pass is tried once", async (t) => {
