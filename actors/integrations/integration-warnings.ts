@@ -8,6 +8,7 @@ import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import type { IntegrationFields } from "./definition.js";
 import { expressionWarnings } from "./integration-expressions.js";
 import { literalHost } from "./integration-rules.js";
+import { markWarnings } from "./mark-warnings.js";
 import { listOpenedLines } from "./opened-lines.js";
 import { POLL_FAILS_FROM, polls } from "./poll.table.js";
 
@@ -27,6 +28,7 @@ export function integrationWarnings(
     ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
     ...secretWarnings(fields, reading, row.workspaceId),
     ...lineWarnings(fields, reading, row),
+    ...markWarnings(reading, row),
   ];
 }
 

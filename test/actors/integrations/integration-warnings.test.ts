@@ -1,10 +1,11 @@
 import t from "tap";
 import { type IntegrationFields, integrationSchema } from "../../../actors/integrations/definition.js";
 import { integrationWarnings } from "../../../actors/integrations/integration-warnings.js";
+import { markWarnings } from "../../../actors/integrations/mark-warnings.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { findResource, type ResourceRow } from "../../../actors/resources/resource.table.js";
 import { expr } from "../../support/integration.js";
-import { INTEGRATION, integrationRows, WORKSPACE } from "../../support/integration-rows.js";
+import { INTEGRATION, integrationRows, put, TEAM, WORKSPACE } from "../../support/integration-rows.js";
 
 const url = "https://api.example.com/items";
 const allowed = parseAllowList("api.example.com");
@@ -23,6 +24,36 @@ function warningsOf(definition: Readonly<Record<string, unknown>>): Readonly<Rec
   const warnings = integrationWarnings(integrationSchema.parse(row.fields), allowed, { reading: rows, row: fresh });
   return Object.fromEntries(warnings.map(({ path, message }) => [path, message]));
 }
+
+t.test("a kind of marks that another integration of the team sets has a warning, and no other kind", async (t) => {
+  const events = ["issue", "thread"].map((kind) => ({ raise: { marks: { [kind]: { value: expr("body.id") } } } }));
+  const definition = {
+    webhook: { events },
+    on: [{ event: "task.opened", action: "act", mark: { it: { value: expr("'x'") } } }],
+  };
+  const rows = integrationRows({ ...definition, actions: { act: { request: { url } } } });
+  const row = findResource<IntegrationFields>(rows, WORKSPACE, "integration", INTEGRATION);
+  if (row === undefined) throw new Error("there is no integration");
+  const other = (id: string, teamId: string, marks: readonly string[]) =>
+    put(rows, "integration", id, {
+      ...{ workspaceId: WORKSPACE, teamId, address: `${teamId === TEAM ? "core" : "other"}/${id}` },
+      fields: integrationSchema.parse({
+        ...{ integration: id, name: id, hosts: ["api.example.com"] },
+        webhook: {
+          events: [{ raise: { marks: Object.fromEntries(marks.map((kind) => [kind, { value: expr("'x'") }])) } }],
+        },
+      }),
+    });
+  t.same(markWarnings(rows, row), [], "its own do not count");
+  other("elsewhere", "team_2", ["issue"]);
+  other("chat", TEAM, ["conversation"]);
+  t.same(markWarnings(rows, row), []);
+  other("polled", TEAM, ["thread", "it"]);
+  t.match(markWarnings(rows, row), [
+    { path: "webhook.events[1].raise.marks.thread", message: /^the integration polled of the team sets marks/ },
+    { path: "on[0].mark.it" },
+  ]);
+});
 
 t.test("a token is for requests: where an answer is read, the warning says that it reads ***", async (t) => {
   const request = { url, headers: { authorization: `Bearer ${expr("connection")}` } };
