@@ -33,6 +33,14 @@ t.test("code stands in the six folders and nowhere else", async (t) => {
   );
 });
 
+t.test("what is no code stands beside it, in docs/ or at the top: README.md names each folder", async (t) => {
+  const known = [...codeFolders, "docs", ".ci"];
+  t.same(
+    tracked.filter((path) => path.includes("/") && !known.includes(path.split("/")[0] ?? "")),
+    [],
+  );
+});
+
 t.test("no file is longer than 400 lines: split it along its nouns", async (t) => {
   t.same(
     sources.filter(({ text }) => text.split("\n").length > 401).map(({ path }) => path),
