@@ -37,7 +37,7 @@ case "$context" in
     fi;;
   *'"long-'*) sleep 1;;
   *'"tools-'*) ${toolCaller} || exit 8;;
-  *'"code-'*) echo "$SIGNALBOX_RUN" >> done.txt;;
+  *'"code-'*) echo "$SIGNALBOX_RUN" >> "done-$SIGNALBOX_TASK.txt";;
 esac
 spend
 exit 0

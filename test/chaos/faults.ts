@@ -1,4 +1,5 @@
 import { clientFaults } from "./client-faults.js";
+import { codeHostFaults } from "./code-host-faults.js";
 import type { Fault } from "./fault.js";
 import { type Tool, whyMissing } from "./machine-tools.js";
 import { receiverFaults } from "./receiver-faults.js";
@@ -11,6 +12,7 @@ const faults: readonly Fault[] = [
   ...runnerFaults,
   ...receiverFaults,
   ...trackerFaults,
+  ...codeHostFaults,
   ...clientFaults,
 ];
 

@@ -1,4 +1,5 @@
 import type { AgentStart } from "./ledger.js";
+import type { PullThere } from "./outside-code-host.js";
 import type { HookArrival } from "./receiver.js";
 import type { RepeatingClient } from "./repeating-client.js";
 
@@ -31,6 +32,16 @@ export interface FoundCall {
   readonly state: string;
   readonly code: string | null;
   readonly inputs: Readonly<Record<string, unknown>>;
+}
+
+/** A pull request of a task, as its team lists it. */
+export interface FoundPullRequest {
+  readonly id: string;
+  readonly taskId: string | null;
+  /** Null while it is not at the code host. */
+  readonly number: number | null;
+  readonly branch: string;
+  readonly state: string;
 }
 
 /** An event of a task. */
@@ -73,6 +84,11 @@ export interface Findings {
   /** The texts of the calls that arrived. */
   readonly comments: readonly string[];
   readonly starts: readonly AgentStart[];
+  /** Of tasks. */
+  readonly pullRequests: readonly FoundPullRequest[];
+  /** Those that the code host has, and what was pushed there by force. */
+  readonly pulls: readonly PullThere[];
+  readonly forced: readonly string[];
   /** Ids of tasks that a stream told of. */
   readonly streamed: ReadonlySet<string>;
 }
@@ -92,7 +108,7 @@ const AT_ONCE = 8;
 export async function readBack(
   client: RepeatingClient,
   { workspaceId, teamId }: Site,
-): Promise<Omit<Findings, "arrivals" | "comments" | "starts" | "streamed">> {
+): Promise<Omit<Findings, "arrivals" | "comments" | "starts" | "streamed" | "pulls" | "forced">> {
   const secrets = await client.list<Findings["secrets"][number]>(`/api/resources/workspaces/${workspaceId}/secrets`);
   const team = `/api/teams/${teamId}`;
   const items = await pages<{ readonly id: string }>(client, `${team}/tasks`, ({ id }) => id);
@@ -102,7 +118,13 @@ export async function readBack(
   }
   const events = await pages<FoundEvent>(client, `${team}/events`, ({ occurrence }) => occurrence);
   const firings = await pages<FoundFiring>(client, `${team}/hook-occurrences`, ({ id }) => id);
-  return { secrets, tasks, events, hasAllEvents: events.length < EVENTS_KEPT, firings };
+  const pullRequests = await readPullRequests(client, teamId);
+  return { secrets, tasks, events, hasAllEvents: events.length < EVENTS_KEPT, firings, pullRequests };
+}
+
+/** The pull requests of a team's tasks. */
+export async function readPullRequests(client: RepeatingClient, teamId: string): Promise<readonly FoundPullRequest[]> {
+  return pages<FoundPullRequest>(client, `/api/teams/${teamId}/pull-requests`, ({ id }) => id);
 }
 
 async function readTask(client: RepeatingClient, id: string): Promise<FoundTask> {

@@ -20,14 +20,16 @@ export async function openHost(
     readonly slots: number;
     readonly service: ServiceKeeper;
     readonly poolToken: string;
+    /** The address of repositories; `{name}` is replaced by `owner/name`. */
+    readonly gitUrl: string;
   },
 ): Promise<Host> {
-  const { name, slots, service, poolToken } = of;
+  const { name, slots, service, poolToken, gitUrl } = of;
   const wire = await Wire.open(() => service.port);
   const start = () =>
     new RunnerProcess({
       ...{ url: wire.url, token: poolToken, workFolder: join(folder, name) },
-      gitUrl: join(folder, "repositories/{name}"),
+      gitUrl,
       command: ["sh", join(folder, "agent.sh")],
       more: ["--slots", `${slots}`, "--name", name],
     });

@@ -3,6 +3,7 @@ import type { Chance } from "../simulation/chance.js";
 import { taskKinds } from "./agent.js";
 import type { FoundTask } from "./findings.js";
 import type { Ledger } from "./ledger.js";
+import type { OutsideCodeHost } from "./outside-code-host.js";
 import type { OutsideTracker } from "./outside-tracker.js";
 import type { RepeatingClient } from "./repeating-client.js";
 
@@ -14,6 +15,7 @@ export interface LoadOptions {
   /** Where deliveries of the tracker go. */
   readonly deliveriesPath: string;
   readonly tracker: Pick<OutsideTracker, "headersFor">;
+  readonly codeHost: Pick<OutsideCodeHost, "merge">;
 }
 
 /** A task that waits for its assignee. */
@@ -23,7 +25,7 @@ interface InboxTask extends FoundTask {
 }
 
 /** Milliseconds between two deeds of one client. */
-const PACE_MS = { secrets: 25, tasks: 150, notes: 70, deliveries: 400, inbox: 250 };
+const PACE_MS = { secrets: 25, tasks: 150, notes: 70, deliveries: 400, merges: 1_000, inbox: 250 };
 /** Clients that create at the same time. */
 const CREATORS = 6;
 const PAGE = 200;
@@ -52,6 +54,7 @@ export class Load {
       until(PACE_MS.tasks, () => this.openTask(chance)),
       until(PACE_MS.notes, () => this.#addNote(chance)),
       until(PACE_MS.deliveries, () => this.#deliver()),
+      until(PACE_MS.merges, () => this.#options.codeHost.merge(chance)),
     ]);
   }
 

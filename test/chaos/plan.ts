@@ -1,7 +1,7 @@
 import { type Chance, createChance } from "../simulation/chance.js";
 
 /** What a fault takes hold of: those of one target come one after the other in a round, others at the same time. */
-export type FaultTarget = "service" | "runners" | "receivers" | "clients";
+export type FaultTarget = "service" | "runners" | "receivers" | "code host" | "clients";
 
 /** What the plan wants to know of a fault. */
 export interface PlannedFault {

@@ -31,7 +31,7 @@ const acknowledged = {
 const whole: Findings = {
   ...{ secrets: [{ name: "secret-1", id: "sec_1" }], tasks: [task], events: [opened, ended], hasAllEvents: true },
   ...{ firings: [firing, other], streamed: new Set(["task_1"]) },
-  comments: [],
+  ...{ comments: [], pullRequests: [], pulls: [], forced: [] },
   arrivals: [arrival, { ...arrival, id: "msg_2_tell", firingId: "occ_2" }],
   starts: [{ pid: 1, runId: "run_1", taskId: "task_1" }],
 };

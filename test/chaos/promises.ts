@@ -1,5 +1,6 @@
 import { SPENT, STEPS } from "./agent.js";
 import { checkCalls, checkDeliveries } from "./call-promises.js";
+import { checkPullRequests } from "./code-host-promises.js";
 import type { Findings, FoundEvent, FoundFiring, FoundRun, FoundTask } from "./findings.js";
 import type { Ledger } from "./ledger.js";
 
@@ -21,6 +22,7 @@ export function listBroken(acknowledged: Acknowledged, found: Findings): readonl
     ...checkArrivals(found),
     ...checkDeliveries(acknowledged.deliveries, found.tasks),
     ...checkCalls(found.tasks, found.comments),
+    ...checkPullRequests(found),
   ];
 }
 

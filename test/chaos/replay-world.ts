@@ -65,9 +65,10 @@ export async function openReplayWorld(folder: string, seed: number): Promise<Rep
   const { teamId, poolToken, line } = await configure(client);
   const startsFile = join(folder, "starts");
   writeFileSync(join(folder, "agent.sh"), agentScript(startsFile));
+  const gitUrl = join(folder, "repositories/{name}");
   const hosts: Host[] = [];
   for (let n = 0; n < RUNNERS; n++) {
-    hosts.push(await openHost(folder, { name: `runner-${n}`, slots: SLOTS, service, poolToken }));
+    hosts.push(await openHost(folder, { name: `runner-${n}`, slots: SLOTS, service, poolToken, gitUrl }));
   }
   const close = async (): Promise<void> => {
     service.expectEnd();

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { askDoctor } from "../processes/doctor.js";
 import { createChance } from "../simulation/chance.js";
+import { checkUnsettled } from "./code-host-promises.js";
 import type { Fault } from "./fault.js";
-import { readBack } from "./findings.js";
+import { readBack, readPullRequests } from "./findings.js";
 import { type FaultTarget, seedOf } from "./plan.js";
 import { listBroken } from "./promises.js";
 import { readSnapshot, type StreamFollower } from "./stream-follower.js";
@@ -49,9 +50,10 @@ export async function playRound(world: World, faults: readonly Fault[], seed: nu
   service.stepClock(AHEAD_MS);
   await service.start();
   const waiting = await rest(() => listUndelivered(world));
+  const unsettled = await rest(() => listUnsettled(world));
   await world.callbacksDone();
   const broken = [
-    ...[...stuck, ...waiting].map((what) => `stuck: ${what}`),
+    ...[...stuck, ...waiting, ...unsettled].map((what) => `stuck: ${what}`),
     ...doctor.map((line) => `doctor: ${line}`),
     ...(await compare(world)),
     ...ledger.complaints.splice(0),
@@ -95,6 +97,13 @@ async function listUndelivered({ client, configured }: World): Promise<readonly 
   return (await Promise.all(lists)).flat().map(({ id }) => `firing ${id} is not delivered`);
 }
 
+/** What the code host has, and the service does not know: deliveries are lost, so it looks. */
+async function listUnsettled({ client, configured, codeHost }: World): Promise<readonly string[]> {
+  await codeHost.settled();
+  const pullRequests = await readPullRequests(client, configured.teamId);
+  return [...checkUnsettled({ pullRequests, pulls: codeHost.pulls })];
+}
+
 /** Stops the service, in one of both ways, and asks the doctor. */
 async function examine({ service, ledger }: World, seed: number): Promise<readonly string[]> {
   const signal = createChance(seed).onceIn(2) ? "SIGKILL" : "SIGTERM";
@@ -104,12 +113,13 @@ async function examine({ service, ledger }: World, seed: number): Promise<readon
 }
 
 async function compare(world: World): Promise<readonly string[]> {
-  const { client, configured, ledger, tell, ask, tracker, starts, followers } = world;
+  const { client, configured, ledger, tell, ask, tracker, codeHost, starts, followers } = world;
+  const { pulls, forced } = codeHost;
   const found = await readBack(client, configured);
   const arrivals = [...tell.arrivals, ...ask.arrivals];
   const streamed = new Set(followers.flatMap(({ seen }) => [...seen]));
   return [
-    ...listBroken(ledger, { ...found, arrivals, comments: tracker.comments, starts, streamed }),
+    ...listBroken(ledger, { ...found, arrivals, comments: tracker.comments, starts, streamed, pulls, forced }),
     ...(await compareStreams(world)),
   ];
 }

@@ -50,6 +50,11 @@ export class ServiceKeeper {
     return this.#life;
   }
 
+  /** The time of its wall clock, in milliseconds since 1970. */
+  get nowMs(): number {
+    return Date.now() + this.#offsetMs;
+  }
+
   get lives(): number {
     return this.#lives;
   }

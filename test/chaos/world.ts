@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { layRepository } from "../processes/work-setting.js";
 import { type Chance, createChance } from "../simulation/chance.js";
 import { agentScript } from "./agent.js";
 import { type Configured, configure, OWNER } from "./configure.js";
 import { type Host, openHost } from "./host.js";
 import { type AgentStart, Ledger } from "./ledger.js";
 import { Load } from "./load.js";
+import { OutsideCodeHost } from "./outside-code-host.js";
 import { OutsideTracker } from "./outside-tracker.js";
 import { type Callback, Receiver } from "./receiver.js";
 import { RepeatingClient } from "./repeating-client.js";
@@ -30,6 +30,7 @@ interface Parts {
   readonly tell: Receiver;
   readonly ask: Receiver;
   readonly tracker: OutsideTracker;
+  readonly codeHost: OutsideCodeHost;
   readonly ledger: Ledger;
 }
 
@@ -42,6 +43,8 @@ export class World {
   readonly ask: Receiver;
   /** What tasks are about: it opens them, and agents call its tools. */
   readonly tracker: OutsideTracker;
+  /** Where runners push. */
+  readonly codeHost: OutsideCodeHost;
   readonly ledger: Ledger;
   readonly client: RepeatingClient;
   readonly configured: Configured;
@@ -56,7 +59,7 @@ export class World {
 
   private constructor(
     folder: string,
-    { service, tell, ask, tracker, ledger }: Parts,
+    { service, tell, ask, tracker, codeHost, ledger }: Parts,
     of: {
       readonly headers: Readonly<Record<string, string>>;
       readonly configured: Configured;
@@ -69,12 +72,13 @@ export class World {
     this.tell = tell;
     this.ask = ask;
     this.tracker = tracker;
+    this.codeHost = codeHost;
     this.ledger = ledger;
     this.headers = of.headers;
     this.configured = of.configured;
     this.hosts = of.hosts;
     this.client = new RepeatingClient({ service, headers: of.headers, ledger, chance: of.chance });
-    this.load = new Load({ client: this.client, ledger, tracker, ...of.configured });
+    this.load = new Load({ client: this.client, ledger, tracker, codeHost, ...of.configured });
     const { teamId } = of.configured;
     const following = { baseUrl: () => service.baseUrl, headers: of.headers, teamId };
     this.followers = [1, 2].map(
@@ -89,25 +93,29 @@ export class World {
     const chance = createChance(seed);
     const [tell, ask] = [await Receiver.open(), await Receiver.open()];
     const tracker = await OutsideTracker.open();
-    const service = new ServiceKeeper({
+    const repositories = join(folder, "repositories");
+    const codeHost = await OutsideCodeHost.open(repositories, () => service.nowMs, createChance(seed));
+    const service: ServiceKeeper = new ServiceKeeper({
       ...{ dataFolder: join(folder, "data"), clockFile: join(folder, "clock") },
       settings: {
         ...{ LEASE_SECONDS: `${LEASE_SECONDS}`, RATE_PER_CREDENTIAL: "0", RATE_PER_ADDRESS: "0" },
         ...{ OUTBOUND_ALLOW: `${tell.url},${ask.url},${tracker.url}`, TRANSPORT: chance.pick(["uws", "node"]) },
+        ...codeHost.settings,
       },
       onDeath: (said) => ledger.complaints.push(`the service ended by itself ${said}`),
     });
     await service.start();
     const headers = await service.life.signIn(OWNER);
     const configured = await configure(service, headers, { tell: tell.url, ask: ask.url, tracker });
-    layRepository(join(folder, "repositories/acme/app"));
+    await codeHost.connect(service, headers);
     writeFileSync(join(folder, "agent.sh"), agentScript(join(folder, "starts"), toolCaller));
     const hosts: Host[] = [];
     for (let n = 0; n < RUNNERS; n++) {
       const { poolToken } = configured;
-      hosts.push(await openHost(folder, { name: `runner-${n}`, slots: SLOTS, service, poolToken }));
+      const gitUrl = `file://${repositories}/{name}.git`;
+      hosts.push(await openHost(folder, { name: `runner-${n}`, slots: SLOTS, service, poolToken, gitUrl }));
     }
-    return new World(folder, { service, tell, ask, tracker, ledger }, { headers, configured, hosts, chance });
+    return new World(folder, { service, tell, ask, tracker, codeHost, ledger }, { headers, configured, hosts, chance });
   }
 
   /** The agents that were started so far. */
@@ -149,6 +157,7 @@ export class World {
     this.tell.close();
     this.ask.close();
     this.tracker.close();
+    this.codeHost.close();
     this.service.close();
   }
 
