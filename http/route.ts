@@ -52,12 +52,12 @@ export interface AnswerStream {
 
 export interface Answer {
   readonly status: number;
-  /** The JSON body; absent for `text`, `stream` or an empty body. */
+  /** The JSON body; absent for `json`, `text`, `stream` or an empty body. */
   readonly body?: unknown;
   /** A JSON body that is too large to be held in memory. */
   readonly stream?: AnswerStream;
-  /** `body` as text, if it was encoded before. */
-  readonly json?: string;
+  /** The JSON body as text, if it was encoded before; `body` may be absent then. */
+  readonly json?: string | Uint8Array;
   readonly text?: { readonly type: string; readonly content: string | Uint8Array };
   readonly headers?: Readonly<Record<string, string>>;
 }

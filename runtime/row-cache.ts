@@ -1,5 +1,6 @@
 import { rowSpace } from "../storage/keys.js";
 import type { Change, Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
+import type { CoveringReading } from "./covered-reading.js";
 import { freeze } from "./freeze.js";
 import { getOrCreateMap, keyName, type Overlay } from "./overlay.js";
 import type { PictureReading, ReadPicture } from "./read-picture.js";
@@ -13,6 +14,8 @@ const MAX_CACHED_ROWS = 8_192;
 const MAX_CACHED_RANGES = 256;
 /** Heavier values are not cached; see {@link estimateWeight}. */
 const MAX_CACHED_WEIGHT = 16_384;
+/** Most partitions whose version is known by itself; beyond it, all get the same new one. */
+const MAX_VERSIONS = 8_192;
 
 /**
  * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when
@@ -21,8 +24,9 @@ const MAX_CACHED_WEIGHT = 16_384;
  * 1. It returns what the underlying reading returns. Keys of a batch being committed are read there, since they may or
  *    may not be durable yet.
  * 2. It caches a bounded number of rows and ranges, only of the tables it was given.
+ * 3. What was made from such rows alone is as good as made anew while the partition's version stays the same.
  */
-export class RowCache implements PictureReading, RowMemory {
+export class RowCache implements PictureReading, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
   /** By table, partition and the rest of the key; `#count` is their number over all tables. */
@@ -34,6 +38,10 @@ export class RowCache implements PictureReading, RowMemory {
   readonly #pictures: ReadPictures;
   readonly #freezes: boolean;
   #committing: Overlay | null = null;
+  /** By partition; those that are absent have `#baseVersion`. */
+  readonly #versions = new Map<KeyPart | undefined, number>();
+  #baseVersion = 0;
+  #lastVersion = 0;
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
     this.#durable = durable;
@@ -43,7 +51,7 @@ export class RowCache implements PictureReading, RowMemory {
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
-    if (!this.#covers(key) || this.#committing?.get(key) !== undefined) return this.#durable.get<Value>(key);
+    if (!this.covers(key) || this.#committing?.get(key) !== undefined) return this.#durable.get<Value>(key);
     const name = keyName(key);
     const held = this.#rows.get(key[2])?.get(key[0])?.get(name);
     if (held !== undefined) return held as Value;
@@ -54,7 +62,7 @@ export class RowCache implements PictureReading, RowMemory {
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
-    if (!this.#covers(range.prefix) || !isFromStart(range) || this.#committing?.mayHoldBelow(range.prefix) === true) {
+    if (!this.covers(range.prefix) || !isFromStart(range) || this.#committing?.mayHoldBelow(range.prefix) === true) {
       return this.#durable.range<Value>(range);
     }
     const [partition, , table] = range.prefix;
@@ -73,6 +81,18 @@ export class RowCache implements PictureReading, RowMemory {
     return this.#pictures.get(picture, partition);
   }
 
+  covers(key: Key): boolean {
+    return key[1] === rowSpace && this.#tables.has(String(key[2]));
+  }
+
+  coveredVersion(partition: string): number | null {
+    const batch = this.#committing;
+    if (batch !== null) {
+      for (const table of this.#tables) if (batch.mayHoldBelow([partition, rowSpace, table])) return null;
+    }
+    return this.#versions.get(partition) ?? this.#baseVersion;
+  }
+
   /** Call when the commit of a batch begins. */
   committing(batch: Overlay): void {
     this.#committing = batch;
@@ -88,14 +108,20 @@ export class RowCache implements PictureReading, RowMemory {
   applied(changes: readonly Change[]): void {
     this.#pictures.applied(changes);
     for (const { key } of changes) {
-      if (!this.#covers(key)) continue;
+      if (!this.covers(key)) continue;
       this.#ranges.get(key[2])?.delete(key[0]);
       this.#drop(key, keyName(key));
+      this.#changed(key[0]);
     }
   }
 
-  #covers(key: Key): boolean {
-    return key[1] === rowSpace && this.#tables.has(String(key[2]));
+  #changed(partition: KeyPart | undefined): void {
+    this.#lastVersion += 1;
+    if (this.#versions.size < MAX_VERSIONS) this.#versions.set(partition, this.#lastVersion);
+    else {
+      this.#versions.clear();
+      this.#baseVersion = this.#lastVersion;
+    }
   }
 
   #cacheRow([partition, , table]: Key, name: string, value: unknown): void {

@@ -104,16 +104,32 @@ export function listVisibleResources(
   return visiblePages(kind, reading, caller, { workspaceId, station });
 }
 
+/** Whether all who may list the kind see the same of it: {@link listPages}. */
+export function isSeenByAll(kind: Kind): boolean {
+  return kind.heldBy !== "none" && kind.seenBy === undefined;
+}
+
 function* visiblePages(
   kind: Kind,
   reading: Reading,
   caller: Caller,
+  listing: ResourceListing,
+): Generator<readonly VisibleResource[]> {
+  for (const rows of listPages(kind, reading, listing)) {
+    yield rows.filter((row) => isVisible(kind, reading, caller, row));
+  }
+}
+
+/** The resources of the kind in address order, a page at a time, whoever may see them. */
+export function* listPages(
+  kind: Kind,
+  reading: Reading,
   { workspaceId, station }: ResourceListing,
 ): Generator<readonly VisibleResource[]> {
   const under = station === undefined ? {} : { under: station };
   for (let page: ResourcePage = { limit: PAGE, ...under }; ; ) {
     const rows = listResources(reading, workspaceId, kind.name, page);
-    yield rows.filter((row) => isVisible(kind, reading, caller, row));
+    yield rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
     page = { ...page, after: last.address };

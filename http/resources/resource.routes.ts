@@ -3,15 +3,20 @@ import {
   findDeletable,
   findVisibleResource,
   findVisibleResourceAt,
+  isSeenByAll,
+  listPages,
   listVisibleResources,
   type VisibleResource,
 } from "../../actors/access/resource.queries.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
+import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../page-reading.js";
 import { granted } from "../refused.js";
 import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
+import { writeInPieces } from "../transport/json-pieces.js";
+import { KeptLists } from "./kept-lists.js";
 import { withArticle } from "./kind-name.js";
 import { representationSchema } from "./representation-schema.js";
 import { exampleOf, type ResourceExample } from "./resource-example.js";
@@ -36,11 +41,12 @@ const stationQuery = z.strictObject({
 
 /** The six operations of every kind, made from the table of kinds (configuration API, Endpoints). */
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
-  return options.kinds.flatMap((kind) => routesOf(kind, options).map((made) => ({ ...made, tag: kind.name })));
+  const lists = new KeptLists(options.runtime.reading);
+  return options.kinds.flatMap((kind) => routesOf(kind, options, lists).map((made) => ({ ...made, tag: kind.name })));
 }
 
-function routesOf(kind: Kind, options: ResourceRoutesOptions): Route[] {
-  const parts = partsOf(kind, options);
+function routesOf(kind: Kind, options: ResourceRoutesOptions, lists: KeptLists): Route[] {
+  const parts = { ...partsOf(kind, options), lists };
   return [
     createRoute(parts),
     readRoute(parts),
@@ -165,7 +171,15 @@ function importRoute({ kind, writer, named, all, answer }: KindParts): Route {
   });
 }
 
-function listRoute({ kind, writer, named, all, example, answer }: KindParts): Route {
+function listRoute({
+  kind,
+  writer,
+  named,
+  all,
+  example,
+  answer,
+  lists,
+}: KindParts & { readonly lists: KeptLists }): Route {
   const { reading } = writer.runtime;
   return route({
     method: "GET",
@@ -179,12 +193,16 @@ function listRoute({ kind, writer, named, all, example, answer }: KindParts): Ro
     },
     handle: async (request) => {
       const { caller, params, query } = request;
-      const { workspaceId = "" } = params;
-      const pages = granted(listVisibleResources(kind, reading, caller, { workspaceId, station: query?.station }));
-      return {
-        status: 200,
-        body: { items: await inPages(pages, request, (row) => toRepresentation(kind, row, reading)) },
+      const listing = { workspaceId: params.workspaceId ?? "", station: query?.station };
+      const pages = granted(listVisibleResources(kind, reading, caller, listing));
+      const write = async (of: Runtime["reading"], rows: Iterable<readonly VisibleResource[]>) => {
+        const items = await inPages(rows, request, (row) => toRepresentation(kind, row, of));
+        return Buffer.from(await writeInPieces({ items }, request.pause));
       };
+      if (!isSeenByAll(kind)) return { status: 200, json: await write(reading, pages) };
+      const name = `${kind.name} ${listing.station ?? ""}`;
+      const make = (of: Runtime["reading"]) => write(of, listPages(kind, of, listing));
+      return { status: 200, json: await lists.textOf(listing.workspaceId, name, make) };
     },
   });
 }

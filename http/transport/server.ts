@@ -349,7 +349,9 @@ function encode(answer: Outcome): TransportAnswer {
     const headers = { "content-type": answer.text.type, ...answer.headers };
     return { status: answer.status, headers, body: answer.text.content };
   }
-  if (answer.body === undefined) return { status: answer.status, headers: { ...answer.headers }, body: "" };
+  if (answer.body === undefined && answer.json === undefined) {
+    return { status: answer.status, headers: { ...answer.headers }, body: "" };
+  }
   return {
     status: answer.status,
     headers: { "content-type": "application/json", ...answer.headers },

@@ -19,17 +19,18 @@ export function differenceFrom(route: Route, outcome: Outcome): string | null {
 function answerDifference(route: Route, answer: Answer, name: string): string | null {
   const declared = route.answers[answer.status];
   if (declared === undefined) return `${name} answers ${answer.status}, which it does not declare`;
-  const { body, text, headers } = successOf(declared);
+  const { body, text: type, headers } = successOf(declared);
   const unknown = Object.keys(answer.headers ?? {}).find((header) => headers?.[header] === undefined);
   if (unknown !== undefined) return `${name} sends the header ${unknown}, which it does not declare`;
-  if (text !== undefined) {
-    return answer.text?.type.startsWith(text) === true ? null : `${name} answers no ${text}, as it declares`;
+  if (type !== undefined) {
+    return answer.text?.type.startsWith(type) === true ? null : `${name} answers no ${type}, as it declares`;
   }
   if (body === null) {
     return answer.body === undefined && answer.text === undefined ? null : `${name} has a body but declares none`;
   }
   // A streamed body; the test that reads it compares it with the schema.
   if (answer.stream !== undefined) return null;
-  const parsed = body.safeParse(answer.body === undefined ? undefined : JSON.parse(JSON.stringify(answer.body)));
+  const text = answer.json ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
+  const parsed = body.safeParse(text === undefined ? undefined : JSON.parse(Buffer.from(text).toString()));
   return parsed.success ? null : `${name} answers a body that is not as declared: ${parsed.error.message}`;
 }

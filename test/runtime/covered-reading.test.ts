@@ -1,0 +1,72 @@
+import t from "tap";
+import { CoverTrace, coveredVersion } from "../../runtime/covered-reading.js";
+import { Overlay } from "../../runtime/overlay.js";
+import { RowCache } from "../../runtime/row-cache.js";
+import { rowSpace } from "../../storage/keys.js";
+import type { Change, Key, Reading } from "../../storage/store.js";
+
+const durable: Reading = { get: () => undefined, range: () => [] };
+const cacheOf = () => new RowCache(durable, { tables: ["lines"], freezes: false });
+const line: Key = ["ws_1", rowSpace, "lines", "1"];
+const put = (key: Key): Change => ({ op: "put", key, value: {} });
+
+function batchOf(...changes: Change[]): Overlay {
+  const batch = new Overlay();
+  for (const change of changes) batch.set(change);
+  return batch;
+}
+
+t.test(
+  "a partition's version changes with its own covered rows, and is unknown while some are committed",
+  async (t) => {
+    const cache = cacheOf();
+    const versions = () => ["ws_1", "ws_2"].map((partition) => coveredVersion(cache, partition));
+    const before = versions();
+    t.same(versions(), before);
+    cache.committing(batchOf(put(line)));
+    t.same(versions(), [null, before[1]], "it may be durable or not");
+    cache.flushed();
+    cache.applied([put(line)]);
+    const after = versions();
+    t.not(after[0], before[0]);
+    t.equal(after[1], before[1]);
+    const task = put(["ws_1", rowSpace, "tasks", "1"]);
+    cache.committing(batchOf(task));
+    t.same(versions(), after, "rows of other tables change nothing");
+    cache.flushed();
+    cache.applied([task]);
+    t.same(versions(), after);
+    t.equal(coveredVersion(durable, "ws_1"), null, "another reading knows none");
+  },
+);
+
+t.test("however many partitions change, none gets a version back that it had", async (t) => {
+  const cache = cacheOf();
+  const seen = new Set<number | null>();
+  for (let n = 0; n < 20_000; n++) {
+    if (n % 4_000 === 0) {
+      cache.applied([put(line)]);
+      t.notOk(seen.has(coveredVersion(cache, "ws_1")));
+      seen.add(coveredVersion(cache, "ws_1"));
+    }
+    cache.applied([put([`ws_${n + 2}`, rowSpace, "lines", "1"])]);
+  }
+});
+
+t.test("a trace notices what is read beside covered rows of its partition", async (t) => {
+  const traced = (read: (reading: Reading) => void, reading: Reading = cacheOf()) => {
+    const trace = new CoverTrace(reading, "ws_1");
+    read(trace);
+    return trace.isCovered;
+  };
+  const linesOf = (partition: string) => ({ prefix: [partition, rowSpace, "lines"] });
+  t.ok(traced((reading) => [reading.get(line), reading.range(linesOf("ws_1"))]));
+  t.notOk(traced((reading) => reading.get(["ws_1", rowSpace, "tasks", "1"])));
+  t.notOk(traced((reading) => reading.range({ prefix: ["ws_1", rowSpace] })));
+  t.notOk(traced((reading) => reading.range(linesOf("ws_2"))));
+  t.notOk(traced((reading) => [reading.get(["ws_2", rowSpace, "lines", "1"]), reading.get(line)]));
+  t.notOk(
+    traced((reading) => reading.get(line), durable),
+    "nobody knows when its rows change",
+  );
+});
