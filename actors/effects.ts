@@ -9,6 +9,7 @@ import { openConfigEffect } from "./config-pull-requests/open.effects.js";
 import { type DeliveryOptions, deliveryEffect } from "./hooks/delivery/delivery.effects.js";
 import { evaluationEffect } from "./integration-work/delivery-evaluation.effects.js";
 import { type OAuthEffectOptions, oauthEffects } from "./integrations/oauth.effects.js";
+import { ReadBodies } from "./integrations/read-bodies.js";
 import {
   type IntegrationRequestOptions,
   integrationRequestEffect,
@@ -50,6 +51,7 @@ export interface EffectParts {
 /** All effects. An area adds one line. */
 export function createEffects(parts: EffectParts): readonly Effect[] {
   const { reading, newId, baseUrl, clock, scheduler, sealer, log, codeHost, model } = parts;
+  const bodies = new ReadBodies();
   return [
     mailEffect({ sealer, log, ...parts.mail }),
     installationCheckEffect(codeHost),
@@ -64,8 +66,8 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     deliveryEffect({ reading, newId, baseUrl, clock, sealer, ...parts.hooks }),
     modelEffect(model),
     ...oauthEffects({ reading, clock, sealer, log, ...parts.accounts }),
-    evaluationEffect({ reading, scheduler }),
-    integrationRequestEffect({ reading, clock, scheduler, sealer, log, baseUrl, ...parts.integrations }),
+    evaluationEffect({ reading, scheduler, bodies }),
+    integrationRequestEffect({ bodies, reading, clock, scheduler, sealer, log, baseUrl, ...parts.integrations }),
     retentionEffect({ clock }),
   ];
 }

@@ -5,6 +5,7 @@ import type { LaneLimits } from "../../runtime/lane.js";
 import type { Reading } from "../../storage/store.js";
 import type { Json } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
+import { ReadBodies } from "../integrations/read-bodies.js";
 import { findResource } from "../resources/resource.table.js";
 import { findBlob } from "../tables/blobs.js";
 import { deliveries } from "./delivery.table.js";
@@ -37,13 +38,15 @@ export interface EvaluationOptions {
   readonly reading: () => Reading;
   /** Between two slices other work runs. */
   readonly scheduler: Scheduler;
+  /** Those of deliveries that are worked; by default its own. */
+  readonly bodies?: ReadBodies;
 }
 
-export function evaluationEffect({ reading, scheduler }: EvaluationOptions): Effect {
+export function evaluationEffect({ reading, scheduler, bodies = new ReadBodies() }: EvaluationOptions): Effect {
   return EVALUATION.implement(
     evaluationLane,
     async (input, { owner: { partition }, signal }) => {
-      const slices = begin(reading(), partition, input);
+      const slices = begin({ reading: reading(), bodies, workspaceId: partition }, input);
       for (;;) {
         const slice = slices.next();
         if (slice.done === true) return slice.value;
@@ -57,20 +60,31 @@ export function evaluationEffect({ reading, scheduler }: EvaluationOptions): Eff
 
 const gone: Evaluated = { kind: "over", state: "failed", reason: "definition-gone" };
 
+interface EvaluationScope {
+  readonly reading: Reading;
+  readonly bodies: ReadBodies;
+  readonly workspaceId: string;
+}
+
 function* begin(
-  reading: Reading,
-  workspaceId: string,
+  { reading, bodies, workspaceId }: EvaluationScope,
   { integrationId, deliveryId, from, captures, units, entriesLeft }: EvaluationInput,
 ): Generator<void, Evaluated> {
   const row = deliveries.get(reading, workspaceId, integrationId, deliveryId);
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
   const bytes = row?.body == null ? undefined : findBlob(reading, workspaceId, row.body.digest);
-  if (row === undefined || integration === undefined || bytes === undefined || !isOpen) return gone;
-  return yield* evaluateDelivery({
+  if (row?.body == null || integration === undefined || bytes === undefined || !isOpen) return gone;
+  const { digest } = row.body;
+  const evaluated = yield* evaluateDelivery({
     ...{ fields: integration.fields, block: row.block, from, units, entriesLeft },
-    received: new ReceivedDelivery(bytes, row.headers, row.cursor),
+    received: new ReceivedDelivery(bytes, row.headers, row.cursor, (bytes, contentType) =>
+      bodies.read({ workspaceId, digest, bytes, contentType }),
+    ),
     places: toEventPlaces(reading, integration),
     captures: captures === null ? null : (JSON.parse(captures) as Readonly<Record<string, Json>>),
   });
+  const isOver = evaluated.kind === "over" || (evaluated.next === null && evaluated.lookup === null);
+  if (isOver) bodies.forget({ workspaceId, digest, contentType: row.headers["content-type"] });
+  return evaluated;
 }

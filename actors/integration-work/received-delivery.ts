@@ -12,13 +12,21 @@ export class ReceivedDelivery {
   /** The cursor that the poll had, whose answer it is; null for a webhook's. */
   readonly cursor: string | null;
   readonly #headerNames: ReadonlyMap<string, Value>;
+  readonly #readBody: typeof readReceivedBody;
   #read: ReceivedBody | null = null;
 
-  constructor(bytes: Uint8Array, headers: DeliveryHeaders, cursor: string | null = null) {
+  /** `readBody` is for what remembers bodies that it has read. */
+  constructor(
+    bytes: Uint8Array,
+    headers: DeliveryHeaders,
+    cursor: string | null = null,
+    readBody: typeof readReceivedBody = readReceivedBody,
+  ) {
     this.bytes = bytes;
     this.headers = headers;
     this.cursor = cursor;
     this.#headerNames = new Map(Object.entries(headers));
+    this.#readBody = readBody;
   }
 
   /** The values of the names that a field with expressions may use: those that its text mentions. */
@@ -31,7 +39,7 @@ export class ReceivedDelivery {
   }
 
   get #body(): ReceivedBody {
-    this.#read ??= readReceivedBody(this.bytes, this.headers["content-type"]);
+    this.#read ??= this.#readBody(this.bytes, this.headers["content-type"]);
     return this.#read;
   }
 }

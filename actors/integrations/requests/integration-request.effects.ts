@@ -17,6 +17,7 @@ import { attachmentLane, integrationCallLane, integrationWorkLane, pollLane } fr
 import type { Outbound } from "../../outbound/request.js";
 import type { Sealer } from "../../sealer.js";
 import { timeText } from "../../time-text.js";
+import type { ReadBodies } from "../read-bodies.js";
 import { findRequest } from "./find-request.js";
 import type { IntegrationRequestInput, IntegrationRequestResult } from "./integration-request.js";
 import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
@@ -38,6 +39,8 @@ export interface IntegrationRequestOptions {
   readonly sealer: Pick<Sealer, "open">;
   readonly clock: Clock;
   readonly baseUrl: () => string;
+  /** Bodies that deliveries were read of already; without it each is read anew. */
+  readonly bodies?: ReadBodies;
   /** Gives each answer a round of its own to be read in; without it, those that come together are read together. */
   readonly scheduler?: Scheduler;
   /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */

@@ -2,6 +2,7 @@ import type { Reading } from "../../../storage/store.js";
 import type { Names } from "../../expressions/evaluate.js";
 import { coversAddress } from "../../resources/fields.js";
 import type { Sealer } from "../../sealer.js";
+import type { ReadBodies } from "../read-bodies.js";
 import { addCredential, findActing, type NotSent } from "./credentials.js";
 import { type FoundRequest, findRequest } from "./find-request.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
@@ -23,11 +24,12 @@ interface PrepareOptions {
   readonly sealer: Pick<Sealer, "open">;
   /** The service's own address. */
   readonly baseUrl: () => string;
+  readonly bodies?: ReadBodies;
 }
 
 /** Evaluates and authorises a request, or says why it is not sent. Makes no request. */
 export function prepareRequest(
-  { reading: read, sealer, baseUrl }: PrepareOptions,
+  { reading: read, sealer, baseUrl, bodies }: PrepareOptions,
   {
     workspaceId,
     input,
@@ -40,7 +42,7 @@ export function prepareRequest(
   const scope = { reading, sealer, integration: found.integration };
   const acting = findActing(scope, input, nowMs);
   if ("code" in acting) return acting;
-  const seen = toNames({ reading, workspaceId, baseUrl: baseUrl() }, { found, input });
+  const seen = toNames({ reading, workspaceId, baseUrl: baseUrl(), bodies }, { found, input });
   if (seen === null) return { code: "unwritable", reason: "what its expressions see is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);

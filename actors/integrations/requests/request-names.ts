@@ -6,6 +6,7 @@ import { isTemplate } from "../../expressions/templates.js";
 import { toValue, type Value } from "../../expressions/values.js";
 import { parseJson } from "../../outbound/json-answer.js";
 import { findBlob } from "../../tables/blobs.js";
+import type { ReadBodies } from "../read-bodies.js";
 import { readReceivedBody } from "../received-body.js";
 import type { FoundRequest } from "./find-request.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
@@ -18,11 +19,13 @@ export interface NamesScope {
   readonly reading: Reading;
   readonly workspaceId: string;
   readonly baseUrl: string;
+  /** Those of deliveries that are worked; without it each is read anew. */
+  readonly bodies?: ReadBodies | undefined;
 }
 
 /** What the expressions of the request see; null when the values are no object, or too many. */
 export function toNames(
-  { reading, workspaceId, baseUrl }: NamesScope,
+  { baseUrl, ...scope }: NamesScope,
   { found, input }: { readonly found: FoundRequest; readonly input: IntegrationRequestInput },
 ): Names | null {
   if (Buffer.byteLength(input.values) > MAX_VALUES_BYTES) return null;
@@ -34,7 +37,7 @@ export function toNames(
   ]);
   const bodyDigest = input.bodyDigest ?? null;
   const headers = "headers" in values ? values.headers : null;
-  const all = { ...readBody(reading, workspaceId, { found, bodyDigest, headers }), ...Object.fromEntries(names) };
+  const all = { ...readBody(scope, { found, bodyDigest, headers }), ...Object.fromEntries(names) };
   return "ask" in values ? { ...all, ask: toAsk(values.ask, baseUrl, input.asking ?? null) } : all;
 }
 
@@ -52,8 +55,7 @@ function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["a
  * may read it. `headers` are the delivery's.
  */
 function readBody(
-  reading: Reading,
-  workspaceId: string,
+  { reading, workspaceId, bodies }: Omit<NamesScope, "baseUrl">,
   {
     found,
     bodyDigest,
@@ -65,7 +67,9 @@ function readBody(
   const [body, raw] = [mayRead(rest, "body"), mayRead(rest, "raw")];
   if (!body && !raw) return {};
   const bytes = findBlob(reading, workspaceId, bodyDigest) ?? new Uint8Array();
-  const read = readReceivedBody(bytes, contentTypeOf(headers));
+  const contentType = contentTypeOf(headers);
+  const stored = { workspaceId, digest: bodyDigest, bytes, contentType };
+  const read = bodies?.read(stored) ?? readReceivedBody(bytes, contentType);
   return { ...(body ? { body: read.body } : {}), ...(raw ? { raw: read.raw } : {}) };
 }
 
