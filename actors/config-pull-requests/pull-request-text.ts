@@ -21,8 +21,8 @@ export interface TextOf {
 /** Longest value of the table, in characters. */
 const MAX_VALUE_CHARACTERS = 200;
 const MAX_NAME_CHARACTERS = 100;
-/** Most rows of it. */
-const MAX_CHANGES = 100;
+/** Longest table of changes, in characters: GitHub takes 65,536 for the whole text. */
+const MAX_TABLE_CHARACTERS = 40_000;
 
 /** The title of the pull request. */
 export function toTitle({ row, lineKey }: Pick<TextOf, "row" | "lineKey">): string {
@@ -61,16 +61,23 @@ function inline(text: string, characters: number): string {
 }
 
 function changeTable(changes: readonly ShownChange[]): string {
-  const rows = changes.slice(0, MAX_CHANGES).map((change) => {
-    const { part, name, kind } = change;
-    const isHidden = change.was === null && change.now === null;
-    const was = isHidden ? hidden(kind !== "added") : toValue(change.was);
-    const now = isHidden ? hidden(kind !== "removed") : toValue(change.now);
-    return `| ${part}${name === null ? "" : ` ${inline(name, MAX_NAME_CHARACTERS)}`} | ${kind} | ${was} | ${now} |`;
-  });
-  const left = changes.length - rows.length;
-  const more = left > 0 ? [`| ${left} more | | | |`] : [];
-  return ["| part | | was | now |", "| --- | --- | --- | --- |", ...rows, ...more].join("\n");
+  const rows = ["| part | | was | now |", "| --- | --- | --- | --- |"];
+  let left = MAX_TABLE_CHARACTERS;
+  for (const [index, change] of changes.entries()) {
+    const row = toRow(change);
+    left -= row.length;
+    if (left < 0) return [...rows, `| ${changes.length - index} more | | | |`].join("\n");
+    rows.push(row);
+  }
+  return rows.join("\n");
+}
+
+function toRow({ part, name, kind, was, now }: ShownChange): string {
+  const isHidden = was === null && now === null;
+  const [before, after] = isHidden
+    ? [hidden(kind !== "added"), hidden(kind !== "removed")]
+    : [toValue(was), toValue(now)];
+  return `| ${part}${name === null ? "" : ` ${inline(name, MAX_NAME_CHARACTERS)}`} | ${kind} | ${before} | ${after} |`;
 }
 
 function hidden(isThere: boolean): string {
@@ -146,7 +153,7 @@ function showGain({ gain, low, high, verdict, minGain, tasks, few }: Gain): stri
 /** What is worse than under the live config, a sentence each. */
 function listWorse({ searched, heldOut }: Evidence): readonly string[] {
   const found = [
-    ...worseOf("the tasks it was chosen by", searched),
+    ...worseOf("tasks it was chosen by", searched),
     ...worseOf("held-out tasks", heldOut),
     ...(heldOut === null ? ["What held-out tasks would show is not known yet."] : []),
   ];
@@ -163,10 +170,10 @@ function worseOf(tasks: string, figures: ComparedFigures | null): readonly strin
     ...(isRarer ? [`Success on ${tasks}: ${showSuccess(live)}, now ${showSuccess(candidate)}.`] : []),
     ...(isDearer ? [`A run on ${tasks} costs more: ${showCost(live)}, now ${showCost(candidate)}.`] : []),
     ...(worse !== null && worse.tasks > 0
-      ? [`${worse.tasks} of ${worse.of} of ${tasks} succeeded less often than under the live config.`]
+      ? [`${worse.tasks} of ${worse.of} ${tasks} succeeded less often than under the live config.`]
       : []),
     ...(judgedWorse !== null && judgedWorse.tasks > 0
-      ? [`The judge found the work on ${judgedWorse.tasks} of ${judgedWorse.of} of ${tasks} worse, side by side.`]
+      ? [`The judge found the work on ${judgedWorse.tasks} of ${judgedWorse.of} ${tasks} worse, side by side.`]
       : []),
   ];
 }

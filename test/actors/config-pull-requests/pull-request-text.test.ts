@@ -1,0 +1,136 @@
+import t from "tap";
+import type {
+  ComparedFigures,
+  Evidence,
+  PickedConfig,
+  SideFigures,
+} from "../../../actors/config-pull-requests/picked-config.js";
+import { toBody, toCommitMessage, toTitle } from "../../../actors/config-pull-requests/pull-request-text.js";
+import type { Gain } from "../../../actors/statistics/gain.js";
+import { pickedConfig } from "../../support/picked-world.js";
+import { teamId } from "../../support/work.js";
+
+const row = { candidateName: "careful", stationKey: "work", teamId, searchId: "srch_1" };
+const baseUrl = "https://here.example";
+
+const side = (rate: number, amount: number | null, tasks = 6): SideFigures => ({
+  ...{ success: { rate, low: rate - 0.1, high: rate + 0.1 }, scored: 2 * tasks, tasks },
+  cost: amount === null ? null : { amount, currency: "EUR" },
+});
+const gainOf = (gain: number, more: Partial<Gain> = {}): Gain => ({
+  ...{ gain, low: gain - 0.1, high: gain + 0.1, verdict: "better", minGain: 0.05, tasks: 6, few: false },
+  ...more,
+});
+const searched: ComparedFigures = {
+  ...{ live: side(0.5, 1.2), candidate: side(0.75, 1.5), gain: gainOf(0.25) },
+  ...{ worse: { tasks: 1, of: 6 }, judgedWorse: { tasks: 2, of: 5 } },
+};
+const heldOut: ComparedFigures = {
+  ...{
+    live: side(0.6, null, 5),
+    candidate: side(0.5, null, 5),
+    gain: gainOf(-0.1, { verdict: "within-noise", tasks: 5 }),
+  },
+  ...{ worse: null, judgedWorse: null },
+};
+const evidence: Evidence = {
+  ...{ objective: "success", searched, heldOut, onlyOnSeenTasks: "marked" },
+  heldOutCost: { tasks: 5, cheaper: false },
+  replays: { live: "rep_0", searched: "rep_1", heldOut: "rep_2" },
+};
+
+function bodyOf(more: Partial<PickedConfig> = {}, of = row): string {
+  return toBody({ row: of, lineKey: "dev", baseUrl, picked: { ...pickedConfig, evidence, ...more } });
+}
+
+t.test(
+  "it says what changes, success and cost of both sides with intervals and n, the gains, and what got worse",
+  async (t) => {
+    const body = bodyOf();
+    const lines = [
+      "Changes station `work` of line `dev` to what candidate careful of a search holds. A person picked it.",
+      "What the search's agent said of it: It reads first.",
+      "| harness | changed | command | claude |",
+      "| success, tasks it was chosen by | 50.0 % (40.0 % to 60.0 %), n = 6 tasks, 12 runs | 75.0 % (65.0 % to 85.0 %), n = 6 tasks, 12 runs |",
+      "| cost of a run, tasks it was chosen by | 1.20 EUR, n = 12 runs | 1.50 EUR, n = 12 runs |",
+      "| success, held-out tasks | 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs | 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs |",
+      "- **Gain on held-out tasks: -10.0 points (-20.0 points to 0.0 points), n = 5 tasks: within noise, where 5.0 points count as real.** Nothing was chosen by them.",
+      "- Gain on the tasks it was chosen by: 25.0 points (15.0 points to 35.0 points), n = 6 tasks: better, where 5.0 points count as real. The best of many useless candidates gains here too.",
+      "- A run on held-out tasks costs no less beyond chance, n = 5 tasks.",
+      "- **The gain showed only on tasks that the candidate was chosen by.**",
+      "- A run on tasks it was chosen by costs more: 1.20 EUR, n = 12 runs, now 1.50 EUR, n = 12 runs.",
+      "- 1 of 6 tasks it was chosen by succeeded less often than under the live config.",
+      "- The judge found the work on 2 of 5 tasks it was chosen by worse, side by side.",
+      "- Success on held-out tasks: 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs, now 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs.",
+      "- [The search](https://here.example/api/teams/team_1/searches/srch_1)",
+      "- [The replay of the live config](https://here.example/api/teams/team_1/replays/rep_0)",
+      "- [The candidate's replay on the tasks it was chosen by](https://here.example/api/teams/team_1/replays/rep_1)",
+      "- [The candidate's replay on held-out tasks](https://here.example/api/teams/team_1/replays/rep_2)",
+      "These links need sign-in.",
+    ];
+    for (const line of lines) t.ok(body.split("\n").includes(line), line);
+  },
+);
+
+t.test("what is not known is said to be, and few tasks tell nothing", async (t) => {
+  const unknown = bodyOf({ evidence: pickedConfig.evidence, hypothesis: null });
+  t.match(unknown, /\| success, held-out tasks \| not known yet \| not known yet \|/);
+  t.match(unknown, /Gain on held-out tasks: not known; nothing confirms the gain\./);
+  t.match(unknown, /What held-out tasks would show is not known yet\./);
+  t.notMatch(unknown, /agent said|undefined|null|NaN/);
+  const few = { ...heldOut, gain: gainOf(1, { tasks: 2, few: true }), candidate: side(0.9, null) };
+  const body = bodyOf({ evidence: { ...evidence, heldOut: few, onlyOnSeenTasks: "too-few-held-out" } });
+  t.match(body, /n = 2 tasks: fewer than 5 tasks, which tell neither way\.\*\*/);
+  t.match(body, /\*\*Too few tasks were held out to tell/);
+  const good = {
+    live: side(0.5, 2),
+    candidate: side(0.9, 1),
+    gain: gainOf(0.4),
+    worse: { tasks: 0, of: 6 },
+    judgedWorse: null,
+  };
+  const best = bodyOf({ evidence: { ...evidence, searched: good, heldOut: good, onlyOnSeenTasks: null } });
+  t.match(best, /### What got worse\n\n- Nothing of what was measured\./);
+});
+
+t.test("values are as the API shows them: hidden ones are not there, others stand in their cell", async (t) => {
+  const body = bodyOf({
+    changes: [
+      { part: "prompt", name: null, kind: "changed", was: null, now: null },
+      { part: "skill", name: "indexing", kind: "added", was: null, now: null },
+      { part: "judge", name: "rubric", kind: "removed", was: null, now: null },
+      { part: "model", name: null, kind: "added", was: null, now: "a|b\n| c | `d` @octocat" },
+      { part: "tool", name: "read", kind: "changed", was: { approval: false }, now: { approval: true } },
+    ],
+  });
+  t.match(body, "| prompt | changed | not shown here | not shown here |");
+  t.match(body, "| skill indexing | added | none | not shown here |");
+  t.match(body, "| judge rubric | removed | not shown here | none |");
+  t.match(body, "| model | added | none | a\\|b \\| c \\| \\`d\\` (at)octocat |");
+  t.match(body, '| tool read | changed | {"approval":false} | {"approval":true} |');
+  const long = bodyOf({
+    hypothesis: "& ".repeat(100_000),
+    changes: Array.from({ length: 200 }, () => ({
+      ...{
+        part: "model",
+        name: "&".repeat(9_999),
+        kind: "changed" as const,
+        was: "&".repeat(9_999),
+        now: "|".repeat(9_999),
+      },
+    })),
+  });
+  t.match(long, /\n\| \d+ more \| \| \| \|\n/);
+  t.ok(long.length < 65_536, `${long.length} characters, which GitHub takes`);
+});
+
+t.test("a hostile name and hypothesis do nothing in title, body and commit", async (t) => {
+  const hostile = "Fixes #1 @octocat [skip ci] https://evil.example <b>x</b> \n\nSigned-off-by: a@b.example";
+  const of = { ...row, candidateName: hostile };
+  const body = bodyOf({ hypothesis: hostile }, of);
+  const texts = [toTitle({ row: of, lineKey: "dev" }), toCommitMessage({ row: of, lineKey: "dev" }), body];
+  for (const text of texts) t.notMatch(text, /#1|@|\[skip|evil|^Signed-off/m);
+  t.notMatch(body, /<b>/);
+  t.notMatch(texts[0], /\n/);
+  t.ok((texts[0]?.length ?? 999) <= 250);
+});
