@@ -8,7 +8,7 @@ export interface ModuleFile {
   readonly content: string;
 }
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { readonly [name: string]: Json };
 type Schema = z.core.JSONSchema.JSONSchema;
 
@@ -109,7 +109,7 @@ function mapped(value: Json, evaluate: (text: string) => Json): Json {
 }
 
 /** Converts attributes to a body of the API, with the names of its schema. */
-function bodyOf(value: Json, schema: Schema): Json {
+export function bodyOf(value: Json, schema: Schema): Json {
   if (isList(value)) {
     const items = alternativesOf(schema).find((each) => each.items !== undefined)?.items;
     return value.map((each) => bodyOf(each, typeof items === "object" && !Array.isArray(items) ? items : {}));

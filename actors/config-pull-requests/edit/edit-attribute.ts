@@ -91,13 +91,13 @@ function editBlocks(
   const { source } = editing;
   const { now } = change;
   const written = valueAt(source.values, path) ?? null;
-  const json: readonly unknown[] = Array.isArray(written) ? written : [];
+  const listed = Array.isArray(written) ? written : [];
   for (const node of nodes) {
     const computed = holderOf(source.text, node).members.find(({ value }) => !isLiteral(source.text, value));
     if (computed !== undefined) refuseComputedChange(source, computed.value, change);
   }
   const [first = source.root] = nodes;
-  refuseChanged(editing, { node: first, json: isList(change.was) ? plainValue(written) : undefined }, change);
+  refuseChanged(editing, { node: first, json: plainValue(isList(change.was) ? written : (listed[0] ?? null)) }, change);
   if (!isList(now) || now.length !== nodes.length || !now.every(isObject)) {
     const message = `At ${placeOf(source, first)}, ${nameOf(change)} is written as blocks, of which none are added or removed.`;
     refuse("ambiguous", message, { attribute: nameOf(change), wanted: writeWanted(now) });
@@ -106,7 +106,7 @@ function editBlocks(
   const splices = nodes.flatMap((node, index) => {
     const value = now[index];
     const members = valueAt(source.values, [...path, index]);
-    if (value === undefined || typeof members !== "object" || members === null || json.length !== nodes.length)
+    if (value === undefined || typeof members !== "object" || members === null || listed.length !== nodes.length)
       return [];
     return replaceMembers(replacing, { node, json: Object.fromEntries(Object.entries(members)) }, value);
   });

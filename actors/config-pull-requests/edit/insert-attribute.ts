@@ -38,12 +38,16 @@ interface Anchor {
   readonly isBefore: boolean;
 }
 
+/** Whether attributes stand in the order of the alphabet, and not by chance. */
+export function isAlphabetical({ members }: Pick<Holder, "members">): boolean {
+  const names = members.map(({ name }) => name ?? "");
+  return names.length > 2 && names.every((name, index) => index === 0 || (names[index - 1] ?? "") < name);
+}
+
 function findAnchor({ alike }: Manner, { members }: Holder, name: string): Anchor {
   const example = alike.find((each) => each.members.some((member) => member.name === name));
-  const names = members.map((member) => member.name ?? "");
-  const isSorted = names.length > 2 && names.every((each, index) => index === 0 || (names[index - 1] ?? "") < each);
-  const order = isSorted
-    ? [...names, name].sort()
+  const order = isAlphabetical({ members })
+    ? [...members.map((member) => member.name ?? ""), name].sort()
     : (example?.members.map((member) => member.name ?? "") ?? attributeOrder);
   const place = order.indexOf(name);
   const before = [...order.slice(0, place)].reverse();

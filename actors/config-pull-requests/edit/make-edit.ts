@@ -5,10 +5,11 @@ import { findLink, refuseOtherFile } from "./file-attribute.js";
 import { findStation } from "./find-station.js";
 import { type Syntax, textOf } from "./hcl-syntax.js";
 import type { ParsedValues } from "./hcl-values.js";
+import { isAlphabetical } from "./insert-attribute.js";
 import { proveEdit } from "./prove-edit.js";
 import { findOtherReader } from "./read-elsewhere.js";
 import { spliced } from "./splice.js";
-import { listStationChanges } from "./station-changes.js";
+import { listStationChanges, type StationChange } from "./station-changes.js";
 import type { EditOutcome, FileEdit, SourceTree, TreeEntry, WantedStation } from "./station-edit.js";
 import { writeWanted } from "./value-text.js";
 
@@ -46,7 +47,9 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
   if (changes.length === 0) refuse("changed-meanwhile", "The live station is as wanted already.");
-  const edits = changes.map((change) => editAttribute(editing, change));
+  // Those that come to stand at one place stand there in this order.
+  const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
+  const edits = ordered.map((change) => editAttribute(editing, change));
 
   const texts: FileEdit[] = [];
   for (const each of edits) {
@@ -63,6 +66,10 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const edited = { path, text: after, root: parsers.syntax.parse(after), values: parsed.values };
   proveEdit({ before, after: edited }, values, wanted);
   return [{ path, before: text, after }, ...texts];
+}
+
+function byName(left: StationChange, right: StationChange): number {
+  return nameOf(left) < nameOf(right) ? -1 : 1;
 }
 
 async function readSource({ syntax, parseValues }: Parsers, path: string, text: string): Promise<Source> {

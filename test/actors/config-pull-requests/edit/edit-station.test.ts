@@ -24,12 +24,6 @@ t.test("an edit in a thread of its own changes the wanted value and nothing else
   });
 });
 
-t.test("a source that is no HCL is refused, with where", async (t) => {
-  t.match(await editStation(treeOf({ [EDITED_PATH]: "resource {" }), wanted, runOf()), {
-    refused: { code: "not-hcl", message: /main\.tf:1,/ },
-  });
-});
-
 t.test("a source that ends a parser is refused, and the next one is edited", async (t) => {
   const deep = `a = ${"[".repeat(200_000)}\n`;
   t.match(await editStation(treeOf({ [EDITED_PATH]: deep }), wanted, runOf()), { refused: { code: /^not-/ } });
