@@ -38,6 +38,8 @@ export function classifyPullRequest(owners: readonly RunOwner[]) {
         return classifyPushed(message, state, row);
       case "pull-request.not-pushed":
         return classifyNotPushed(message, state, () => findSubject(owners, turn, row));
+      case "pull-request.limited":
+        return state.context.run?.push === message.push ? message : nothing;
       case "effect.ended":
         return classifyEffect(message, state, row, {
           nowMs: turn.now,
@@ -137,6 +139,9 @@ function classifyNotPushed(
   if (isOver(value)) return { type: "pushed.over", head: null };
   // The runner is gone while hooks are still asked: nothing was pushed.
   if (problem === "nothing" || value === "vetting") return { type: `left.${was}`, why };
+  const { wish, limitedUntilMs: untilMs } = run;
+  // An agent that wished for it goes on, and what it changed is pushed at the run's end.
+  if (problem === "untokened" && untilMs !== undefined && wish === null) return { type: "push.waits", untilMs, why };
   const subject = problem !== "lost" && rejected === 0 ? subjectOf() : null;
   if (subject !== null) return { type: "push.retried", subject };
   return { type: was === "open" ? "left.open" : "left.failed", why };
@@ -249,6 +254,8 @@ function classifyWoken({ name }: Woken): PullRequestEvent {
       return { type: "opening.due" };
     case "look":
       return { type: "look.due" };
+    case "push":
+      return { type: "push.due" };
     case "files":
       return { type: "files.due" };
     case "comment":

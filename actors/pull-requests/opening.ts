@@ -14,7 +14,7 @@ const OPEN = "open";
 
 /** The branch is at the code host: a run at its end need not wait any more. */
 export function takePushed(context: PullRequestContext, { turn, head }: PushedTo): PullRequestContext {
-  const row = changePullRequest(turn, context, { head });
+  const row = changePullRequest(turn, context, { head, waitsUntil: null });
   changeTaskBranch(turn, row, { head });
   return context.run !== null && context.run.wish === null
     ? tellRun(turn, context, { url: row.url, refused: null })

@@ -3,7 +3,7 @@ import type { Answered, EffectEnded, GateAnswer, Message, Woken } from "../../ru
 import type { CodeHostConnection } from "../code-host/connection.js";
 import type { EventSubject } from "../events/event-task.js";
 import type { Refusal } from "../refusal.js";
-import type { AskPullRequest, BranchNotPushed, BranchPushed } from "../runs/pull-request.messages.js";
+import type { AskPullRequest, BranchNotPushed, BranchPushed, PushLimited } from "../runs/pull-request.messages.js";
 import type { CommentResult } from "./comment.effects.js";
 import type { PullRequestRow } from "./pull-request.js";
 import type * as messages from "./pull-request.messages.js";
@@ -41,12 +41,17 @@ export interface AskingRun {
   readonly wish: string | null;
   /** The id of the gate's question, and of the push that is allowed. */
   readonly push: string;
+  /** Whether that push changes workflows of the code host; absent for no. */
+  readonly workflows?: boolean;
+  /** When the code host makes a token for it again, in milliseconds since 1970; absent while it may make one. */
+  readonly limitedUntilMs?: number;
 }
 
 export type PullRequestMessage =
   | AskPullRequest
   | BranchPushed
   | BranchNotPushed
+  | PushLimited
   | messages.RetryPullRequest
   | messages.RefreshPullRequest
   | messages.PullRequestSeen
@@ -82,6 +87,15 @@ interface VetAllowed extends Message {
 interface PushedFirst extends Message {
   readonly type: "pushed.first" | "pushed.again";
   readonly head: string;
+}
+/** The runner had no token, since the code host makes none until then. */
+interface PushWaits extends Message {
+  readonly type: "push.waits";
+  readonly untilMs: number;
+  readonly why: string;
+}
+interface PushDue extends Message {
+  readonly type: "push.due";
 }
 /** It was closed or merged while the runner pushed; `head` is null where nothing was pushed. */
 export interface PushedOver extends Message {
@@ -172,6 +186,9 @@ export type PullRequestEvent =
   | AskRefused
   | VetAllowed
   | PushedFirst
+  | PushLimited
+  | PushWaits
+  | PushDue
   | PushedOver
   | PushRetried
   | Left

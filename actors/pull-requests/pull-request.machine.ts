@@ -34,6 +34,10 @@
  * | closed, merged    |                                        |         |                                             |
  * | any but none,     | became.merged (told)                   | merged  | the same; its paths are read                |
  * | merged            |                                        |         |                                             |
+ * | pushing           | pull-request.limited                   | pushing | no token for now: until when is kept        |
+ * | pushing           | push.waits (pull-request.not-pushed    | pushing | again when the code host takes more; the    |
+ * |                   | of such a push, at the run's end)      |         | task is told                                |
+ * | pushing           | push.due (woken `push`)                | pushing | the runner may push                         |
  * | closed, merged    | pushed.over (pull-request.pushed or    | same    | the run that pushed meanwhile is told; a    |
  * |                   | not-pushed)                            |         | commit that was not merged: a line          |
  * | any but none      | became.same (told)                     | same    | recorded; asked where it is not clear       |
@@ -73,6 +77,7 @@ import {
 import { pullRequestRef } from "./pull-request.messages.js";
 import type { PullRequestContext, PullRequestEvent } from "./pull-request-events.js";
 import { changePullRequest, getPullRequest } from "./pull-request-row.js";
+import { endWaiting, noteLimit, pushAgain, waitToPush } from "./push-limits.js";
 import {
   end,
   endPushing,
@@ -186,6 +191,16 @@ const machine = setup({
     }),
     stayOpen: assign(({ context, event }) => stayOpen(context, event.turn)),
     end: assign(({ context, event }) => end(context, event.turn)),
+    noteLimit: assign(({ context, event }) => {
+      assertEvent(event, "pull-request.limited");
+      return noteLimit(context, event);
+    }),
+    waitToPush: assign(({ context, event }) => {
+      assertEvent(event, "push.waits");
+      return waitToPush(context, event);
+    }),
+    pushAgain: assign(({ context, event }) => pushAgain(context, event.turn)),
+    endWaiting: ({ event }) => endWaiting(event.turn),
     endPushing: ({ context, event }) => endPushing(context, event.turn),
     takePushedOver: assign(({ context, event }) => {
       assertEvent(event, "pushed.over");
@@ -257,9 +272,15 @@ const machine = setup({
         "pushed.first": { target: "opening", actions: ["takePushed", "beginOpening"] },
         "pushed.again": { target: "open", actions: ["takePushed", "reopen", "stayOpen"] },
         "push.retried": { target: "vetting", actions: "vetAgain" },
+        "pull-request.limited": { actions: "noteLimit" },
+        "push.waits": { actions: "waitToPush" },
+        "push.due": { actions: "pushAgain" },
+        "left.none": { target: "none", actions: ["endWaiting", "leave"] },
+        "left.open": { target: "open", actions: ["endWaiting", "leave"] },
+        "left.failed": { target: "failed", actions: ["endWaiting", "leave"] },
         // Its run is told when the push is over.
-        "became.merged": { target: "merged", actions: ["takeSeen", "endPushing", "readFiles"] },
-        "became.closed": { target: "closed", actions: ["takeSeen", "endPushing"] },
+        "became.merged": { target: "merged", actions: ["takeSeen", "endWaiting", "endPushing", "readFiles"] },
+        "became.closed": { target: "closed", actions: ["takeSeen", "endWaiting", "endPushing"] },
       },
     },
     opening: {

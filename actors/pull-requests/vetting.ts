@@ -73,7 +73,7 @@ export function vetAgain(
   const before = getPullRequest(turn);
   const asking = before.asking ?? before.vetted;
   const row = changePullRequest(turn, context, { state: "vetting", asking });
-  const run = context.run === null ? null : { ...context.run, push: turn.newId("push") };
+  const run = context.run === null ? null : { id: context.run.id, wish: context.run.wish, push: turn.newId("push") };
   const asked = { ...context, run, rejected: context.rejected + 1 };
   return askGate(turn, asked, { row, subject, paths: readPaths(turn, partition, asking) });
 }
@@ -115,8 +115,9 @@ export function allowPush(context: PullRequestContext, turn: Turn): PullRequestC
     const kept = { pullRequestId: id, branch, base, head, isDirty: row.isDirty, serial };
     taskBranches.put(turn, partition, [taskId, repository], kept);
   }
-  sendAllowed(turn, context, row, changesWorkflows(paths));
-  return context;
+  const allowed = withWorkflows(context, paths);
+  sendAllowed(turn, allowed, row);
+  return allowed;
 }
 
 /** Lets the runner push what changes no path that hooks were not asked about. */
@@ -130,12 +131,20 @@ export function allowAtOnce(
     run: toRun(turn, ask),
   };
   const row = changePullRequest(turn, asked, { state: "pushing", host, installationId, problem: null });
-  sendAllowed(turn, asked, row, changesWorkflows(ask.changed));
-  return asked;
+  const allowed = withWorkflows(asked, ask.changed);
+  sendAllowed(turn, allowed, row);
+  return allowed;
 }
 
-function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRequestRow, workflows: boolean): void {
+function withWorkflows(context: PullRequestContext, paths: readonly string[]): PullRequestContext {
+  const { run } = context;
+  return run === null || !changesWorkflows(paths) ? context : { ...context, run: { ...run, workflows: true } };
+}
+
+/** Has the run's runner push, under the id of the run's push. */
+export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRequestRow): void {
   if (run === null) return;
+  const { workflows = false } = run;
   const { id: pullRequestId, repository, host, installationId, branch } = row;
   const allowed: PushAllowed = {
     ...{ type: "pull-request.allowed", pullRequestId, push: run.push, repository, host, installationId },
@@ -178,7 +187,7 @@ export function leave(context: PullRequestContext, { turn, type, why }: Delivere
   const isFailed = type === "left.failed";
   const row = changePullRequest(turn, told, {
     state: isFailed ? "failed" : "open",
-    ...{ asking: null, problem: why },
+    ...{ asking: null, problem: why, waitsUntil: null },
   });
   if (isFailed) noteOnTask(turn, told, `The pull request of ${row.repository} could not be opened: ${why}`);
   return told;

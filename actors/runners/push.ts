@@ -128,6 +128,8 @@ export interface WaitingPush extends Omit<PushOrder, keyof MadePush> {
   readonly installationId: number;
   /** Whether the token has to allow changes of the code host's workflows. */
   readonly workflows: boolean;
+  /** The pull request, which waits where the code host makes no token for now; absent in orders of earlier releases. */
+  readonly pullRequestId?: string;
 }
 
 /** The answer to a wish: exactly one of `url` and `refused` is not null. */

@@ -17,7 +17,7 @@ export type SendableMessage = Exclude<OutgoingMessage["message"], WaitingPush>;
 
 /** The order of a push, as it is sent. */
 export function toPushOrder(
-  { host: _host, installationId: _installation, workflows: _workflows, ...order }: WaitingPush,
+  { host: _host, installationId: _there, workflows: _workflows, pullRequestId: _pullRequest, ...order }: WaitingPush,
   made: MadePush,
 ): PushOrder {
   return { ...order, ...made };

@@ -45,8 +45,20 @@ export interface BranchNotPushed extends Message {
   readonly why: string;
 }
 
+/**
+ * From the edge, before it sends the order of a push without a token: the code host makes none for now. What the runner
+ * then says of that push is no failure.
+ */
+export interface PushLimited extends Message {
+  readonly type: "pull-request.limited";
+  /** The id of the push. */
+  readonly push: string;
+  /** When it makes one again, in milliseconds since 1970. */
+  readonly untilMs: number;
+}
+
 /** A pull request of a task, by its id. */
-export const pullRequestRef = reference<AskPullRequest | BranchPushed | BranchNotPushed>("pull-request");
+export const pullRequestRef = reference<AskPullRequest | BranchPushed | BranchNotPushed | PushLimited>("pull-request");
 
 /** To a run: its runner may push. */
 export interface PushAllowed extends Message {

@@ -152,7 +152,7 @@ export function grantPush(turn: Turn, context: RunContext, allowed: PushAllowed)
   if (pending === undefined) return context;
   const order: WaitingPush = {
     ...{ type: "run.push", runId: turn.self.id, fence: context.fence, id: push, repository, wish: pending.wish },
-    ...{ host, installationId, workflows, branch, base, title },
+    ...{ host, installationId, workflows, branch, base, title, pullRequestId },
   };
   sendToRunner(turn, context, order);
   turn.wake(PUSH, turn.now + PUSH_MS);

@@ -3,8 +3,9 @@ import type { WaitingPush } from "../../actors/runners/push.js";
 import { listOutgoing, type OutgoingMessage, type RunnerKey } from "../../actors/runners/runner.queries.js";
 import type { JobSource } from "../../actors/runs/job.js";
 import { TOO_LARGE, toPushOrder, toServiceMessage, whyNotKnown } from "../../actors/runs/outgoing-message.js";
+import { type PushLimited, pullRequestRef } from "../../actors/runs/pull-request.messages.js";
 import { type JobUndeliverable, runRef } from "../../actors/runs/run.messages.js";
-import type { Runtime } from "../../runtime/runtime.js";
+import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
 import type { Socket } from "../transport/socket.js";
 import { AGAIN, type EndConnection } from "./close-codes.js";
 import { type MakePushToken, makePush } from "./push-token.js";
@@ -81,12 +82,23 @@ export class OutboxSender {
   #sendPush(n: number, waiting: WaitingPush): void {
     const { isOpen, isAdmitted, pushTokens, socket } = this.#options;
     if (!isAdmitted()) return;
-    const sending = makePush(pushTokens, waiting).then((made) => {
+    const sending = makePush(pushTokens, waiting).then(async ({ made, limitedUntilMs }) => {
+      if (limitedUntilMs !== null) await this.#tellLimit(waiting, limitedUntilMs);
       if (!isOpen() || !isAdmitted()) return;
       this.#sent = n;
       socket.send(this.#toFrame(n, toPushOrder(waiting, made)));
     });
     this.#holdFor(sending);
+  }
+
+  /** Tells the pull request that no token is made for now; one that is over does not take that. */
+  async #tellLimit({ id: push, pullRequestId }: WaitingPush, untilMs: number): Promise<void> {
+    const { runtime, runner } = this.#options;
+    if (pullRequestId === undefined) return;
+    const message: PushLimited = { type: "pull-request.limited", push, untilMs };
+    await runtime.ask(pullRequestRef(runner.workspaceId, pullRequestId), message).catch((error: unknown) => {
+      if (!(error instanceof NotAccepted)) throw error;
+    });
   }
 
   /** Sends nothing until the work is done, so that no message number is skipped. */

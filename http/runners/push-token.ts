@@ -24,14 +24,20 @@ export function toPushTokens(codeHost: CodeHost | null): MakePushToken | null {
 
 const NO_HOST = "No code host is set up for this service.";
 
+/** What of an order is made, and until when the code host makes no token; null where that is not why there is none. */
+interface PushMade {
+  readonly made: MadePush;
+  readonly limitedUntilMs: number | null;
+}
+
 /** The token of a push, or why there is none; `make` is null where no code host is set up. */
-export async function makePush(make: MakePushToken | null, waiting: WaitingPush): Promise<MadePush> {
-  if (make === null) return { url: "", token: null, why: NO_HOST };
+export async function makePush(make: MakePushToken | null, waiting: WaitingPush): Promise<PushMade> {
+  if (make === null) return { made: { url: "", token: null, why: NO_HOST }, limitedUntilMs: null };
   try {
     const { url, token } = await make(waiting);
-    return { url, token };
+    return { made: { url, token }, limitedUntilMs: null };
   } catch (error) {
     if (!(error instanceof CodeHostRefused)) throw error;
-    return { url: "", token: null, why: error.message };
+    return { made: { url: "", token: null, why: error.message }, limitedUntilMs: error.retryAtMs };
   }
 }

@@ -250,59 +250,6 @@ t.test("what becomes of it when its task was removed leaves no branch behind", a
   t.same([pr.actor.value, branchOf(pr)], ["merged", undefined]);
 });
 
-t.test("a merge while hooks are asked is told to the run, which goes to a person", async (t) => {
-  const pr = new SteppedPullRequest();
-  pr.open();
-  pr.ask({ runId: "run_2", changed: ["b.ts"] });
-  t.match(told(pr.seen(mergedAt(T0 + 5_000))), [{ refused: /is merged meanwhile/ }]);
-  t.equal(pr.actor.value, "merged");
-});
-
-t.test(
-  "a merge while a runner pushes: its run waits for the push, and a commit that is too late is named",
-  async (t) => {
-    const late = new SteppedPullRequest();
-    late.open();
-    late.ask({ runId: "run_2" });
-    t.same(told(late.seen(mergedAt(T0 + 5_000))), [], "nobody knows yet what is pushed");
-    t.match(told(late.ask({ runId: "run_3" })), [{ refused: /is merged/ }]);
-    const pushed = late.pushed(head("b"), "run_2");
-    t.match(told(pushed), [{ url: null, refused: /is merged meanwhile/ }]);
-    t.same(notes(pushed), [
-      `The commit ${head("b")} was pushed to ${branch} after ${url} was merged, and is not in it.`,
-    ]);
-    t.match([late.actor.value, branchOf(late)], ["merged", { pullRequestId: null, head: null }]);
-    t.notOk(late.pushed(head("b"), "run_2").taken, "once");
-
-    const merged = new SteppedPullRequest();
-    merged.open();
-    merged.ask({ runId: "run_2" });
-    merged.seen({ ...mergedAt(T0 + 5_000), head: head("b") });
-    const included = merged.pushed(head("b"), "run_2");
-    t.match(told(included), [{ url, refused: null }], "what was merged has it");
-    t.same(notes(included), []);
-
-    for (const problem of ["conflict", "lost"]) {
-      const failed = new SteppedPullRequest();
-      failed.open();
-      failed.ask();
-      failed.seen(mergedAt(T0 + 5_000));
-      const over = failed.notPushed(problem);
-      t.match(told(over), [{ refused: /is merged meanwhile/ }]);
-      t.same([notes(over), failed.actor.value], [[], "merged"]);
-    }
-  },
-);
-
-t.test("closed while a runner pushes, its branch is gone on with from what was pushed", async (t) => {
-  const pr = new SteppedPullRequest();
-  pr.open();
-  pr.ask({ runId: "run_2" });
-  t.same(told(pr.seen(closedAt(T0 + 5_000))), []);
-  t.match(told(pr.pushed(head("b"), "run_2")), [{ refused: /is closed meanwhile/ }]);
-  t.match([pr.actor.value, branchOf(pr)], ["closed", { pullRequestId: null, head: head("b"), branch }]);
-});
-
 t.test("an open one is looked at every hour by its tag, and when a person asks", async (t) => {
   const pr = new SteppedPullRequest();
   t.same(

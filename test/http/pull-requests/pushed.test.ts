@@ -22,9 +22,13 @@ t.test("a task's change becomes a pull request; moved back, its next run goes on
     ...{ url: place.service.baseUrl, token: place.token, command: ["/bin/sh", "-c", AGENT] },
     gitUrl: join(await host.work.folder, "{name}.git"),
   });
+  const busy = { status: 403, headers: { "retry-after": "1" }, body: '{"message":"You have exceeded a rate limit."}' };
+  host.onceFaults.push({ on: /access_tokens$/, fault: busy });
   const taskId = await place.open({ title: "Fix the <b>title</b>; $(touch x)" });
   const isDone = async () => (await place.task(taskId)).state === "done";
   await place.when(`task/${taskId}`, isDone);
+  t.same(host.onceFaults, [], "its first push got no token");
+  t.match(JSON.stringify(await place.task(taskId)), /takes no more for now .* is pushed after/);
   const branch = `signalbox/${taskId.slice(-8).toLowerCase()}-fix-the-b-title-b-touch-x`;
   const [pull] = host.work.pulls;
   if (pull === undefined) throw new Error("no pull request was opened");

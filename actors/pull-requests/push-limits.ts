@@ -1,0 +1,44 @@
+/**
+ * The code host makes no token for a push for now. The run keeps its runner and what is to be pushed, and is let push
+ * again when the code host takes more: hooks have answered, and are not asked again.
+ */
+import type { Turn } from "../../runtime/turn.js";
+import { timeText } from "../time-text.js";
+import type { AskingRun, PullRequestContext } from "./pull-request-events.js";
+import { changePullRequest, getPullRequest, noteOnTask } from "./pull-request-row.js";
+import { sendAllowed } from "./vetting.js";
+
+const PUSH = "push";
+
+/** What the runner says of this push is no failure. */
+export function noteLimit(context: PullRequestContext, { untilMs }: { readonly untilMs: number }): PullRequestContext {
+  return context.run === null ? context : { ...context, run: { ...context.run, limitedUntilMs: untilMs } };
+}
+
+/** The push was not made. It is made again later, which counts as no attempt: the task is told until when it waits. */
+export function waitToPush(
+  context: PullRequestContext,
+  { turn, untilMs, why }: { readonly turn: Turn; readonly untilMs: number; readonly why: string },
+): PullRequestContext {
+  const isFirst = getPullRequest(turn).waitsUntil === null;
+  const row = changePullRequest(turn, context, { waitsUntil: timeText(untilMs) });
+  turn.wake(PUSH, untilMs);
+  const text = `${row.host} takes no more for now (${why}) What was changed in ${row.repository} is pushed after ${timeText(untilMs)}.`;
+  if (isFirst) noteOnTask(turn, context, text);
+  return context;
+}
+
+/** The runner may push again. */
+export function pushAgain(context: PullRequestContext, turn: Turn): PullRequestContext {
+  if (context.run === null) return context;
+  const { limitedUntilMs: _over, ...of } = context.run;
+  const run: AskingRun = { ...of, push: turn.newId("push") };
+  const asked = { ...context, run };
+  sendAllowed(turn, asked, getPullRequest(turn));
+  return asked;
+}
+
+/** Nothing waits to be pushed any more. */
+export function endWaiting(turn: Turn): void {
+  turn.cancelWake(PUSH);
+}
