@@ -1,5 +1,5 @@
 import { execFile, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -130,8 +130,12 @@ t.test("what a file leaves behind is found, and nothing is when it ended all", a
 });
 
 t.test("who a file shares its process with is seen by what it does, itself or through a module of the tests", (t) => {
-  const folder = mkdtempSync(join(tmpdir(), "signalbox-sharing-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const around = mkdtempSync(join(tmpdir(), "signalbox-sharing-"));
+  t.teardown(() => rmSync(around, { recursive: true, force: true }));
+  const folder = join(around, "test");
+  const runner = join(around, "http/runner");
+  for (const made of [folder, runner]) mkdirSync(made, { recursive: true });
+  writeFileSync(join(runner, "program.js"), `import { spawn } from "node:child_process";\n`);
   const bodies = {
     "threads.js": `import { Worker } from "node:worker_threads";`,
     "hooks.js": "globalThis.setTimeout = () => 0;",
@@ -141,6 +145,7 @@ t.test("who a file shares its process with is seen by what it does, itself or th
     "both.js": `import { a } from "./starts.js";\nimport "./threads.js";`,
     "starts.js": `import { spawn } from "node:child_process";\nspawn("true");`,
     "imports-start.js": `import { a } from "./starts.js";`,
+    "runs.js": `import { program } from "../http/runner/program.js";`,
     "sets.js": `process.env.LEFT = "1";`,
     "reads.js": `import { a } from "../product.js";\nimport { b } from "./plain.js";\nok(process.env.LEFT === "1");`,
     "plain.js": "export const b = process.pid;",
@@ -150,7 +155,7 @@ t.test("who a file shares its process with is seen by what it does, itself or th
   const names = Object.keys(bodies);
   const those = (sharing: string) => names.filter((name) => rules.of(join(folder, name)) === sharing);
   t.same(those("none"), ["threads.js", "hooks.js", "measures.js", "imports.js", "between.js", "both.js"]);
-  t.same(those("starting"), ["starts.js", "imports-start.js"]);
+  t.same(those("starting"), ["starts.js", "imports-start.js", "runs.js"]);
   t.same(those("any"), ["sets.js", "reads.js", "plain.js"]);
   t.equal(rules.of(join(folder, "missing.js")), "none");
   t.end();

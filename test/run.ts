@@ -33,7 +33,7 @@ const { values, positionals } = readArguments(USAGE, {
 });
 
 /** Number of files that share a process; loading the product takes longer than most of them. */
-const TOGETHER: Dealing["together"] = { most: 40, least: 8 };
+const TOGETHER: Dealing["together"] = { most: 30, least: 8 };
 /** What takes longest is begun first, so that nothing long is left for the end. */
 const FIRST = ["processes/", "http/runner/", "simulation/", "contract/", "http/"];
 const SLOWEST_SHOWN = 10;

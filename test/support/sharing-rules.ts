@@ -20,57 +20,60 @@ const ownProcess: readonly RegExp[] = [
   /\brun\("mount"/,
 ];
 
-const starting: readonly RegExp[] = [/from "node:child_process"/];
+const startsProcesses = /from "node:child_process"/;
 
 const imported = /^(?:import|export) (?:[^"]*? from )?"(\.{1,2}\/[^"]+)";$/gm;
 
+/** Parts of the product that start processes when they are used, beside the tests' folder. */
+const programs = ["../http/runner/", "../http/demo/"];
+
 /**
- * Finds who test files share a process with, by what they do themselves or through a test module that they import:
- * start threads, replace globals, measure memory, start processes.
+ * Finds who test files share a process with, by what they do themselves or through a module that they import, of the
+ * tests or of {@link programs}: start threads, replace globals, measure memory, start processes.
  */
 export class SharingRules {
-  readonly #alone: Doing;
-  readonly #starting: Doing;
+  readonly #folders: readonly string[];
+  readonly #modules = new Map<string, Module>();
 
   /** @param folder Absolute path of the compiled tests. */
   constructor(folder: string) {
-    this.#alone = new Doing(`${folder}/`, ownProcess);
-    this.#starting = new Doing(`${folder}/`, starting);
+    this.#folders = ["", ...programs].map((name) => `${resolve(folder, name)}/`);
   }
 
   /** @param file Path of a compiled file; one that does not exist shares with none. */
   of(file: string): Sharing {
-    if (!existsSync(file) || this.#alone.has(file)) return "none";
-    return this.#starting.has(file) ? "starting" : "any";
+    if (!existsSync(file)) return "none";
+    const reached = new Set([resolve(file)]);
+    let isStarting = false;
+    for (const path of reached) {
+      const { does, imports } = this.#read(path);
+      if (does === "none") return "none";
+      isStarting ||= does === "starting";
+      for (const module of imports) reached.add(module);
+    }
+    return isStarting ? "starting" : "any";
+  }
+
+  #read(path: string): Module {
+    const known = this.#modules.get(path);
+    if (known !== undefined) return known;
+    const source = existsSync(path) ? readFileSync(path, "utf8") : "";
+    const imports = [...source.matchAll(imported)]
+      .map(([, module = ""]) => resolve(dirname(path), module))
+      .filter((module) => this.#folders.some((folder) => module.startsWith(folder)));
+    const module: Module = { does: doneBy(source), imports };
+    this.#modules.set(path, module);
+    return module;
   }
 }
 
-/** Finds files that match a pattern, themselves or through a module in the folder that they import. */
-class Doing {
-  readonly #folder: string;
-  readonly #patterns: readonly RegExp[];
-  readonly #known = new Map<string, boolean>();
+/** What a module does itself, and the modules that it imports, of those that are looked at. */
+interface Module {
+  readonly does: Sharing;
+  readonly imports: readonly string[];
+}
 
-  constructor(folder: string, patterns: readonly RegExp[]) {
-    this.#folder = folder;
-    this.#patterns = patterns;
-  }
-
-  has(file: string): boolean {
-    const path = resolve(file);
-    const known = this.#known.get(path);
-    if (known !== undefined) return known;
-    // For circular imports.
-    this.#known.set(path, false);
-    const found = existsSync(path) && this.#does(path);
-    this.#known.set(path, found);
-    return found;
-  }
-
-  #does(path: string): boolean {
-    const source = readFileSync(path, "utf8");
-    if (this.#patterns.some((pattern) => pattern.test(source))) return true;
-    const modules = [...source.matchAll(imported)].map(([, module = ""]) => resolve(dirname(path), module));
-    return modules.some((module) => module.startsWith(this.#folder) && this.has(module));
-  }
+function doneBy(source: string): Sharing {
+  if (ownProcess.some((pattern) => pattern.test(source))) return "none";
+  return startsProcesses.test(source) ? "starting" : "any";
 }
