@@ -2,8 +2,8 @@ import { Worker } from "node:worker_threads";
 import type { Asked, Told } from "./edit-worker.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./station-edit.js";
 
-/** How long an edit may compute without asking for a file. HCL's own parser takes about 10 s for the largest one. */
-const MOST_MS = 60_000;
+/** How long an edit may compute without asking for a file: HCL's own parser takes up to 30 s for the largest one, twice. */
+const MOST_MS = 180_000;
 
 /**
  * What to change in a repository so that a line's source holds the wanted station: the values that differ and nothing

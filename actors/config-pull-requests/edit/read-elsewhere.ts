@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import { placeOf } from "./edit-source.js";
 import type { Syntax, SyntaxNode } from "./hcl-syntax.js";
 import { goesOver, mayBe, pathsIn } from "./read-paths.js";
@@ -56,8 +56,8 @@ function readerIn(
   }: { readonly reading: FileReading; readonly links: ReadonlySet<string>; readonly syntax: Syntax },
 ): string | null {
   const { target, node: own } = reading;
-  const names = text.includes(basename(target));
-  if (path.endsWith(".json")) return names ? path : null;
+  const names = [basename(target), basename(dirname(target))].some((each) => text.includes(each));
+  if (path.endsWith(".json")) return text.includes(basename(target)) ? path : null;
   if (!names && !/\b(file\w*|templatefile)\s*\(/.test(text)) return null;
   const root = syntax.parse(text);
   const found = pathsIn(text, root)
@@ -65,5 +65,5 @@ function readerIn(
     .find((each) => mayBe(each, path, target) || goesOver(each, path, { links, target }));
   if (found !== undefined) return placeOf({ path, text }, found.node);
   // What was not understood may be anything.
-  return root.isBroken && names && path !== reading.path ? path : null;
+  return root.isBroken && text.includes(basename(target)) && path !== reading.path ? path : null;
 }

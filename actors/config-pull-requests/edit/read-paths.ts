@@ -60,7 +60,7 @@ function partsOf(text: string, expression: SyntaxNode): readonly Part[] {
 /** The signs of a pattern stand for anything. */
 function globbed(part: Part): readonly Part[] {
   if (typeof part !== "string") return [part];
-  return part.split(/([*?{[].*)/).map((each) => (/^[*?{[]/.test(each) ? null : each));
+  return part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).map((each) => (/^[*?{[]/.test(each) ? null : each));
 }
 
 function toPath(parts: readonly Part[], about: Pick<WrittenPath, "isRead" | "node">): WrittenPath {
@@ -75,18 +75,26 @@ export function mayBe({ from, parts, isRead }: WrittenPath, file: string, target
   const texts = parts.filter((part) => part !== null);
   if (texts.length === parts.length) {
     const written = posix.normalize(texts.join("").replace(/^\/+/, "") || ".");
-    if (from === "module") return posix.join(folder, written) === target;
+    // A folder below the module's may be read with all that is in it.
+    if (from === "module") return isWithin(target, posix.join(folder, written)) && (written !== "." || isRead);
     if (posix.join(folder, written) === target || written === target) return true;
     return target.endsWith(`/${written.replace(/^(\.\.\/)+/, "")}`) && (isRead || written.includes("/"));
   }
   const isOwn = target.startsWith(folder === "." ? "" : `${folder}/`);
   if (texts.length === 0) return isOwn;
   // Anything may be above what is not known, and what goes up is not followed.
-  const wild = parts.map((part) => (part === null ? ".*" : escaped(part.replace(/^.*\.\.\//, "\0")))).join("");
+  const wild = parts
+    .map((part) => (part === null ? ".*" : escaped(part.replace(/^.*\.\.\//, "\0"))))
+    .join("")
+    .replace(/(\.\*)+/g, ".*");
   const tail = wild.replace(/^.*\0/s, ".*").replace(/^(\.?\/)+/, "");
   const begin = from === "module" && !wild.includes("\0") ? (folder === "." ? "" : `${escaped(folder)}/`) : "(.*/)?";
   const endsKnown = !tail.slice(tail.lastIndexOf("/") + 1).includes(".*");
   return new RegExp(`^${begin}${tail}$`, "s").test(target) && (from === "module" || isOwn || endsKnown);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(`${folder}/`);
 }
 
 function escaped(text: string): string {

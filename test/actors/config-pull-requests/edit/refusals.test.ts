@@ -173,11 +173,13 @@ const table: readonly Refused[] = [
     ["in a folder that is read", "lines/b.tf", `locals {\n  p = fileset(path.module, "prompts/*.md")\n}\n`],
     ["by a path in a text", "root.tf", 'module "a" {\n  source = "./m"\n  prompt = "lines/prompts/plan.md"\n}\n'],
     ["in JSON", "lines/c.tf.json", `{"locals":{"p":"${OPEN}file(\\"${OPEN}path.module}/prompts/plan.md\\")}"}}`],
+    ["with its folder", "lines/b.tf", `data "archive_file" "a" {\n  source_dir = "${OPEN}path.module}/prompts"\n}\n`],
+    ["over a symlink", "lines/b.tf", `locals {\n  p = ${module("link/plan.md")}\n}\n`],
     ["by any name", "lines/b.tf", "locals {\n  p = file(var.path)\n}\n"],
   ].map(
     ([where = "", path = "", content = ""]): Refused => ({
       says: `a file that is read elsewhere, ${where}`,
-      files: prompted(`prompt = ${read}`, { [path]: content }),
+      files: prompted(`prompt = ${read}`, { [path]: content, "lines/link": { leadsTo: "lines/prompts" } }),
       ...{ code: "ambiguous", message: new RegExp(`elsewhere too: at ${path}`), attribute: "prompt", ...prompt },
     }),
   ),
@@ -246,6 +248,25 @@ t.test("what cannot be edited is refused with its code, place and value", async 
     const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change));
     t.match(outcome, { refused: { code, message, ...about } }, says);
   }
+});
+
+t.test("what reads other files does not stop the edit of one", async (t) => {
+  const other = (path: string) => `locals {\n  p = ${path}\n}\n`;
+  const files = prompted(`prompt = ${read}`, {
+    "lines/b.tf": other(module("prompts/check.md")) + other(module("more/plan.md")).replace("p =", "q ="),
+    "lines/c.tf": other(module(`rubrics/${OPEN}var.name}.md`)),
+    "lines/d.tf": other('fileset(path.module, "*.json")'),
+    "lines/e.tf": other('"plan.md"') + 'module "m" {\n  source = "../other"\n  folder = path.module\n}\n',
+    "other/plan.md": "Do it.\n",
+    "other/a.tf": other(module("plan.md")),
+    "other/b.tf": other(`file("${OPEN}var.folder}/${OPEN}var.name}.md")`),
+    "other/c.tf.json": '{"locals":{"p":"text"}}',
+    "other/d.tf": other("file(var.path)"),
+    "README.md": "lines/prompts/plan.md",
+  });
+  t.match(await editIn(treeOf(files), wantedOf(stationOf(prompt.live), prompt.change)), {
+    files: [{ path: "lines/prompts/plan.md", before: "Do it.\n", after: "Do it well.\n" }],
+  });
 });
 
 t.test("a file of a repository that cannot be looked through whole may be read elsewhere", async (t) => {
