@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import t, { type Test } from "tap";
-import type { CodeHost } from "../../http/demo/code-host/code-host.js";
+import { CodeHost } from "../../http/demo/code-host/code-host.js";
 import { startCodeHost } from "./code-host.js";
 import { adaThere, bobThere, install } from "./code-host-scene.js";
 
@@ -117,4 +117,23 @@ t.test("an answer may be lost after it acted, or replaced once; deliveries may b
     host.hooks.attempts.map(({ event }) => event.event),
     ["pull_request", "pull_request_review"],
   );
+});
+
+t.test("it takes a bare repository that is there, and leaves it where its folder was given", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "signalbox-given-"));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  const first = await CodeHost.start(Date.now, folder);
+  const made = await first.work.addRepository("acme-inc/app", { "a.txt": "one\n" });
+  await made.git("branch", "--move", "main", "trunk");
+  await made.git("symbolic-ref", "HEAD", "refs/heads/trunk");
+  await first.close();
+  const host = await CodeHost.start(Date.now, folder);
+  t.teardown(() => host.close());
+  const app = await host.work.adopt("acme-inc/app");
+  t.equal(app.defaultBranch, "trunk");
+  const change = { branch: "fix", files: { "a.txt": "two\n" }, by: adaThere };
+  await host.work.push(app, change);
+  const pull = await host.work.open(app, { title: "Fix", head: "fix", base: "trunk", by: adaThere });
+  const merge = await host.work.merge(pull, adaThere);
+  t.same(await app.files(merge ?? ""), { "a.txt": "two" });
 });

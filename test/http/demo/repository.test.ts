@@ -1,0 +1,45 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { createRepository } from "../../../http/demo/repository.js";
+
+const git = (cwd: string, ...args: string[]) =>
+  execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@example.com", ...args], {
+    cwd,
+    encoding: "utf8",
+  }).trim();
+
+function folderOf(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-repository-"));
+  t.teardown(async () => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+t.test("a checkout that is on no branch is cloned at its commit, on a branch that a code host can have", async (t) => {
+  const folder = folderOf(t);
+  git(folder, "init", "--quiet", "--initial-branch", "work", "checkout");
+  const checkout = join(folder, "checkout");
+  for (const text of ["one", "two"]) {
+    writeFileSync(join(checkout, "a.txt"), text);
+    git(checkout, "add", "a.txt");
+    git(checkout, "commit", "--quiet", "--message", text);
+  }
+  const onBranch = createRepository(checkout, join(folder, "on-branch.git"));
+  t.equal(onBranch.commits, 2);
+  t.equal(git(join(folder, "on-branch.git"), "symbolic-ref", "HEAD"), "refs/heads/work");
+  git(checkout, "checkout", "--quiet", "HEAD^");
+  const at = join(folder, "acme/project.git");
+  t.same(createRepository(checkout, at), { from: `a clone of ${checkout}`, commits: 1 });
+  t.equal(git(at, "symbolic-ref", "HEAD"), "refs/heads/main");
+  t.equal(git(at, "show", "main:a.txt"), "one");
+});
+
+t.test("where there is no checkout a small one is made, and nothing is left beside it", async (t) => {
+  const folder = folderOf(t);
+  const at = join(folder, "acme/project.git");
+  t.same(createRepository(folder, at), { from: "made for the demo", commits: 2 });
+  t.equal(git(at, "rev-parse", "--is-bare-repository"), "true");
+  t.same(readdirSync(join(folder, "acme")), ["project.git"]);
+});
