@@ -43,9 +43,9 @@ export class HeldTracker {
     return { name: HOOK_SECRET, value: this.#secret, valueVersion: 1 };
   }
 
-  /** The texts of all comments that arrived. */
+  /** The texts of all calls that arrived. */
   get comments(): readonly string[] {
-    const arrived = this.#api.requests.filter(({ path }) => path === "/comments");
+    const arrived = this.#api.requests.filter(({ path }) => path === "/comments" || path === "/leaves");
     return arrived.map(({ text }) => commented.parse(JSON.parse(text)).text);
   }
 
@@ -81,7 +81,8 @@ export class HeldTracker {
   /** The integration with it; its issues are assigned to the person with this mail address. */
   definition(assignee: string): Readonly<Record<string, unknown>> {
     const { url } = this;
-    const text = { text: { required: true } };
+    const inputs = { text: { required: true } };
+    const to = (path: string) => ({ url: `${url}${path}`, body: { text: expr("inputs.text") } });
     const lookup = {
       request: { url: `${url}/issues?of=${expr("body.title")}` },
       capture: { title: expr("response.title") },
@@ -103,11 +104,8 @@ export class HeldTracker {
         cursor: expr("string(body.next)"),
         events: [{ forEach: expr("body.items"), raise: { opens: { line: "later", title: expr("item.title") } } }],
       },
-      actions: { comment: { request: { url: `${url}/comments`, body: { text: expr("inputs.text") } } } },
-      tools: {
-        comment: { action: "comment", inputs: text },
-        leave: { action: "comment", inputs: text, approval: true },
-      },
+      actions: { comment: { request: to("/comments") }, leave: { request: to("/leaves") } },
+      tools: { comment: { action: "comment", inputs }, leave: { action: "leave", inputs, approval: true } },
     };
   }
 }

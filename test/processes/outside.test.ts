@@ -11,77 +11,81 @@ t.test("service and runner killed while they work with the outside do nothing tw
   const poll = `/api/integrations/${integration.id}/poll`;
   const tell = (title: string, kind: "issue" | "other" = "issue") =>
     tracker.tell(integration.deliveriesUrl, { kind, title });
-  /** The next push is held until this is called. */
-  const holdPush = () => {
+  /** The next request like this is held until what is returned is called. */
+  const holdThere = (on: RegExp) => {
     let letGo = (): void => undefined;
     const after = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    codeHost.onceFaults.push({ on: PUSH, fault: { after } });
+    codeHost.onceFaults.push({ on, fault: { after } });
     return letGo;
   };
   const isOpened = ({ state, pullRequest }: TaskView) => state === "done" && pullRequest?.state === "open";
   const runner = await outside.runner(t);
   const others = ["a", "b", "c", "d", "e"];
-
-  await t.test("a call that runs, a delivery that waits for its lookup, some that were taken, a poll", async (t) => {
-    tracker.hold("/comments");
-    const called = tracker.nextTo("/comments");
-    t.ok(await tell("first"));
-    await called;
-    for (const path of ["/issues", "/items"]) tracker.hold(path);
-    const asked = [tracker.nextTo("/issues"), tracker.nextTo("/items")];
-    t.ok(await tell("second"));
-    await outside.post(`${poll}/now`);
-    await Promise.all(asked);
-    const sent = others.map((title) => tell(title, "other"));
-    await Promise.any(sent.map(async (each) => (await each) || Promise.reject(new Error("it was not taken"))));
-    await setting.restart();
-    t.ok((await Promise.all(sent)).includes(true));
-    tracker.letGo("/issues");
-    tracker.letGo("/items");
-    for (const title of others) t.ok(await tell(title, "other"), "taken, or known as a repetition");
-  });
-
+  t.ok(await tell("first"));
   const first = await outside.waiting("first");
+
   await t.test(
-    "a call that waits for a person, one whose answer its runner was not told, a poll's answer",
+    "calls that wait for a person and that run; deliveries that were taken, and that are worked; a poll",
     async (t) => {
-      t.same(await outside.calls(first.runId), ["comment failed outcome-unknown", "leave waiting"]);
-      const { runId } = await outside.task("second", ({ state }) => state === "running");
-      await until(async () => (await outside.calls(runId)).includes("comment running"));
-      runner.signal("SIGSTOP");
-      tracker.letGo("/comments");
-      await until(async () => (await outside.calls(runId)).includes("comment done"));
-      tracker.hold("/items");
-      const asked = tracker.nextTo("/items");
+      for (const path of ["/comments", "/items"]) tracker.hold(path);
+      const [called, polled] = [tracker.nextTo("/comments"), tracker.nextTo("/items")];
+      t.ok(await tell("second"));
+      await called;
+      tracker.hold("/issues");
+      const asked = tracker.nextTo("/issues");
+      t.ok(await tell("third"));
       await outside.post(`${poll}/now`);
-      await asked;
+      await Promise.all([asked, polled]);
+      const sent = others.map((title) => tell(title, "other"));
+      await Promise.any(sent.map(async (each) => (await each) || Promise.reject(new Error("it was not taken"))));
+      await setting.restart();
       tracker.letGo("/items");
-      setting.settings.LEASE_SECONDS = String(SHORT_LEASE);
-      await setting.restart(() => runner.signal("SIGCONT"));
+      t.ok((await Promise.all(sent)).includes(true));
+      for (const title of others) t.ok(await tell(title, "other"), "taken, or known as a repetition");
     },
   );
 
-  await t.test("a push, and a pull request of which the answer is lost", async (t) => {
-    const letGo = holdPush();
-    const second = await outside.waiting("second");
-    await outside.approve(second);
-    await codeHost.asking(PUSH);
-    codeHost.onceFaults.push({ on: OPEN, fault: "lose" });
-    await outside.approve(first);
-    await codeHost.asking(OPEN);
-    await setting.restart(letGo);
-    for (const title of ["first", "second"]) await outside.task(title, isOpened);
-    t.equal(codeHost.asked.filter((request) => OPEN.test(request)).length, 2, "it is found, not opened again");
-    t.match(await outside.steps(first.runId), [/^comment: .*not known whether it happened/i, "leave: done"]);
-    t.same(await outside.steps(second.runId), ["comment: done", "leave: done"], "each agent was told once of each");
-  });
+  await t.test(
+    "an answered call and a push, told to nobody; an opened pull request and a poll, without answers",
+    async (t) => {
+      const called = tracker.nextTo("/comments");
+      const [letPush, second] = [holdThere(PUSH), await outside.waiting("second")];
+      t.same(await outside.calls(second.runId), ["comment failed outcome-unknown", "leave waiting"]);
+      await outside.approve(second);
+      await codeHost.asking(PUSH);
+      tracker.letGo("/issues");
+      await called;
+      await until(async () => (await outside.read(poll)).state === "resting");
+      tracker.hold("/items");
+      const polled = tracker.nextTo("/items");
+      await outside.post(`${poll}/now`);
+      codeHost.onceFaults.push({ on: OPEN, fault: "lose" });
+      await outside.approve(first);
+      await codeHost.asking(OPEN);
+      await polled;
+      runner.signal("SIGSTOP");
+      tracker.letGo("/comments");
+      const { runId } = await outside.task("third");
+      await until(async () => (await outside.calls(runId)).includes("comment done"));
+      tracker.letGo("/items");
+      setting.settings.LEASE_SECONDS = String(SHORT_LEASE);
+      await setting.restart(() => {
+        letPush();
+        runner.signal("SIGCONT");
+      });
+      for (const title of ["first", "second"]) await outside.task(title, isOpened);
+      t.equal(codeHost.asked.filter((request) => OPEN.test(request)).length, 2, "it is found, not opened again");
+      t.same(await outside.steps(first.runId), ["comment: done", "leave: done"]);
+      t.match(await outside.steps(second.runId), [/^comment: .*not known whether it happened/i, "leave: done"]);
+    },
+  );
 
   await t.test("a runner that pushes", async (t) => {
-    t.ok(await tell("third"));
     const third = await outside.waiting("third");
-    const letGo = holdPush();
+    t.same(await outside.steps(third.runId), ["comment: done"], "its agent was told once");
+    const letGo = holdThere(PUSH);
     const pushes = codeHost.asked.filter((request) => PUSH.test(request)).length;
     await outside.approve(third);
     await codeHost.asking(PUSH, pushes + 1);
