@@ -110,7 +110,7 @@ class Host implements Runtime {
     this.reading = this.#rows;
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#identities = createIdentities(() => clock.now(), randomBytes);
-    this.#overlays = new Overlays(this.#rows);
+    this.#overlays = new Overlays(this.#rows, { freezes: options.freezes === true });
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
@@ -135,7 +135,7 @@ class Host implements Runtime {
       ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
       ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
-    this.#memories = [this.#rows, this.#pictures, this.#cells, this.feed];
+    this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed];
     this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage });
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },

@@ -1,6 +1,12 @@
 import { compareKeys } from "../storage/key-order.js";
+import { rowSpace } from "../storage/keys.js";
 import type { Change, Entry, Key, Range, Reading, Writing } from "../storage/store.js";
+import { freeze } from "./freeze.js";
 import { keyName, Overlay } from "./overlay.js";
+import type { Origin, RowMemory } from "./row-memory.js";
+
+/** Most durable rows that are remembered between two flushes. */
+const MAX_READ = 256;
 
 /** A write of the turn, and the earlier change of the same key in the open batch. */
 interface Written {
@@ -14,16 +20,25 @@ interface Written {
  * 1. Reads see all three; writes go to the open batch.
  * 2. The writes of a turn are kept together or discarded together.
  * 3. At most one batch is being committed.
+ * 4. A durable row is read once until the next flush, which alone changes what is durable, or until another node's batch
+ *    is applied. Bodies are read anew.
  */
-export class Overlays implements Writing {
+export class Overlays implements Writing, RowMemory {
   readonly #durable: Reading;
+  readonly #freezes: boolean;
+  readonly #read = new Map<string, unknown>();
   #committing = new Overlay();
   #open = new Overlay();
   /** The writes of the current turn, in order; null between turns. */
   #turn: Written[] | null = null;
 
-  constructor(durable: Reading) {
+  constructor(durable: Reading, { freezes = false }: { readonly freezes?: boolean } = {}) {
     this.#durable = durable;
+    this.#freezes = freezes;
+  }
+
+  applied(_changes: readonly Change[], origin: Origin): void {
+    if (origin === "elsewhere") this.#read.clear();
   }
 
   beginTurn(): void {
@@ -64,12 +79,26 @@ export class Overlays implements Writing {
   /** Call when the closed batch is durable. */
   flushed(): void {
     this.#committing = new Overlay();
+    this.#read.clear();
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
     const change = this.#open.get(key) ?? this.#committing.get(key);
-    if (change === undefined) return this.#durable.get<Value>(key);
+    if (change === undefined) return this.#getDurable<Value>(key);
     return change.op === "put" ? (change.value as Value) : undefined;
+  }
+
+  #getDurable<Value>(key: Key): Value | undefined {
+    if (key[1] !== rowSpace) return this.#durable.get<Value>(key);
+    const name = fullKeyName(key);
+    const known = this.#read.get(name);
+    if (known !== undefined || this.#read.has(name)) return known as Value | undefined;
+    const value = this.#durable.get<Value>(key);
+    if (ArrayBuffer.isView(value)) return value;
+    if (this.#freezes) freeze(value);
+    if (this.#read.size >= MAX_READ) this.#read.clear();
+    this.#read.set(name, value);
+    return value;
   }
 
   range<Value = unknown>(range: Range): Entry<Value>[] {
@@ -79,9 +108,12 @@ export class Overlays implements Writing {
     for (const overlay of [this.#committing, this.#open]) collect(overlay, range, changed);
     if (changed.size === 0) return this.#durable.range<Value>(range);
     const { limit, onDamaged } = range;
+    let removed = 0;
+    for (const { op } of changed.values()) if (op === "remove") removed += 1;
     const wider: Range = {
       ...range,
-      limit: limit === undefined ? undefined : limit + changed.size,
+      // What is put in the place of an entry counts for it.
+      limit: limit === undefined ? undefined : limit + removed,
       onDamaged: onDamaged && ((key) => changed.has(fullKeyName(key)) || onDamaged(key)),
     };
     const entries = this.#durable.range<Value>(wider).filter((entry) => !changed.has(fullKeyName(entry.key)));

@@ -81,7 +81,7 @@ function rangeOf(one: Extract<Step, { kind: "read" }>): Range {
 async function follow(steps: readonly Step[]): Promise<void> {
   const store = createMemoryStore();
   const cache = new RowCache(store.reading, { tables: ["often", "held"], freezes: true });
-  const layers = new Overlays(cache);
+  const layers = new Overlays(cache, { freezes: true });
   const model = new Model();
   let committing = false;
   let closed: readonly Change[] | null = null;
@@ -122,6 +122,7 @@ async function follow(steps: readonly Step[]): Promise<void> {
         one.value === null ? { op: "remove", key: one.key } : { op: "put", key: one.key, value: one.value };
       await store.commit([change]);
       cache.applied([change]);
+      layers.applied([change], "elsewhere");
       model.write(one.key, one.value);
     } else if (one.kind === "flush" && closed === null) {
       flush();
@@ -190,6 +191,21 @@ t.test("a row that is read often is read from the store once, until it changes",
   await commit();
   for (let n = 0; n < 3; n++) t.same(cache.get(at), { n: 2 });
   t.equal(under.asked, 2);
+});
+
+t.test("a row that turns read is read from the store once between two flushes, there or not", async (t) => {
+  const [at, other] = [
+    ["p", "row", "other", "a"],
+    ["p", "row", "other", "b"],
+  ];
+  const { under, layers, commit } = await cacheOver([[at, { n: 1 }]]);
+  for (let n = 0; n < 3; n++) t.same([layers.get(at), layers.get(other)], [{ n: 1 }, undefined]);
+  t.equal(under.asked, 2);
+  layers.put(other, { n: 2 });
+  t.same(layers.get(other), { n: 2 });
+  await commit();
+  for (let n = 0; n < 3; n++) t.same([layers.get(at), layers.get(other)], [{ n: 1 }, { n: 2 }]);
+  t.equal(under.asked, 4);
 });
 
 t.test("a range that is read often is read from the store once, until it changes", async (t) => {
