@@ -8,19 +8,27 @@ import { isCallEvent, toStoredEvent } from "./stored-event.js";
 export const events = table<WorkEvent>("work-event");
 /** `[team]` -> how many there are */
 const counts = table<number>("work-event-count");
+/** `[team]` -> the occurrences that go next, oldest first: finding one reads its event and those written meanwhile */
+const oldest = table<readonly string[]>("work-event-oldest");
 /** `[team, occurrence]`: those of calls of tools. They are many, and push none but each other out. */
 export const callEvents = table<WorkEvent>("call-event");
 /** `[team]` -> how many there are */
 const callCounts = table<number>("call-event-count");
+/** `[team]` -> as for other events */
+const oldestCalls = table<readonly string[]>("call-event-oldest");
+
+/** How many that go next are found at once. */
+const FOUND_AT_ONCE = 64;
 
 /** The latest events of teams of one sort. */
 interface EventLog {
   readonly events: Table<WorkEvent>;
   readonly counts: Table<number>;
+  readonly oldest: Table<readonly string[]>;
 }
 
-const workLog: EventLog = { events, counts };
-const callLog: EventLog = { events: callEvents, counts: callCounts };
+const workLog: EventLog = { events, counts, oldest };
+const callLog: EventLog = { events: callEvents, counts: callCounts, oldest: oldestCalls };
 
 /** Stores an event among the latest of its team, in the batch in which it happens. */
 export function recordEvent(writing: Writing, work: WorkEvent): void {
@@ -29,8 +37,28 @@ export function recordEvent(writing: Writing, work: WorkEvent): void {
   log.events.put(writing, workspaceId, [teamId, occurrence], toStoredEvent(work));
   const count = (log.counts.get(writing, workspaceId, teamId) ?? 0) + 1;
   if (count <= MAX_EVENTS_KEPT) return log.counts.put(writing, workspaceId, teamId, count);
-  const [oldest] = log.events.entries(writing, workspaceId, [teamId], { limit: 1 });
-  if (oldest !== undefined) writing.remove(oldest.key);
+  removeOldest(writing, log, work);
+}
+
+function removeOldest(
+  writing: Writing,
+  log: EventLog,
+  { workspaceId, teamId }: Pick<WorkEvent, "workspaceId" | "teamId">,
+): void {
+  const known = log.oldest.get(writing, workspaceId, teamId) ?? [];
+  const found = known.length > 0 ? known : findOldest(writing, log, { workspaceId, teamId });
+  const [first, ...next] = found;
+  if (first === undefined) return;
+  log.events.remove(writing, workspaceId, teamId, first);
+  log.oldest.put(writing, workspaceId, teamId, next);
+}
+
+function findOldest(
+  reading: Reading,
+  { events }: EventLog,
+  { workspaceId, teamId }: Pick<WorkEvent, "workspaceId" | "teamId">,
+): readonly string[] {
+  return events.list(reading, workspaceId, [teamId], { limit: FOUND_AT_ONCE }).map(({ occurrence }) => occurrence);
 }
 
 /** An event ends as it happens. */
@@ -44,6 +72,8 @@ function retainLog(log: EventLog) {
     endedAtMs: ({ event }) => Date.parse(event.at),
     remove: (turn, { workspaceId, teamId, occurrence }) => {
       log.events.remove(turn, workspaceId, teamId, occurrence);
+      // It may be among those that go next.
+      log.oldest.remove(turn, workspaceId, teamId);
       const count = (log.counts.get(turn, workspaceId, teamId) ?? 0) - 1;
       if (count > 0) log.counts.put(turn, workspaceId, teamId, count);
       else log.counts.remove(turn, workspaceId, teamId);

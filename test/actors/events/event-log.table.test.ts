@@ -16,7 +16,8 @@ const team = { workspaceId: "ws_1", teamId: "team_1" };
 
 t.test("of each team the latest thousand events are kept", async (t) => {
   const rows = memoryRows();
-  const more = 25;
+  // More than are found at once.
+  const more = 150;
   for (let n = 0; n < MAX_EVENTS_KEPT + more; n++) recordEvent(rows, event(n));
   recordEvent(rows, event(0, "team_2"));
   const all = listLatestEvents(rows, team, { limit: MAX_EVENTS_KEPT * 2 });
