@@ -28,6 +28,8 @@ export interface RunnerContext {
   readonly received: number;
   /** Number of the last message put into its outbox. */
   readonly sent: number;
+  /** Number of the last one removed from there; absent as long as a state of an earlier release does not say it. */
+  readonly acknowledged?: number;
   /** Fences by run id. */
   readonly claims: Readonly<Record<string, number>>;
 }

@@ -98,14 +98,14 @@ const machine = setup({
       assertEvent(event, "run.said");
       return forwardReport(event, context);
     }),
-    answerAgain: ({ context, event }) => {
+    answerAgain: assign(({ context, event }) => {
       assertEvent(event, "report.repeated");
-      answerReport(event.turn, { ack: event.ack, received: context.received });
-    },
-    acknowledge: ({ event }) => {
+      return answerReport(event.turn, { ack: event.ack, received: context.received }, context);
+    }),
+    acknowledge: assign(({ context, event }) => {
       assertEvent(event, "runner.beat");
-      acknowledge(event.turn, event.ack);
-    },
+      return acknowledge(event.turn, event.ack, context);
+    }),
     send: assign(({ context, event }) => {
       assertEvent(event, ["tell", "claim.given", "claim.dropped"]);
       return sendToRunner(event, context);

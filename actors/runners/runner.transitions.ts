@@ -15,16 +15,17 @@ import { connectedRunnerEntry, outbox } from "./runner.table.js";
 
 /** The same process connects again and continues where it was. */
 export function welcomeBack(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
-  const { turn, hello } = event;
-  acknowledge(turn, hello.received);
+  const { received } = event.hello;
+  const next = acknowledge(event.turn, received, context);
   // Numbers continue after the last that the runner received, so that it takes none for a repeat.
-  return greet(event, { ...context, sent: Math.max(context.sent, hello.received) });
+  return greet(event, received > next.sent ? { ...next, sent: received, acknowledged: received } : next);
 }
 
 /** A new process connects: what was sent to the earlier one is dropped. */
 export function welcome(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
   emptyOutbox(event.turn);
-  return greet(event, { ...context, received: 0, sent: event.hello.received });
+  const { received: sent } = event.hello;
+  return greet(event, { ...context, received: 0, sent, acknowledged: sent });
 }
 
 function greet(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
@@ -64,15 +65,15 @@ export function extendLease(turn: Turn, { leaseMs }: Pick<RunnerContext, "leaseM
 export function answerReport(
   turn: Turn<AnswerTo<RunnerReported>>,
   { ack, received }: { readonly ack: number; readonly received: number },
-): void {
-  acknowledge(turn, ack);
+  context: RunnerContext,
+): RunnerContext {
   turn.reply({ received });
+  return acknowledge(turn, ack, context);
 }
 
 export function changeSlots(event: Delivered<SlotsChanged>, context: RunnerContext): RunnerContext {
   const { turn, n, ack, slots } = event;
-  answerReport(turn, { ack, received: n });
-  const next = { ...context, received: n, slots };
+  const next = { ...answerReport(turn, { ack, received: n }, context), received: n, slots };
   offer(turn, next, true);
   return next;
 }
@@ -80,10 +81,9 @@ export function changeSlots(event: Delivered<SlotsChanged>, context: RunnerConte
 /** Forwards the runner's message to the run that it is about. */
 export function forwardReport(event: Delivered<RunReport>, context: RunnerContext): RunnerContext {
   const { turn, n, ack, said } = event;
-  answerReport(turn, { ack, received: n });
   const message: RunReported = { type: "run.said", runnerId: turn.self.id, said };
   turn.send(runRef(turn.self.partition, said.runId), message);
-  return { ...context, received: n };
+  return { ...answerReport(turn, { ack, received: n }, context), received: n };
 }
 
 /** Puts a message into the outbox, from which the edge sends it. */
@@ -120,7 +120,17 @@ export function forget(turn: Turn): void {
 }
 
 /** Removes messages from the outbox, up to the number that the runner has received. */
-export function acknowledge(turn: Turn, upTo: number): void {
+export function acknowledge(turn: Turn, ack: number, context: RunnerContext): RunnerContext {
+  const { sent, acknowledged } = context;
+  const upTo = Math.min(ack, sent);
+  if (acknowledged !== undefined && upTo <= acknowledged) return context;
+  // Numbers have no gaps, so that what is removed need not be read.
+  if (acknowledged === undefined) removeUpTo(turn, upTo);
+  else for (let n = acknowledged + 1; n <= upTo; n++) outbox.remove(turn, turn.self.partition, turn.self.id, n);
+  return { ...context, acknowledged: upTo };
+}
+
+function removeUpTo(turn: Turn, upTo: number): void {
   const taken = outbox.entries(turn, turn.self.partition, [turn.self.id], { before: [turn.self.id, upTo + 1] });
   for (const { key } of taken) turn.remove(key);
 }

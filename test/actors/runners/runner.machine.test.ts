@@ -166,6 +166,34 @@ t.test("a runner's message is accepted once, by its number, and forwarded to its
   t.same(again.answer, { received: 1 });
 });
 
+t.test(
+  "what a runner received leaves the outbox, whatever number it says, and in a state of an earlier release",
+  async (t) => {
+    const stepping = runner(["hello"]);
+    for (const runId of ["run_1", "run_2", "run_3"]) stepping.take(tell("run.assign", runId));
+    stepping.take(said(1, started, { ack: 1 }));
+    t.same(waiting(stepping), ["2 run.assign", "3 run.assign"]);
+    stepping.take(said(2, started, { ack: 0 }));
+    stepping.take(said(3, started, { ack: Number.MAX_SAFE_INTEGER - 1 }));
+    t.same(waiting(stepping), []);
+    stepping.take(tell("run.assign", "run_4"));
+    t.same(waiting(stepping), ["4 run.assign"], "an acknowledgement ahead of what was sent takes nothing of it");
+    const { acknowledged: _unsaid, ...earlier } = stepping.context<{ acknowledged: number }>();
+    stepping.restore("connected", earlier);
+    stepping.take({ type: "runner.beat", connection: "con_1", ack: 4 } as Message);
+    t.same(waiting(stepping), []);
+  },
+);
+
+t.test("a runner that comes back has received more than was sent, and numbers go on from there", async (t) => {
+  const stepping = runner(["hello", "left"]);
+  stepping.take(hello({ received: Number.MAX_SAFE_INTEGER - 9 }, "con_2"));
+  stepping.take(tell("run.assign"));
+  t.same(waiting(stepping), [`${Number.MAX_SAFE_INTEGER - 8} run.assign`]);
+  stepping.take(said(1, started, { connection: "con_2", ack: Number.MAX_SAFE_INTEGER - 8 }));
+  t.same(waiting(stepping), []);
+});
+
 t.test("a runner that drains offers no slots", async (t) => {
   const stepping = runner(["hello"]);
   t.match(offersOf(stepping.take(message("offer"))), [{ slots: 0, connected: true }]);
