@@ -21,11 +21,35 @@ export const inputsSchema = z
 export const inputsTextSchema = z
   .string()
   .max(MAX_INPUTS_CHARACTERS)
-  .refine((text) => inputsSchema.safeParse(parsed(text)).success, "must be the JSON of an object");
+  .refine((text) => findInputs(text) !== undefined, "must be the JSON of an object");
 
-/** Parses a text of {@link inputsTextSchema}. */
+/** Parses a text of {@link inputsTextSchema}. Equal texts may be the same object: nobody changes it. */
 export function parseInputs(text: string): CallInputs {
-  return inputsSchema.parse(JSON.parse(text));
+  return findInputs(text) ?? inputsSchema.parse(JSON.parse(text));
+}
+
+/** Texts whose inputs are held in memory, and characters of them; the oldest go first. */
+const MAX_PARSED = 256;
+const MAX_PARSED_CHARACTERS = 1024 * 1024;
+
+/** What was parsed last: the inputs of a call are read at each of its steps. */
+const parsedTexts = new Map<string, CallInputs>();
+let parsedCharacters = 0;
+
+/** The inputs of a text; undefined for one that holds none. */
+function findInputs(text: string): CallInputs | undefined {
+  const known = parsedTexts.get(text);
+  if (known !== undefined) return known;
+  const read = inputsSchema.safeParse(parsed(text));
+  if (!read.success) return undefined;
+  parsedTexts.set(text, read.data);
+  parsedCharacters += text.length;
+  for (const oldest of parsedTexts.keys()) {
+    if (parsedTexts.size <= MAX_PARSED && parsedCharacters <= MAX_PARSED_CHARACTERS) break;
+    parsedTexts.delete(oldest);
+    parsedCharacters -= oldest.length;
+  }
+  return read.data;
 }
 
 /** Whether the value nests at most `levels` deep; does not look deeper. */

@@ -7,6 +7,8 @@ export interface OpenCall {
   readonly asks: readonly string[];
   /** Those of `asks` that were cancelled: nobody waits under them. */
   readonly cancelled: readonly string[];
+  /** What makes it equal to another (`tool-calls/asked-digest.ts`); absent until it is taken, and in earlier releases. */
+  readonly askedDigest?: string;
 }
 
 /** `[run, call]`: written when the run passes the call on, removed when the call ends. */

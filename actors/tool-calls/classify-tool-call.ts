@@ -115,6 +115,7 @@ function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undef
   if (others.length === 0) return undefined;
   const askedDigest = toAskedDigest(ask);
   return others
+    .filter((other) => (other.askedDigest ?? askedDigest) === askedDigest)
     .map(({ callId }) => toolCalls.get(turn, partition, ask.runId, callId))
     .find((call) => call?.askedDigest === askedDigest);
 }

@@ -36,7 +36,11 @@ const REQUEST_MS = 30_000;
 /** Records the call, and asks hooks whether it may be made. */
 export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: Delivered<AskTaken>): ToolCallContext {
   const { runId, runnerId, fence } = ask;
-  insertCall(turn, ask, { integrationId: tool.integrationId, state: "vetting", rule, actsAs, inputs });
+  const taken = { integrationId: tool.integrationId, state: "vetting", rule, actsAs, inputs } as const;
+  const { askedDigest } = insertCall(turn, ask, taken);
+  const { partition, id } = turn.self;
+  const open = openCalls.get(turn, partition, runId, id);
+  if (open !== undefined) openCalls.put(turn, partition, [runId, id], { ...open, askedDigest });
   const context = { runId, runnerId, fence, vettings: 1, approved: false, runEnded: false };
   askHooks(turn, context, owner);
   return context;
