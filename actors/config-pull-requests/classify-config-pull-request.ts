@@ -4,7 +4,7 @@ import { permit, seesOutcomes } from "../access/visibility.js";
 import { isTokenOver } from "../access/workspace-token.queries.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
-import type { CodeHostProblem } from "../pull-requests/code-host-answer.js";
+import { type CodeHostProblem, toHostAnswer } from "../pull-requests/code-host-answer.js";
 import { MAX_ATTEMPTS, waitMs } from "../pull-requests/waits.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
@@ -142,15 +142,13 @@ function findPlace({ source }: ConfigPullRequestRow, turn: TurnReading) {
   return connection === undefined ? noConnection(source.repository) : { source, connection };
 }
 
-const failedToAsk = { problem: "again", why: "The code host could not be asked." } as const;
-
 function toCommitted(
   { result }: EffectEnded<CommitResult>,
   state: State,
   row: ConfigPullRequestRow,
   turn: TurnReading,
 ): ConfigPullRequestEvent {
-  const answer = result.ok ? result.output : failedToAsk;
+  const answer = toHostAnswer(result);
   if (answer.problem !== null) return toProblem(answer, state, row, turn.now);
   const found = findPlace(row, turn);
   if ("code" in found) return { type: "opening.refused", reason: found };
@@ -164,7 +162,7 @@ function toOpened(
   row: ConfigPullRequestRow,
   nowMs: number,
 ): ConfigPullRequestEvent {
-  const answer = result.ok ? result.output : failedToAsk;
+  const answer = toHostAnswer(result);
   return answer.problem === null ? { type: "opening.done", url: answer.url } : toProblem(answer, state, row, nowMs);
 }
 

@@ -7,6 +7,7 @@ import { findRequestBefore } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
 import type { AskPullRequest, BranchNotPushed, BranchPushed } from "../runs/pull-request.messages.js";
 import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
+import { toHostAnswer } from "./code-host-answer.js";
 import { COMMENT_EFFECT } from "./comment.effects.js";
 import { type FilesResult, LOOK_AT_PULL_REQUEST, type LookResult, READ_FILES } from "./look.effects.js";
 import { OPEN_PULL_REQUEST, type OpenResult } from "./open.effects.js";
@@ -165,15 +166,13 @@ function classifyEffect(
   return nothing;
 }
 
-const failedToAsk = { problem: "again", why: "The code host could not be asked." } as const;
-
 function toOpened(
   { result }: EffectEnded<OpenResult>,
   { attempts }: PullRequestContext,
   row: PullRequestRow,
   nowMs: number,
 ): PullRequestEvent {
-  const answer = result.ok ? result.output : failedToAsk;
+  const answer = toHostAnswer(result);
   if (answer.problem === null) return became(row, applyAnswer(row, { picture: answer.pullRequest, reviews: [] }));
   const { why } = answer;
   if (answer.problem === "refused") return { type: "opening.failed", why };
@@ -190,7 +189,7 @@ function toLooked(
   nowMs: number,
 ): PullRequestEvent {
   if (id !== `look ${look}`) return nothing;
-  const answer = result.ok ? result.output : failedToAsk;
+  const answer = toHostAnswer(result);
   if (answer.problem === "refused") return { type: "look.gone", untilMs: null };
   if (answer.problem !== null) return { type: "look.later", untilMs: findWait(answer, unanswered + 1, nowMs) };
   if (answer.seen !== "changed") return { type: answer.seen === "same" ? "look.same" : "look.gone", untilMs: null };
@@ -203,7 +202,7 @@ function toFilesRead(
   { reads }: PullRequestContext,
   { nowMs, subject }: { readonly nowMs: number; readonly subject: EventSubject | null },
 ): PullRequestEvent {
-  const answer = result.ok ? result.output : failedToAsk;
+  const answer = toHostAnswer(result);
   if (answer.problem === null) return { type: "files.read", files: answer.files, subject };
   const isOver = answer.problem === "refused" || (answer.problem === "again" && reads >= MAX_ATTEMPTS);
   return isOver

@@ -1,3 +1,7 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import type { EffectType } from "../../runtime/effect-type.js";
+import type { LaneLimits } from "../../runtime/lane.js";
+import type { EffectEnded } from "../../runtime/turn.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 
@@ -24,6 +28,30 @@ export async function askHost<Answer>(
     if (!(error instanceof CodeHostRefused)) throw error;
     return toProblem(error);
   }
+}
+
+/** An effect that asks the code host. Those of one installation wait for each other in the lane. */
+export function hostEffect<Input extends Asked, Answer>(
+  type: EffectType<Input, Answer | CodeHostProblem>,
+  lane: LaneLimits,
+  codeHost: CodeHost | null,
+  ask: (codeHost: CodeHost, input: Input) => Promise<Answer | CodeHostProblem>,
+): Effect {
+  return type.implement(
+    lane,
+    (input) => askHost(codeHost, input.host, (host) => ask(host, input)),
+    ({ host, installationId }) => `${host} ${installationId}`,
+  );
+}
+
+interface Asked {
+  readonly host: string;
+  readonly installationId: number;
+}
+
+/** What came of asking: an effect that failed has asked nothing that is known of. */
+export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Answer | CodeHostProblem {
+  return result.ok ? result.output : { problem: "again", why: "The code host could not be asked." };
 }
 
 function toProblem({ message: why, status, retryAtMs }: CodeHostRefused): CodeHostProblem {

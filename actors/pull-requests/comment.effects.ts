@@ -3,7 +3,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { codeHostWriteLane } from "../outbound/lanes.js";
-import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";
 
@@ -31,11 +31,7 @@ export function toCommentDigest(text: string): string {
  * after a crash.
  */
 export function commentEffect(codeHost: CodeHost | null): Effect {
-  return COMMENT_EFFECT.implement(
-    codeHostWriteLane,
-    (input) => askHost(codeHost, input.host, (host) => writeComment(host, input)),
-    ({ host, installationId }) => `${host} ${installationId}`,
-  );
+  return hostEffect(COMMENT_EFFECT, codeHostWriteLane, codeHost, writeComment);
 }
 
 async function writeComment({ pullRequests }: CodeHost, input: CommentInput): Promise<CommentResult> {

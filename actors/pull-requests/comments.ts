@@ -5,6 +5,7 @@
  */
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
+import { toHostAnswer } from "./code-host-answer.js";
 import { COMMENT_EFFECT, toCommentDigest } from "./comment.effects.js";
 import type { KeptComment, PullRequestRow } from "./pull-request.js";
 import type { KeepComment } from "./pull-request.messages.js";
@@ -58,7 +59,7 @@ export function takeComment(context: PullRequestContext, { turn, id, result }: D
   if (kept === undefined) return;
   const keep = (comment: KeptComment) =>
     changePullRequest(turn, context, { comments: { ...comments, [purpose]: comment } });
-  const answer = result.ok ? result.output : ({ problem: "again", why: "The code host could not be asked." } as const);
+  const answer = toHostAnswer(result);
   const attempts = (kept.attempts ?? 0) + 1;
   if (answer.problem === null) {
     keep({ id: answer.id, there: answer.digest, text: kept.text });

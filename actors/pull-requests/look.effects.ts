@@ -4,7 +4,7 @@ import type { CodeHost } from "../outbound/code-host.js";
 import type { RepositoryThere } from "../outbound/code-host-repository.js";
 import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
 import { codeHostLane } from "../outbound/lanes.js";
-import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 
 /** A pull request at the code host. */
 export interface PullRequestThere extends RepositoryThere {
@@ -38,11 +38,7 @@ export const READ_FILES = effect<PullRequestThere, FilesResult>("pull-request-fi
 
 /** Reads a pull request; `codeHost` is null when none is set up (any longer). */
 export function lookEffect(codeHost: CodeHost | null): Effect {
-  return LOOK_AT_PULL_REQUEST.implement(
-    codeHostLane,
-    (input) => askHost(codeHost, input.host, (host) => look(host, input)),
-    ({ host, installationId }) => `${host} ${installationId}`,
-  );
+  return hostEffect(LOOK_AT_PULL_REQUEST, codeHostLane, codeHost, look);
 }
 
 async function look({ pullRequests }: CodeHost, { number, etag, ...there }: LookInput): Promise<LookResult> {
@@ -54,12 +50,9 @@ async function look({ pullRequests }: CodeHost, { number, etag, ...there }: Look
 
 /** Reads the changed paths of a pull request. */
 export function filesEffect(codeHost: CodeHost | null): Effect {
-  return READ_FILES.implement(
-    codeHostLane,
-    (input) =>
-      askHost(codeHost, input.host, async ({ pullRequests }): Promise<FilesResult> => {
-        return { problem: null, files: await pullRequests.files(input, input.number) };
-      }),
-    ({ host, installationId }) => `${host} ${installationId}`,
-  );
+  return hostEffect(READ_FILES, codeHostLane, codeHost, readFiles);
+}
+
+async function readFiles({ pullRequests }: CodeHost, input: PullRequestThere): Promise<FilesResult> {
+  return { problem: null, files: await pullRequests.files(input, input.number) };
 }

@@ -4,7 +4,7 @@ import type { CodeHost } from "../outbound/code-host.js";
 import type { RepositoryThere } from "../outbound/code-host-repository.js";
 import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
 import { codeHostWriteLane } from "../outbound/lanes.js";
-import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toBody } from "./hosted-text.js";
 
 /** What is to be opened. */
@@ -40,11 +40,7 @@ export function openEffect({
   readonly codeHost: CodeHost | null;
   readonly baseUrl: () => string;
 }): Effect {
-  return OPEN_PULL_REQUEST.implement(
-    codeHostWriteLane,
-    (input) => askHost(codeHost, input.host, (host) => open(host, input, baseUrl())),
-    ({ host, installationId }) => `${host} ${installationId}`,
-  );
+  return hostEffect(OPEN_PULL_REQUEST, codeHostWriteLane, codeHost, (host, input) => open(host, input, baseUrl()));
 }
 
 async function open(codeHost: CodeHost, input: OpenInput, baseUrl: string): Promise<OpenResult> {

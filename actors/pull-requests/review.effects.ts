@@ -2,7 +2,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import { codeHostWriteLane } from "../outbound/lanes.js";
-import { askHost, type CodeHostProblem } from "./code-host-answer.js";
+import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
 import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";
 
@@ -23,11 +23,7 @@ export const REVIEW_EFFECT = effect<ReviewInput, ReviewResult>("pull-request-rev
  * first, so that it may run again after a crash or a lost answer.
  */
 export function reviewEffect(codeHost: CodeHost | null): Effect {
-  return REVIEW_EFFECT.implement(
-    codeHostWriteLane,
-    (input) => askHost(codeHost, input.host, (host) => writeReview(host, input)),
-    ({ host, installationId }) => `${host} ${installationId}`,
-  );
+  return hostEffect(REVIEW_EFFECT, codeHostWriteLane, codeHost, writeReview);
 }
 
 async function writeReview({ pullRequests }: CodeHost, input: ReviewInput): Promise<ReviewResult> {

@@ -6,6 +6,7 @@ import type { EffectEnded, Turn, Woken } from "../../runtime/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { timeText } from "../time-text.js";
+import { toHostAnswer } from "./code-host-answer.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
 import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
 import { listByNumber } from "./pull-request.table.js";
@@ -80,7 +81,7 @@ function findWaiting(turn: Turn, name: string): WaitingReview | undefined {
 export function takeReview(turn: Turn, { id, result }: Pick<EffectEnded<ReviewResult>, "id" | "result">): void {
   const waiting = findWaiting(turn, id);
   if (waiting === undefined) return;
-  const answer = result.ok ? result.output : ({ problem: "again", why: "The code host could not be asked." } as const);
+  const answer = toHostAnswer(result);
   if (answer.problem === null) return endReview(turn, waiting, `Review written: ${answer.url}`);
   if (answer.problem === "refused" || (answer.problem === "again" && waiting.attempts >= MAX_ATTEMPTS)) {
     return endReview(turn, waiting, `The review of ${waiting.url} could not be written there: ${answer.why}`);
