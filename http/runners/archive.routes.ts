@@ -4,12 +4,10 @@ import { type ArchiveMessage, archiveRef } from "../../actors/archives/archive.m
 import { findArchiveById, findChunk } from "../../actors/archives/archive.queries.js";
 import { CHUNK_BYTES, countChunks, MAX_PACK_BYTES } from "../../actors/archives/pack.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { isRunnerOf } from "../../actors/runners/runner.queries.js";
 import { holdsRunFrom } from "../../actors/runs/run.queries.js";
 import { sha256Hex } from "../../actors/sealer.js";
-import { bearerToken } from "../authenticate.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
-import { findPool, type PoolSource } from "./pool-bearer.js";
+import { type CallingRunner, findCallingRunner, type PoolSource } from "./pool-bearer.js";
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const MAX_CHUNKS = countChunks({ bytes: MAX_PACK_BYTES });
@@ -85,25 +83,18 @@ export function archiveRoutes(source: PoolSource): readonly Route[] {
 type RunnerRequest = Pick<RouteRequest<"public">, "params" | "header">;
 
 /** A runner that calls, and the archive that it calls about. */
-interface Calling {
-  readonly workspaceId: string;
-  readonly runnerId: string;
+interface Calling extends CallingRunner {
   readonly archive: ArchiveRow;
 }
 
 const NOTHING: Refusal = { refused: "not-found" };
 
 /** Refused `unauthenticated` without a pool's token, `not-found` for an archive or a runner that the pool has not. */
-function findCalling(source: PoolSource, { params, header }: RunnerRequest): Calling | Refusal {
-  const { reading } = source.runtime;
-  const token = bearerToken(header("authorization"));
-  const pool = token === null ? null : findPool(source, sha256Hex(token));
-  if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
-  const { workspaceId } = pool;
-  const runnerId = header("service-runner") ?? "";
-  const archive = findArchiveById(reading, workspaceId, params.archiveId ?? "");
-  if (archive === undefined || !isRunnerOf(reading, pool, runnerId)) return NOTHING;
-  return { workspaceId, runnerId, archive };
+function findCalling(source: PoolSource, request: RunnerRequest): Calling | Refusal {
+  const runner = findCallingRunner(source, request);
+  if (isRefusal(runner)) return runner;
+  const archive = findArchiveById(source.runtime.reading, runner.workspaceId, request.params.archiveId ?? "");
+  return archive === undefined ? NOTHING : { ...runner, archive };
 }
 
 async function step(source: PoolSource, request: RouteRequest<"public", Step>): Promise<Outcome> {

@@ -1,10 +1,8 @@
-import { isRunnerOf } from "../../actors/runners/runner.queries.js";
+import { isRefusal } from "../../actors/refusal.js";
 import { findHeldAttachment } from "../../actors/runs/run.queries.js";
-import { sha256Hex } from "../../actors/sealer.js";
 import { findBlob } from "../../actors/tables/blobs.js";
-import { bearerToken } from "../authenticate.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
-import { findPool, type PoolSource } from "./pool-bearer.js";
+import { findCallingRunner, type PoolSource } from "./pool-bearer.js";
 
 /** What runners fetch of the files of tasks; see `README.md`. */
 export function runnerAttachmentRoutes(source: PoolSource): readonly Route[] {
@@ -26,18 +24,14 @@ export function runnerAttachmentRoutes(source: PoolSource): readonly Route[] {
   ];
 }
 
-function getAttachment(
-  source: PoolSource,
-  { params, header }: Pick<RouteRequest<"public">, "params" | "header">,
-): Outcome {
+function getAttachment(source: PoolSource, request: Pick<RouteRequest<"public">, "params" | "header">): Outcome {
+  const calling = findCallingRunner(source, request);
+  if (isRefusal(calling)) return calling;
   const { reading } = source.runtime;
-  const token = bearerToken(header("authorization"));
-  const pool = token === null ? null : findPool(source, sha256Hex(token));
-  if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
-  const { workspaceId } = pool;
-  const runnerId = header("service-runner") ?? "";
+  const { params, header } = request;
+  const { workspaceId, runnerId } = calling;
   const claim = { runnerId, runId: header("service-run") ?? "", fence: Number(header("service-run-fence")) };
-  if (!isRunnerOf(reading, pool, runnerId) || !Number.isSafeInteger(claim.fence)) return { refused: "not-found" };
+  if (!Number.isSafeInteger(claim.fence)) return { refused: "not-found" };
   const digest = findHeldAttachment(reading, workspaceId, claim, params.attachmentId ?? "");
   const content = digest === undefined ? undefined : findBlob(reading, workspaceId, digest);
   return content === undefined
