@@ -4,11 +4,9 @@ import { actionRunRef } from "../../../actors/integration-work/action-run.messag
 import { actionRuns } from "../../../actors/integration-work/action-run.table.js";
 import { scheduleActor } from "../../../actors/integration-work/schedule.machine.js";
 import { scheduleRef } from "../../../actors/integration-work/schedule.messages.js";
-import { integrationRequestEffect } from "../../../actors/integrations/requests/integration-request.effects.js";
-import { effectSpace } from "../../../storage/keys.js";
-import { Harness } from "../../support/harness.js";
 import { expr } from "../../support/integration.js";
-import { hostThat, INTEGRATION, integrationRows, sealer, WORKSPACE } from "../../support/integration-rows.js";
+import { hostThat, INTEGRATION, WORKSPACE } from "../../support/integration-rows.js";
+import { integrationWorld } from "../../support/integration-world.js";
 
 const MINUTE_MS = 60_000;
 const url = "https://api.example.com/chat";
@@ -27,13 +25,6 @@ const task = {
 
 /** A process over the rows of an integration, whose host answers at once; each message's first answer is an error. */
 async function open(fails: boolean) {
-  const harness = new Harness({ catalogue: {} });
-  const changes = integrationRows(definition)
-    .range({ prefix: [WORKSPACE] })
-    .map(({ key, value }) => ({ op: "put" as const, key, value }));
-  const stored = harness.disk.open().commit(changes);
-  await harness.advance();
-  await stored;
   const seen = new Set<string>();
   const { sent, send } = hostThat(({ headers }) => {
     const id = headers["service-message-id"] ?? "";
@@ -41,18 +32,10 @@ async function open(fails: boolean) {
     seen.add(id);
     return { status: isFirst ? 503 : 200 };
   });
-  const start = async () => {
-    const effect = integrationRequestEffect({
-      ...{ reading: () => harness.runtime.reading, outbound: { send }, sealer, clock: harness.world.clock },
-      ...{ log: { error: (message: string) => t.fail(message) }, baseUrl: () => "https://signalbox.example" },
-    });
-    await harness.start({ actors: [actionRunActor, scheduleActor], effects: [effect] });
-  };
-  await start();
-  const rows = () => actionRuns.list(harness.durable, WORKSPACE, [INTEGRATION]);
+  const world = await integrationWorld(t, { definition, actors: [actionRunActor, scheduleActor], send });
+  const rows = () => actionRuns.list(world.harness.durable, WORKSPACE, [INTEGRATION]);
   const idsSent = () => sent.map(({ headers }) => headers["service-message-id"] ?? "");
-  const pending = () => harness.durable.range({ prefix: [WORKSPACE, effectSpace] }).length;
-  return { harness, start, rows, sent, idsSent, pending };
+  return { ...world, rows, sent, idsSent };
 }
 
 type World = Awaited<ReturnType<typeof open>>;

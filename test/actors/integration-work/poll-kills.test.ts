@@ -4,11 +4,9 @@ import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-i
 import { pollActor } from "../../../actors/integration-work/poll.machine.js";
 import { pollRef } from "../../../actors/integration-work/poll.messages.js";
 import { polls } from "../../../actors/integrations/poll.table.js";
-import { integrationRequestEffect } from "../../../actors/integrations/requests/integration-request.effects.js";
-import { effectSpace } from "../../../storage/keys.js";
-import { Harness } from "../../support/harness.js";
 import { expr } from "../../support/integration.js";
-import { hostThat, INTEGRATION, integrationRows, sealer, WORKSPACE } from "../../support/integration-rows.js";
+import { hostThat, INTEGRATION, WORKSPACE } from "../../support/integration-rows.js";
+import { integrationWorld } from "../../support/integration-world.js";
 
 const MINUTE_MS = 60_000;
 const definition = {
@@ -22,31 +20,16 @@ const definition = {
 
 /** A process that polls a host, which answers the number after the cursor; every third answer is an error. */
 async function open() {
-  const harness = new Harness({ catalogue: {} });
-  const changes = integrationRows(definition)
-    .range({ prefix: [WORKSPACE] })
-    .map(({ key, value }) => ({ op: "put" as const, key, value }));
-  const stored = harness.disk.open().commit(changes);
-  await harness.advance();
-  await stored;
   let answered = 0;
   const { send } = hostThat(({ url }) => {
     answered += 1;
     const since = Number(new URL(url).searchParams.get("since") ?? 0);
     return answered % 3 === 0 ? { status: 503 } : { body: { next: since + 1 } };
   });
-  const start = async () => {
-    const effect = integrationRequestEffect({
-      ...{ reading: () => harness.runtime.reading, outbound: { send }, sealer, clock: harness.world.clock },
-      ...{ log: { error: (message: string) => t.fail(message) }, baseUrl: () => "https://signalbox.example" },
-    });
-    await harness.start({ actors: [pollActor, deliveryIntakeActor], effects: [effect] });
-  };
-  await start();
-  const row = () => polls.get(harness.durable, WORKSPACE, INTEGRATION);
-  const cursors = () => deliveries.list(harness.durable, WORKSPACE, [INTEGRATION]).map(({ cursor }) => cursor);
-  const pending = () => harness.durable.range({ prefix: [WORKSPACE, effectSpace] }).length;
-  return { harness, start, row, cursors, pending };
+  const world = await integrationWorld(t, { definition, actors: [pollActor, deliveryIntakeActor], send });
+  const row = () => polls.get(world.harness.durable, WORKSPACE, INTEGRATION);
+  const cursors = () => deliveries.list(world.harness.durable, WORKSPACE, [INTEGRATION]).map(({ cursor }) => cursor);
+  return { ...world, row, cursors };
 }
 
 t.test(

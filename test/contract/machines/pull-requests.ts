@@ -16,6 +16,18 @@ const known = {
   reverted: "same",
 };
 
+/** The same of one that a run is about to push to. */
+const underWay = {
+  ...known,
+  "became.merged": "merged",
+  "left.none": "none",
+  "left.open": "open",
+  "left.failed": "failed",
+  "ask.refused": "same",
+  "became.closed": "closed",
+  "look.due": "same",
+};
+
 /** The table of the machine of pull requests. */
 export const pullRequestTable: MachineTable = {
   none: {
@@ -24,32 +36,15 @@ export const pullRequestTable: MachineTable = {
     "request.refused": "same",
     "pull-request.forget": "same",
   },
-  vetting: {
-    ...known,
-    "became.merged": "merged",
-    "vet.allowed": "pushing",
-    "left.none": "none",
-    "left.open": "open",
-    "left.failed": "failed",
-    "ask.refused": "same",
-    "became.closed": "closed",
-    "look.due": "same",
-  },
+  vetting: { ...underWay, "vet.allowed": "pushing" },
   pushing: {
-    ...known,
-    "became.merged": "merged",
+    ...underWay,
     "pushed.first": "opening",
     "pushed.again": "open",
     "push.retried": "vetting",
     "pull-request.limited": "same",
     "push.waits": "same",
     "push.due": "same",
-    "left.none": "none",
-    "left.open": "open",
-    "left.failed": "failed",
-    "ask.refused": "same",
-    "became.closed": "closed",
-    "look.due": "same",
   },
   opening: {
     ...known,
