@@ -197,7 +197,9 @@ export function inWords({ blocks, exported }: GeneratedModule, words: HandWords)
     );
     return { entries: kept.map(([each, below]) => [each, valueIn(each, below)]) };
   };
-  return blocks.map((block) => ({
+  // Imports are done once.
+  const kept = blocks.filter(({ type }) => type !== "import" || !words.omitsDefaults);
+  return kept.map((block) => ({
     ...block,
     attributes: block.attributes.map(([name, value]) => [name, valueIn(name, value)]),
   }));

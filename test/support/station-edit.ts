@@ -1,5 +1,5 @@
 import "@cdktn/hcl2json";
-import { loadSyntax } from "../../actors/config-pull-requests/edit/hcl-syntax.js";
+import { loadSyntax, type SyntaxNode } from "../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { type ParsedValues, parseValues } from "../../actors/config-pull-requests/edit/hcl-values.js";
 import { makeEdit, type Parsers } from "../../actors/config-pull-requests/edit/make-edit.js";
 import type {
@@ -36,12 +36,19 @@ export function treeOf(files: TreeFiles, isWhole = true): SourceTree {
 
 let known: Promise<Parsers> | undefined;
 
-/** The parsers of edits, for all tests of a file. Each text is parsed once: HCL's own parser is slow. */
+/** The parsers of edits, for all tests of a file. Each text is parsed once: they are slow. */
 export function editParsers(): Promise<Parsers> {
   known ??= loadSyntax().then((syntax) => {
     const parsed = new Map<string, Promise<ParsedValues>>();
+    const roots = new Map<string, SyntaxNode>();
     return {
-      syntax,
+      syntax: {
+        parse(text) {
+          const root = roots.get(text) ?? syntax.parse(text);
+          roots.set(text, root);
+          return root;
+        },
+      },
       parseValues(path, text) {
         const values = parsed.get(text) ?? parseValues(path, text);
         parsed.set(text, values);

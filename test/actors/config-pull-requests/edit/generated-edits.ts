@@ -196,6 +196,8 @@ function withoutStation(values: JsonObject, key: string): unknown {
   };
 }
 
+const stationShape = z.toJSONSchema(stationSchema, { io: "input", unrepresentable: "any" });
+
 /** The station as the provider would send it. */
 function meaningOf(station: JsonObject, files: Readonly<Record<string, string>>): unknown {
   const meant = (value: Json): Json => {
@@ -208,7 +210,7 @@ function meaningOf(station: JsonObject, files: Readonly<Record<string, string>>)
   };
   const { judge } = station;
   const one = Array.isArray(judge) ? { ...station, judge: judge[0] ?? null } : station;
-  const body = bodyOf(meant(one), z.toJSONSchema(stationSchema, { io: "input", unrepresentable: "any" }));
+  const body = bodyOf(meant(one), stationShape);
   return inFormC(stationSchema.parse(body));
 }
 

@@ -32,7 +32,6 @@ const forms: readonly string[] = [
   'prompt = "Do it.\\n"',
   "prompt = <<-EOT\n        Do it.\n      EOT",
   "prompt = <<EOT\nDo it.\nEOT",
-  'prompt = "Do it.\\n" # a comment',
   "",
 ];
 
