@@ -9,6 +9,9 @@ const PROPOSER = fileURLToPath(new URL("proposer.js", import.meta.url));
 /** What agents are told where they are to do better than under the live prompt. */
 export const BETTER_PROMPT = "Write the note, and list it in notes/INDEX.md.";
 
+/** Where the config of the line stands, in the form of the workspace's export. */
+export const CONFIG_SOURCE = { repository: "acme/config", path: "main.tf" };
+
 /** The team of the demo, and the tokens for it. */
 export interface Configured {
   readonly workspaceId: string;
@@ -68,6 +71,7 @@ const line = {
   key: "notes",
   name: "Notes",
   repositories: [{ name: "acme/project" }],
+  source: CONFIG_SOURCE,
   replayCheck: { mostRegressions: 0, ceiling: 1, currency: "USD" },
   stations: [
     workStation,

@@ -14,9 +14,10 @@ import { startService } from "../process/service.js";
 import { showCheck } from "./checks.js";
 import { Client } from "./client.js";
 import { CodeHost } from "./code-host/code-host.js";
-import { type Configured, configure } from "./configuration.js";
+import { CONFIG_SOURCE, type Configured, configure } from "./configuration.js";
 import { showIssue } from "./integrations.js";
 import { judge } from "./judge.js";
+import { showPick, writeConfig } from "./picks.js";
 import { connectCodeHost, REPOSITORY, showPullRequest } from "./pull-requests.js";
 import { type Received, startReceiver } from "./receiver.js";
 import { showReplays } from "./replays.js";
@@ -31,7 +32,8 @@ import { until } from "./until.js";
  * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
  * line of two stations over a real git repository, two hooks, and tasks that agents work on. An issue of a tracker is
  * worked too, with the tracker's tools, and its change becomes a pull request at a code host, which is merged. Then one of the runs is repeated under a better prompt, and a pull request that
- * plans it is checked.
+ * plans it is checked; a search finds that prompt too, and what it found is picked: it becomes a pull request against the
+ * config of the workspace.
  *
  * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
  * leaves its folder.
@@ -113,13 +115,17 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     (await firings()).items.every(({ state }) => state !== "attempting");
   const inTime = await until(isOver, ending.signal);
   const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  if (isDone) await connectCodeHost(client, codeHost, { baseUrl, repositories: [REPOSITORY] });
+  if (isDone) {
+    await connectCodeHost(client, codeHost, { baseUrl, repositories: [REPOSITORY, CONFIG_SOURCE.repository] });
+    await writeConfig(client, configured, codeHost);
+  }
   const taskId = isDone ? await showIssue(client, configured, tracker, ending.signal) : null;
   const isMerged = taskId !== null && (await showPullRequest(client, configured, { codeHost, taskId }, ending.signal));
   const replayed = isMerged ? await showReplays(client, configured, ending.signal) : null;
   const isChecked = replayed !== null && (await showCheck(client, configured, replayed, ending.signal));
-  const isSearched = isChecked && (await showSearch(client, configured, ending.signal));
-  const setId = isSearched ? replayed : null;
+  const proposed = isChecked ? await showSearch(client, configured, ending.signal) : null;
+  const isPicked = proposed !== null && (await showPick(client, configured, { codeHost, ...proposed }, ending.signal));
+  const setId = isPicked ? replayed : null;
   if (setId === null) line("demo", "this is not how it should have come out");
   if (ends.exit || setId === null) return setId === null ? 1 : 0;
   lookAround(baseUrl, configured, setId);

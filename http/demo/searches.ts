@@ -35,8 +35,18 @@ interface Search {
   readonly candidates: readonly Candidate[];
 }
 
-/** Searches, and prints what comes out; returns whether it is as expected. */
-export async function showSearch(client: Client, configured: Configured, signal: AbortSignal): Promise<boolean> {
+/** What a search proposed. */
+export interface Proposed {
+  readonly searchId: string;
+  readonly candidateId: string;
+}
+
+/** Searches, and prints what comes out; returns what it proposed, null when it is not as expected. */
+export async function showSearch(
+  client: Client,
+  configured: Configured,
+  signal: AbortSignal,
+): Promise<Proposed | null> {
   const team = `/api/teams/${configured.teamId}`;
   const setId = await openSet(client, configured);
   line("demo", "");
@@ -45,13 +55,15 @@ export async function showSearch(client: Client, configured: Configured, signal:
     ...{ setId, budget: BUDGET, agent: { harness: workStation.harness }, objective: "success" },
   });
   const read = () => client.get<Search>(`${team}/searches/${started.id}`);
-  if (!(await until(async () => hasEnded(await read()), signal))) return false;
+  if (!(await until(async () => hasEnded(await read()), signal))) return null;
   const { split, seed, candidates, best, ending, spent } = await read();
   line("search", `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out, unseen by its agent`);
   for (const candidate of [seed, ...candidates]) show(candidate);
   const said = best?.seed === true ? "the live config: nothing better is confirmed by so few tasks" : best?.name;
   line("search", `it ended (${ending}) for ${spent.amount} ${spent.currency}; its best is ${said}`);
-  return ending === "iterations-used" && best?.seed === true && candidates[0]?.searchScore === 1;
+  const [proposed] = candidates;
+  const isExpected = ending === "iterations-used" && best?.seed === true && proposed?.searchScore === 1;
+  return isExpected ? { searchId: started.id, candidateId: proposed.candidateId } : null;
 }
 
 function hasEnded({ state }: Search): boolean {

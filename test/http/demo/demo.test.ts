@@ -139,7 +139,7 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
   t.match(demo.out, /issue +it is Done there; calls: set_state done, comment done, read_issue done\n/);
   t.match(
     demo.out,
-    /pull +the workspace is connected to the code host 127\.0\.0\.1:\d+, whose app reaches acme\/project\n/,
+    /pull +the workspace is connected to the code host 127\.0\.0\.1:\d+, whose app reaches acme\/project,acme\/config\n/,
   );
   t.match(
     demo.out,
@@ -161,6 +161,12 @@ t.test("the demo ends as it should: tasks done, two sent back, one veto, every r
   t.match(demo.out, /search seed: 75 % of searched tasks, 50 % of held-out ones/);
   t.match(demo.out, /search write-the-note-and: 100 % of searched tasks \(within-noise\), 100 % of held-out ones/);
   t.match(demo.out, /search it ended \(iterations-used\) for 0\.\d+ USD; its best is the live config/);
+  t.match(
+    demo.out,
+    /pick +the candidate is picked; the service opened "Config of station work of line notes: write-the-note-and"/,
+  );
+  t.match(demo.out, /pick +Gain on held-out tasks: 50\.0 points .* n = 2 tasks: fewer than 5 tasks/);
+  t.match(demo.out, /diff +-Write the note\.\n.*\n.*diff +\+Write the note, and list it in notes\/INDEX\.md\.\n/);
   t.same(readdirSync(demo.temporary), []);
 });
 

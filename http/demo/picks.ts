@@ -1,0 +1,65 @@
+import type { Client } from "./client.js";
+import type { CodeHost } from "./code-host/code-host.js";
+import { CONFIG_SOURCE, type Configured } from "./configuration.js";
+import { line } from "./show.js";
+import { until } from "./until.js";
+
+/**
+ * The candidate that a search's agent proposed is picked. The config of the workspace stands as HCL in a repository, as it
+ * is exported; the pull request changes in it what the candidate changes.
+ */
+
+interface ConfigPullRequest {
+  readonly id: string;
+  readonly state: string;
+  readonly url: string | null;
+  readonly branch: string;
+  readonly reason: { readonly code: string; readonly message: string } | null;
+}
+
+interface Exported {
+  readonly files: readonly { readonly path: string; readonly content: string }[];
+}
+
+/** Most lines of the diff that are printed. */
+const MAX_LINES = 40;
+
+/** Writes the workspace's config into its repository, as it is exported. */
+export async function writeConfig(client: Client, { workspaceId }: Configured, codeHost: CodeHost): Promise<void> {
+  const { files } = await client.get<Exported>(`/api/resources/workspaces/${workspaceId}/export`);
+  const written = Object.fromEntries(files.map(({ path, content }) => [path, content]));
+  await codeHost.work.addRepository(CONFIG_SOURCE.repository, written);
+  const { repository, path } = CONFIG_SOURCE;
+  line("pick", `the workspace's config is written to ${repository}; its line names ${path} there as its source`);
+}
+
+/** Picks a candidate, and prints the pull request and what it changes; returns whether it is as expected. */
+export async function showPick(
+  client: Client,
+  { teamId }: Configured,
+  { codeHost, searchId, candidateId }: { codeHost: CodeHost; searchId: string; candidateId: string },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const team = `/api/teams/${teamId}`;
+  const { body: picked } = await client.post(`${team}/searches/${searchId}/candidates/${candidateId}/pick`, {});
+  const read = () => client.get<ConfigPullRequest>(`${team}/config-pull-requests/${picked.id}`);
+  if (!(await until(async () => (await read()).state !== "opening", signal))) return false;
+  const { state, url, branch, reason } = await read();
+  const repository = codeHost.work.repositories.get(CONFIG_SOURCE.repository);
+  const pull = codeHost.work.pulls.find(({ head }) => head === branch);
+  if (state !== "opened" || repository === undefined || pull === undefined) {
+    line("pick", `it is ${state}: ${reason?.code} ${reason?.message}`);
+    return false;
+  }
+  line("pick", `the candidate is picked; the service opened "${pull.title}": ${url}`);
+  for (const text of said(pull.body ?? "")) line("pick", text);
+  const diff = await repository.git("diff", `${repository.defaultBranch}...${branch}`);
+  for (const text of diff.split("\n").slice(0, MAX_LINES)) line("diff", text);
+  return (await repository.commits(repository.defaultBranch, branch)).length === 1;
+}
+
+/** What it says of the gains and of what got worse. */
+function said(body: string): readonly string[] {
+  const lines = body.split("\n").map((text) => text.replaceAll("**", ""));
+  return lines.filter((text) => /^- (?!\[)|^### What got worse/.test(text)).map((text) => text.replace(/^(-|#+) /, ""));
+}
