@@ -25,7 +25,7 @@ interface InboxTask extends FoundTask {
 }
 
 /** Milliseconds between two deeds of one client. */
-const PACE_MS = { secrets: 25, tasks: 150, notes: 70, deliveries: 400, merges: 1_000, inbox: 250 };
+const PACE_MS = { secrets: 25, tasks: 150, changes: 500, notes: 70, deliveries: 400, merges: 1_000, inbox: 250 };
 /** Clients that create at the same time. */
 const CREATORS = 6;
 const PAGE = 200;
@@ -52,6 +52,7 @@ export class Load {
     await Promise.all([
       ...Array.from({ length: CREATORS }, () => until(PACE_MS.secrets, () => this.#createSecret(chance))),
       until(PACE_MS.tasks, () => this.openTask(chance)),
+      until(PACE_MS.changes, () => this.#open("code", 0)),
       until(PACE_MS.notes, () => this.#addNote(chance)),
       until(PACE_MS.deliveries, () => this.#deliver()),
       until(PACE_MS.merges, () => this.#options.codeHost.merge(chance)),
@@ -79,8 +80,11 @@ export class Load {
 
   /** Opens a task with a description of that many characters. */
   async openTask(chance: Chance, length = chance.pick([0, 100, 5_000])): Promise<void> {
+    await this.#open(chance.pick(taskKinds), length);
+  }
+
+  async #open(kind: (typeof taskKinds)[number], length: number): Promise<void> {
     const { client, ledger, teamId } = this.#options;
-    const kind = chance.pick(taskKinds);
     const key = this.#nextKey("task");
     const title = `${kind}-${key}`;
     const body = { title, line: kind === "code" ? "code" : "plain", description: "x".repeat(length) };
