@@ -1,9 +1,23 @@
+import { createHmac } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import t from "tap";
 import { readCommands } from "../../support/page-commands.js";
 import { workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
+import { until } from "../../support/until.js";
 
 /** The commands of the pages of shipped integrations are sent as they stand there. Nothing is sent to their hosts. */
+
+/** What a page puts for the secret that deliveries are signed with; it is written so. */
+const SECRET = "<the signing secret>";
+
+/** The body that the shell makes of the page's `BODY='…'`, at a time in seconds. */
+async function bodyOf(page: string, seconds: number): Promise<string> {
+  const [, written = ""] = /^ {4}BODY=('.*?')(?: AT=.*)?$/ms.exec(await readFile(page, "utf8")) ?? [];
+  return written.replace("'$(date +%s)'", `${seconds}`).replace(/^'|'$/g, "");
+}
+
+const sign = (content: string) => createHmac("sha256", SECRET).update(content).digest("hex");
 
 t.test("each page leads to an integration that can be tried", async (t) => {
   const service = await startTestService(t);
@@ -11,6 +25,7 @@ t.test("each page leads to an integration that can be tried", async (t) => {
   const { workspaceId } = await workspaceWithTeam(owner);
   const work = { key: "work", name: "Work", kind: "work" };
   const line = { key: "fix", name: "Fix", repositories: [{ name: "acme/app" }], stations: [work] };
+  const addresses: Record<string, string> = {};
   for (const name of ["tracker", "chat", "issues"]) {
     const commands = await readCommands(`docs/integrations/${name}/README.md`);
     t.ok(commands.length > 3);
@@ -27,8 +42,27 @@ t.test("each page leads to an integration that can be tried", async (t) => {
         .replace("<integration id>", integrationId);
       const reply = await owner.request(method, at, body, { "idempotency-key": `${name}-${index}`, ...headers });
       t.ok(reply.status >= 200 && reply.status < 300, `${method} ${at} answering ${reply.status} ${reply.text}`);
-      if (path.endsWith("/integrations")) integrationId = String(reply.body?.id);
+      if (path.endsWith("/integrations")) {
+        integrationId = String(reply.body?.id);
+        addresses[name] = `/api/integrations/${integrationId}/deliveries`;
+      }
       if (path.endsWith("/try")) t.match(reply.body, { state: "done", entries: [{ outcome: "opened" }] }, name);
     }
   }
+
+  const seconds = Math.floor(service.runtime.clock.now() / 1_000);
+  const { tracker = "", chat = "" } = addresses;
+  const issue = await bodyOf("docs/integrations/tracker/README.md", seconds);
+  const signed = { "linear-signature": sign(issue) };
+  t.equal((await service.anonymous.request("POST", tracker, issue, signed)).status, 202);
+  await until("the signed issue to open a task", async () => {
+    const { items } = (await owner.request("GET", `${tracker}?state=done`)).body ?? {};
+    return Array.isArray(items) && items.length === 1;
+  });
+  const question = await bodyOf("docs/integrations/chat/README.md", seconds);
+  const answered = await service.anonymous.request("POST", chat, question, {
+    "x-slack-request-timestamp": String(seconds),
+    "x-slack-signature": `v0=${sign(`v0:${seconds}:${question}`)}`,
+  });
+  t.same([answered.status, JSON.parse(answered.text)], [200, { challenge: "hello" }]);
 });
