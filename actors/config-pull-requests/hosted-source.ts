@@ -12,8 +12,10 @@ export interface HostedSource extends SourceTree {
 
 /** Most files that one edit reads; a repository with more is not read. */
 const MAX_READS = 500;
+/** Most that it reads of all of them, in UTF-16 code units, which are kept for as long as it lasts; one file more goes over. */
+const MAX_READ_LENGTH = 16 * 1024 * 1024;
 
-/** More files would have to be read than {@link MAX_READS}. */
+/** More would have to be read than {@link MAX_READS} and {@link MAX_READ_LENGTH}, or than the code host lists. */
 export class TooManyReads extends Error {
   override readonly name = "TooManyReads";
 }
@@ -25,6 +27,7 @@ export function hostedSource(
   { head, path }: { readonly head: HostedHead; readonly path: string },
 ): HostedSource {
   const files = new Map<string, Promise<string | null>>();
+  let length = 0;
   let listed: ReturnType<typeof readEntries> | null = null;
   const readEntries = async () => {
     const { entries, isCut } = await sources.readTree(there, head.tree, true);
@@ -35,7 +38,8 @@ export function hostedSource(
     const all: HostedEntry[] = [];
     let [tree, folder] = [head.tree, ""];
     for (const name of of.split("/")) {
-      const { entries } = await sources.readTree(there, tree, false);
+      const { entries, isCut } = await sources.readTree(there, tree, false);
+      if (isCut) throw new TooManyReads(`more entries in ${folder === "" ? "its root" : folder} than are listed`);
       all.push(...entries.map((entry) => ({ ...entry, path: `${folder}${entry.path}` })));
       const next = entries.find((entry) => entry.path === name && entry.mode === FOLDER);
       if (next === undefined) break;
@@ -56,7 +60,12 @@ export function hostedSource(
       const known = files.get(file);
       if (known !== undefined) return known;
       if (files.size >= MAX_READS) return Promise.reject(new TooManyReads(`more than ${MAX_READS} files`));
-      const read = sources.readFile(there, { path: file, commit: head.commit }).then(toText);
+      if (length > MAX_READ_LENGTH) return Promise.reject(new TooManyReads("files of more than 16 MiB to be read"));
+      const read = sources.readFile(there, { path: file, commit: head.commit }).then((bytes) => {
+        const text = toText(bytes);
+        length += text?.length ?? 0;
+        return text;
+      });
       files.set(file, read);
       return read;
     },

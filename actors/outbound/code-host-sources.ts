@@ -111,8 +111,8 @@ function readMethods(parts: RepositoryCallParts) {
       const path = `/git/trees/${tree}${isDeep ? "?recursive=1" : ""}`;
       const answer = await call(there, { what: "a tree", path, maxBytes: MAX_TREE_BYTES });
       const json = expectStatus(name, answer, 200);
-      // A list of more bytes than are read is no JSON.
-      if (json === undefined) return { entries: [], isCut: true };
+      // A list of more bytes than are read is no JSON; that of a single folder is never so long.
+      if (json === undefined && isDeep) return { entries: [], isCut: true };
       const { tree: entries, truncated } = readAs(name, treeSchema, json);
       return { entries, isCut: truncated };
     },

@@ -1,0 +1,49 @@
+import t from "tap";
+import { hostedSource, TooManyReads } from "../../../actors/config-pull-requests/hosted-source.js";
+import { type CodeHostSources, createSources } from "../../../actors/outbound/code-host-sources.js";
+
+const sha = "a".repeat(40);
+const there = { installationId: 7, repository: "acme-inc/infra" };
+const at = { head: { commit: sha, tree: sha, parents: [], branch: "main" }, path: "lines/dev.tf" };
+
+/** A code host that answers each request with one JSON value, or with text that is none. */
+function answering(answer: (url: string) => unknown): CodeHostSources {
+  return createSources({
+    ...{
+      name: "code.example",
+      apiUrl: "https://api.code.example",
+      appToken: () => "app",
+      paced: async () => undefined,
+    },
+    tokens: { of: async () => "token", forget: () => undefined },
+    ask: async ({ url }) => ({ status: 200, json: answer(url), etag: null, next: null }),
+  });
+}
+
+t.test("what an edit reads is kept in memory, so it reads so much of a repository and no more", async (t) => {
+  const content = Buffer.alloc(1024 * 1024, "x").toString("base64");
+  const asked: string[] = [];
+  const sources = answering((url) => {
+    asked.push(url);
+    return { type: "file", encoding: "base64", size: 1024 * 1024, content };
+  });
+  const source = hostedSource({ sources }, there, at);
+  for (let n = 0; n <= 16; n += 1) t.equal((await source.read(`${n}.tf`))?.length, 1024 * 1024);
+  await t.rejects(source.read("17.tf"), new TooManyReads("files of more than 16 MiB to be read"));
+  t.equal((await source.read("3.tf"))?.length, 1024 * 1024, "what is known stays so");
+  t.equal(asked.length, 17);
+});
+
+t.test("a folder that is not listed whole may hold anything: nothing is said of it", async (t) => {
+  const cut = (url: string) => ({
+    truncated: url.includes("recursive") || url.endsWith("b".repeat(40)),
+    tree: [{ path: url.endsWith("b".repeat(40)) ? "dev.tf" : "lines", mode: "040000", sha: "b".repeat(40) }],
+  });
+  const source = hostedSource({ sources: answering(cut) }, there, at);
+  await t.rejects(source.list(), new TooManyReads("more entries in lines/ than are listed"));
+});
+
+t.test("an answer that is no list is none of a repository without files", async (t) => {
+  const source = hostedSource({ sources: answering(() => undefined) }, there, at);
+  await t.rejects(source.list(), { name: "CodeHostRefused", status: null });
+});
