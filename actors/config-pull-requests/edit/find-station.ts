@@ -7,6 +7,7 @@ import {
   innerOf,
   type Member,
   type SyntaxNode,
+  textOf,
 } from "./hcl-syntax.js";
 import type { WantedStation } from "./station-edit.js";
 
@@ -60,11 +61,15 @@ export function memberNamed({ members }: Holder, name: string): Member | undefin
   return members.find((each) => each.name === name);
 }
 
-/** Refuses a holder with a name twice: HCL keeps the last of an object. */
+/** Refuses a holder with a name twice, of which HCL keeps the last, and one with a name that may be that of another. */
 export function refuseRepeated(source: Source, { members }: Holder): void {
-  const seen = new Set<string | null>();
+  const seen = new Set<string>();
   for (const { name, nameNode } of members) {
-    if (name !== null && seen.has(name)) {
+    if (name === null) {
+      const expression = textOf(source.text, nameNode);
+      refuse("ambiguous", `At ${placeOf(source, nameNode)}, a name is not written out: it may be any.`, { expression });
+    }
+    if (seen.has(name)) {
       refuse("ambiguous", `At ${placeOf(source, nameNode)}, ${name} stands a second time.`, { attribute: name });
     }
     seen.add(name);

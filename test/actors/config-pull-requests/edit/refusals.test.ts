@@ -213,6 +213,13 @@ const table: readonly Refused[] = [
     files: main(line('model = "m"\n      "model" = "m"')),
     ...{ code: "ambiguous", message: /main\.tf:9.*second/, attribute: "model" },
   },
+  ...['("model") = "x"', '"mod\\u0065l" = "x"', `"${OPEN}"model"}" = "x"`, "(var.name) = 1"].map(
+    (member): Refused => ({
+      says: `a key that may be any: ${member}`,
+      files: main(line(`model = "m"\n      ${member}`)),
+      ...{ code: "ambiguous", message: /main\.tf:9.*not written out/, expression: member.split(" = ")[0] ?? "" },
+    }),
+  ),
   {
     says: "a comment that would be lost",
     files: main(line('skills = [\n        # why\n        "a",\n      ]')),
