@@ -6,12 +6,12 @@ import type { TreeEntry } from "./station-edit.js";
 /** `file("${path.module}/prompts/plan.md")`, of a path that is written out. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
 
-/** The path of the file whose text an expression is; null for any other expression. */
+/** The path of the file whose text an expression is; null for any other expression, and where HCL reads it in another form. */
 export function fileOf({ path, text }: Source, expression: SyntaxNode): string | null {
   const inner = innerOf(expression);
   if (inner.type !== "function_call") return null;
   const written = FILE.exec(textOf(text, inner))?.[1];
-  return written === undefined ? null : posix.join(dirname(path), written);
+  return written === undefined || written !== written.normalize("NFC") ? null : posix.join(dirname(path), written);
 }
 
 /** Refuses a file that is not right within the module: outside its folder, not there, or behind a symlink. */

@@ -43,18 +43,25 @@ type Part = string | null | typeof MODULE;
 
 function partsOf(text: string, expression: SyntaxNode): readonly Part[] {
   const inner = innerOf(expression);
-  if (inner.type === "literal_value" || inner.type === "string_lit") return [textOf(text, inner).replace(/^"|"$/g, "")];
+  if (inner.type === "literal_value" || inner.type === "string_lit") {
+    return [readPart(textOf(text, inner).replace(/^"|"$/g, ""))];
+  }
   const written = textOf(text, inner).trim();
   if (written === "path.module") return [MODULE];
   if (inner.type !== "quoted_template") return [null];
   let at = inner.start + 1;
   const parts: Part[] = [];
   for (const each of inner.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
-    parts.push(text.slice(at, each.start));
+    parts.push(readPart(text.slice(at, each.start)));
     parts.push(/^\$\{~?\s*path\.module\s*~?\}$/.test(textOf(text, each)) ? MODULE : null);
     at = each.end;
   }
-  return [...parts, text.slice(at, inner.end - 1)].filter((each) => each !== "");
+  return [...parts, readPart(text.slice(at, inner.end - 1))].filter((each) => each !== "");
+}
+
+/** A part that is written with escapes is not looked into. HCL has texts in Unicode's form C. */
+function readPart(written: string): string | null {
+  return written.includes("\\") ? null : written.normalize("NFC");
 }
 
 /** The signs of a pattern stand for anything. */

@@ -176,6 +176,7 @@ const table: readonly Refused[] = [
     ["with its folder", "lines/b.tf", `data "archive_file" "a" {\n  source_dir = "${OPEN}path.module}/prompts"\n}\n`],
     ["over a symlink", "lines/b.tf", `locals {\n  p = ${module("link/plan.md")}\n}\n`],
     ["by any name", "lines/b.tf", "locals {\n  p = file(var.path)\n}\n"],
+    ["by a name with escapes", "lines/b.tf", `locals {\n  p = ${module("prompts/pl\\u0061n.md")}\n}\n`],
   ].map(
     ([where = "", path = "", content = ""]): Refused => ({
       says: `a file that is read elsewhere, ${where}`,
@@ -183,6 +184,11 @@ const table: readonly Refused[] = [
       ...{ code: "ambiguous", message: new RegExp(`elsewhere too: at ${path}`), attribute: "prompt", ...prompt },
     }),
   ),
+  {
+    says: "a file whose name HCL reads in another form than it is written in",
+    files: { [EDITED_PATH]: line(`prompt = ${module("e\u0301.md")}`), "lines/e\u0301.md": "Do it.\n" },
+    ...{ code: "computed", message: /main\.tf:8/, attribute: "prompt", ...prompt },
+  },
   {
     says: "a file that has changed",
     files: prompted(`prompt = ${read}`, { "lines/prompts/plan.md": "Do that.\n" }),
