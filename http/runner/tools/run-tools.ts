@@ -10,7 +10,7 @@ import { awaitCall } from "./await-call.js";
 import type { ServedTool } from "./mcp-server.js";
 import { Pace } from "./pace.js";
 import type { ToolCalls } from "./tool-calls.js";
-import { ToolSocket } from "./tool-socket.js";
+import type { ToolSocket } from "./tool-socket.js";
 
 /** The MCP server with the service's own tools. */
 export const OWN_SERVER = "signalbox";
@@ -45,6 +45,8 @@ export class RunTools {
     const pace = new Pace(options.clock);
     const mcpServers: Record<string, object> = {};
     for (const [name, tools] of toServers(job.tools ?? [], options)) {
+      // Loaded with the first run that has tools: the server's library takes a quarter of a runner's start.
+      const { ToolSocket } = await import("./tool-socket.js");
       const socket = await ToolSocket.open(join(folder.tools, `${sockets.length}`), {
         name,
         tools,
