@@ -34,7 +34,14 @@ export interface SideFigures {
   readonly scored: number;
   readonly tasks: number;
   /** Of a scored copy; null where it is not known. */
-  readonly cost: Money | null;
+  readonly cost: CostFigures | null;
+}
+
+/** What a scored copy cost, with its 95 % interval over the tasks whose cost is known. */
+export interface CostFigures extends Money {
+  /** In the same currency. */
+  readonly low: number;
+  readonly high: number;
 }
 
 /** Both sides on the same tasks. */

@@ -114,8 +114,10 @@ function showSuccess({ success, scored, tasks }: SideFigures): string {
   return `${percent(success.rate)} (${percent(success.low)} to ${percent(success.high)}), n = ${tasks} tasks, ${scored} runs`;
 }
 
-function showCost({ cost, scored }: SideFigures): string {
-  return cost === null ? "not known" : `${toAmount(cost.amount)} ${cost.currency}, n = ${scored} runs`;
+function showCost({ cost, scored, tasks }: SideFigures): string {
+  if (cost === null) return "not known";
+  const { amount, low, high, currency } = cost;
+  return `${toAmount(amount)} (${toAmount(low)} to ${toAmount(high)}) ${currency}, n = ${tasks} tasks, ${scored} runs`;
 }
 
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {

@@ -1,11 +1,14 @@
 import type {
   ComparedFigures,
+  CostFigures,
   Evidence,
   FindPickedConfig,
   SideFigures,
 } from "../config-pull-requests/picked-config.js";
 import { compare, fromText } from "../fraction.js";
+import { toAmount } from "../money.js";
 import type { PairTally } from "../statistics/comparison.js";
+import { costInterval } from "../statistics/cost-interval.js";
 import type { HeldOutFigures, SearchedFigures } from "./rules/candidate-figures.js";
 import { onlyOnSeenTasks } from "./rules/standing.js";
 import { type SearchCandidateRow, type SearchRow, toBlock } from "./search.js";
@@ -54,9 +57,15 @@ function compareSearched(live: SearchedFigures | null, own: SearchedFigures): Co
 
 function searchedSide(figures: SearchedFigures | null): SideFigures {
   return {
-    ...{ success: figures?.searchInterval ?? null, cost: figures?.costPerRun ?? null },
+    ...{ success: figures?.searchInterval ?? null, cost: figures === null ? null : toCost(figures) },
     ...{ scored: figures?.searchScored ?? 0, tasks: figures?.searchTasks ?? 0 },
   };
+}
+
+function toCost({ costPerRun, tasks }: SearchedFigures): CostFigures | null {
+  const interval = costInterval(tasks.flatMap(({ cost }) => (cost === null ? [] : [fromText(cost)])));
+  if (costPerRun === null || interval === null) return null;
+  return { ...costPerRun, low: toAmount(interval.low), high: toAmount(interval.high) };
 }
 
 function compareHeldOut(live: HeldOutFigures | null, own: HeldOutFigures): ComparedFigures {

@@ -15,7 +15,7 @@ const baseUrl = "https://here.example";
 
 const side = (rate: number, amount: number | null, tasks = 6): SideFigures => ({
   ...{ success: { rate, low: rate - 0.1, high: rate + 0.1 }, scored: 2 * tasks, tasks },
-  cost: amount === null ? null : { amount, currency: "EUR" },
+  cost: amount === null ? null : { amount, low: amount - 0.25, high: amount + 0.25, currency: "EUR" },
 });
 const gainOf = (gain: number, more: Partial<Gain> = {}): Gain => ({
   ...{ gain, low: gain - 0.1, high: gain + 0.1, verdict: "better", minGain: 0.05, tasks: 6, few: false },
@@ -52,13 +52,13 @@ t.test(
       "What the search's agent said of it: It reads first.",
       "| harness | changed | command | claude |",
       "| success, tasks it was chosen by | 50.0 % (40.0 % to 60.0 %), n = 6 tasks, 12 runs | 75.0 % (65.0 % to 85.0 %), n = 6 tasks, 12 runs |",
-      "| cost of a run, tasks it was chosen by | 1.20 EUR, n = 12 runs | 1.50 EUR, n = 12 runs |",
+      "| cost of a run, tasks it was chosen by | 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs | 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs |",
       "| success, held-out tasks | 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs | 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs |",
       "- **Gain on held-out tasks: -10.0 points (-20.0 points to 0.0 points), n = 5 tasks: within noise, where 5.0 points count as real.** Nothing was chosen by them.",
       "- Gain on the tasks it was chosen by: 25.0 points (15.0 points to 35.0 points), n = 6 tasks: better, where 5.0 points count as real. The best of many useless candidates gains here too.",
       "- A run on held-out tasks costs no less beyond chance, n = 5 tasks.",
       "- **The gain showed only on tasks that the candidate was chosen by.**",
-      "- A run on tasks it was chosen by costs more: 1.20 EUR, n = 12 runs, now 1.50 EUR, n = 12 runs.",
+      "- A run on tasks it was chosen by costs more: 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs, now 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs.",
       "- 1 of 6 tasks it was chosen by succeeded less often than under the live config.",
       "- The judge found the work on 2 of 5 tasks it was chosen by worse, side by side.",
       "- Success on held-out tasks: 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs, now 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs.",

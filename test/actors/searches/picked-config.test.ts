@@ -67,8 +67,13 @@ t.test(
       evidence: {
         objective: "success",
         searched: {
-          live: { success: { rate: 0.25 }, scored: 4, tasks: 4, cost: { amount: 0.1, currency: "EUR" } },
-          candidate: { success: { rate: 0.75 }, scored: 4, tasks: 4, cost: { amount: 0.2 } },
+          live: {
+            success: { rate: 0.25 },
+            scored: 4,
+            tasks: 4,
+            cost: { amount: 0.1, low: 0.1, high: 0.1, currency: "EUR" },
+          },
+          candidate: { success: { rate: 0.75 }, scored: 4, tasks: 4, cost: { amount: 0.2, low: 0.2, high: 0.2 } },
           gain: { gain: 0.5, tasks: 4, few: true },
           worse: { tasks: 1, of: 4 },
         },
