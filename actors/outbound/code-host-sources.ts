@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import {
   type Call,
@@ -77,6 +78,8 @@ export interface CodeHostSources {
 export const MAX_FILE_BYTES = 1024 * 1024;
 /** Longest list of a tree, in bytes: GitHub's own limit is 7 MB. */
 const MAX_TREE_BYTES = 8 * 1024 * 1024;
+/** Entries of a tree that are checked in one go, while all else waits: it may have 100,000. */
+const ENTRIES_AT_ONCE = 2_000;
 
 /** A client for commits and files, by Git's data and the contents of the code host. */
 export function createSources(parts: RepositoryCallParts): CodeHostSources {
@@ -113,7 +116,12 @@ function readMethods(parts: RepositoryCallParts) {
       const json = expectStatus(name, answer, 200);
       // A list of more bytes than are read is no JSON; that of a single folder is never so long.
       if (json === undefined && isDeep) return { entries: [], isCut: true };
-      const { tree: entries, truncated } = readAs(name, treeSchema, json);
+      const { tree: listed, truncated } = readAs(name, treeSchema, json);
+      const entries: HostedEntry[] = [];
+      for (let at = 0; at < listed.length; at += ENTRIES_AT_ONCE) {
+        if (at > 0) await setImmediate();
+        entries.push(...readAs(name, entriesSchema, listed.slice(at, at + ENTRIES_AT_ONCE)));
+      }
       return { entries, isCut: truncated };
     },
     async readFile(there, { path, commit }) {
@@ -190,9 +198,10 @@ const commitSchema = z.object({ sha, tree: z.object({ sha }), parents: z.array(z
   }),
 );
 const treeSchema = z.object({
-  tree: z.array(z.object({ path: z.string().min(1).max(4_096), mode: z.string().max(10), sha })),
+  tree: z.custom<readonly unknown[]>(Array.isArray),
   truncated: z.boolean().default(false),
 });
+const entriesSchema = z.array(z.object({ path: z.string().min(1).max(4_096), mode: z.string().max(10), sha }));
 /** A file whose content is in the answer. */
 const fileSchema = z.object({
   type: z.literal("file"),

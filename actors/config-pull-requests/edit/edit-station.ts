@@ -1,5 +1,6 @@
 import { Worker } from "node:worker_threads";
 import type { Asked, Told } from "./edit-worker.js";
+import { packList } from "./packed-list.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./station-edit.js";
 
 /** How long an edit may compute without asking for a file: HCL's own parser takes up to 30 s for the largest one, twice. */
@@ -39,7 +40,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     };
     const answer = async (asked: Extract<Asked, { readonly id: number }>): Promise<void> => {
       stopWaiting();
-      const value = asked.path === null ? await tree.list() : await tree.read(asked.path);
+      const value = asked.path === null ? packList(await tree.list()) : await tree.read(asked.path);
       if (isOver) return;
       worker.postMessage({ id: asked.id, value } satisfies Told);
       wait();

@@ -2,6 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { loadSyntax } from "./hcl-syntax.js";
 import { parseValues } from "./hcl-values.js";
 import { makeEdit } from "./make-edit.js";
+import { type PackedList, unpackList } from "./packed-list.js";
 import type { EditOutcome, SourceTree, WantedStation } from "./station-edit.js";
 
 /** What the thread of an edit says: what it wants to read, null for the list of entries; in the end its outcome. */
@@ -10,7 +11,7 @@ export type Asked = { readonly id: number; readonly path: string | null } | { re
 /** The answer to what was asked. */
 export interface Told {
   readonly id: number;
-  readonly value: Awaited<ReturnType<SourceTree["list"]>> | string | null;
+  readonly value: PackedList | string | null;
 }
 
 const port = parentPort;
@@ -31,7 +32,7 @@ const tree: SourceTree = {
   async list() {
     const listed = await ask(null);
     if (listed === null || typeof listed === "string") throw new Error("a file is no list");
-    return listed;
+    return unpackList(listed);
   },
   async read(path) {
     const text = await ask(path);

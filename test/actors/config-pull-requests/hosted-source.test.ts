@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises";
 import t from "tap";
+import { packList, unpackList } from "../../../actors/config-pull-requests/edit/packed-list.js";
 import { hostedSource, TooManyReads } from "../../../actors/config-pull-requests/hosted-source.js";
 import { type CodeHostSources, createSources } from "../../../actors/outbound/code-host-sources.js";
 
@@ -46,4 +48,21 @@ t.test("a folder that is not listed whole may hold anything: nothing is said of 
 t.test("an answer that is no list is none of a repository without files", async (t) => {
   const source = hostedSource({ sources: answering(() => undefined) }, there, at);
   await t.rejects(source.list(), { name: "CodeHostRefused", status: null });
+});
+
+t.test("a long list is read part by part, and other work goes on meanwhile", async (t) => {
+  const tree = Array.from({ length: 20_000 }, (_, n) => ({ path: `lines/${n}.tf`, mode: "100644", sha }));
+  const source = hostedSource({ sources: answering(() => ({ tree, truncated: false })) }, there, at);
+  let turns = 0;
+  let isRead = false;
+  const other = (async () => {
+    for (; !isRead; turns += 1) await setImmediate();
+  })();
+  const listed = await source.list();
+  isRead = true;
+  await other;
+  t.ok(turns >= 9, `${turns}`);
+  t.equal(listed.entries.length, 20_000);
+  const entries = [...listed.entries.slice(0, 2), { path: "a b\n\u00e9", kind: "submodule" as const }];
+  t.same(unpackList(packList({ entries, isWhole: false })), { entries, isWhole: false });
 });
