@@ -43,7 +43,7 @@ import { TURNS_PER_RUN, TurnRun } from "./turn-run.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
-/** With this many ready actors, no more work is fetched from disk. */
+/** With this many ready actors, no more work is fetched from disk and no wake-up taken: an alarm would ring for ever. */
 const ENOUGH_READY = 1_024;
 /** Wake-ups that are due and taken before turns go on: each may load its actor. */
 const WOKEN_AT_ONCE = 64;
@@ -229,7 +229,7 @@ class Host implements Runtime {
     }
     const waitsForReady = this.#hasMore && this.#cells.ready > 0 && this.#batch.turns < TURNS_PER_RUN;
     if (!this.#flushing && !waitsForReady) this.#commit();
-    if (this.#stopping === null) this.#timers.setAlarm();
+    if (this.#stopping === null && this.#cells.ready < ENOUGH_READY) this.#timers.setAlarm();
     if (this.#hasMore) this.#poke();
   }
 
