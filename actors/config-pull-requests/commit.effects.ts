@@ -6,7 +6,7 @@ import type { Reading } from "../../storage/store.js";
 import type { CodeHost } from "../outbound/code-host.js";
 import type { RepositoryThere } from "../outbound/code-host-repository.js";
 import type { HostedCommit, HostedHead } from "../outbound/code-host-sources.js";
-import { codeHostWriteLane } from "../outbound/lanes.js";
+import { configEditLane } from "../outbound/lanes.js";
 import { askHost, type CodeHostProblem } from "../pull-requests/code-host-answer.js";
 import type { ConfigPullRequestRow, OpeningRefusal } from "./config-pull-request.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./edit/station-edit.js";
@@ -62,7 +62,7 @@ export interface CommitEffectOptions {
  */
 export function commitEffect(options: CommitEffectOptions): Effect {
   return COMMIT_CONFIG.implement(
-    codeHostWriteLane,
+    configEditLane,
     (input, context) =>
       askHost(options.codeHost, input.host, (codeHost) => commit({ ...options, codeHost, context }, input)),
     ({ host, installationId }) => `${host} ${installationId}`,

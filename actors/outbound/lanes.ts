@@ -32,6 +32,12 @@ export const codeHostWriteLane: LaneLimits = {
   ...{ name: "code-host-writes", places: 128, kept: 96, perParty: 4, perTarget: 1 },
 };
 
+/**
+ * Edits of configs in repositories. A source is anybody's, and its parsers may compute for minutes, each edit in a thread
+ * of its own: so few at once leave processors to the service.
+ */
+export const configEditLane: LaneLimits = { name: "config-edits", places: 3, kept: 2, perParty: 1, perTarget: 1 };
+
 /** Keys of issuers, fetched while a request waits for them. */
 export const issuerLane: LaneLimits = { name: "issuers", places: 128, kept: 64, perParty: 16, perTarget: 4 };
 
