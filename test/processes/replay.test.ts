@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { arrange, openTask, runner, runsOf, type Setting, until } from "./work-setting.js";
@@ -45,7 +46,8 @@ async function workspaceOf(setting: Setting): Promise<string> {
 }
 
 t.test("a replay goes on through a service that is killed three times, each copy run once", async (t) => {
-  const folder = t.testdir({});
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-started-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const log = join(folder, "started");
   const setting = await arrange(t, { agent: `echo "$SIGNALBOX_RUN" >> ${log}; echo done > result.txt` });
   runner(t, setting, "only", ["--slots", "8"]);

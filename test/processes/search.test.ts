@@ -1,4 +1,5 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
@@ -60,7 +61,8 @@ async function fillSet(setting: Setting): Promise<{ readonly setId: string; read
 }
 
 t.test("a search goes on through a service that is killed three times, and each of its runs ran once", async (t) => {
-  const folder = t.testdir({});
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-started-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const [log, searching] = [join(folder, "started"), join(folder, "searching")];
   const agent = `
 if [ -n "$SIGNALBOX_SEARCH" ]; then exec node ${proposer} "Better: look twice."; fi
