@@ -66,12 +66,15 @@ t.test("a lane is for one kind of request", async (t) => {
   t.equal(new Set(lanes.map(({ name }) => name)).size, lanes.length);
 });
 
-t.test("edits of configs compute: a workspace has one at once, however many it wants, and another's begins beside it", async (t) => {
-  const lane = new Lane(configEditLane);
-  const edit = (party: string, installation: number) => lane.take({ party, target: `code.example ${installation}` });
-  t.same([edit("ws_1", 1), edit("ws_1", 1), edit("ws_1", 2)], [true, false, false]);
-  t.ok(edit("ws_2", 3));
-});
+t.test(
+  "edits of configs compute: a workspace has one at once, however many it wants, and another's begins beside it",
+  async (t) => {
+    const lane = new Lane(configEditLane);
+    const edit = (party: string, installation: number) => lane.take({ party, target: `code.example ${installation}` });
+    t.same([edit("ws_1", 1), edit("ws_1", 1), edit("ws_1", 2)], [true, false, false]);
+    t.ok(edit("ws_2", 3));
+  },
+);
 
 /** Starts many effects of one workspace, then one of another (or of it), and gives the ids of those that ended. */
 async function startBeside(
