@@ -17,7 +17,6 @@ import { replays } from "./replays/replay.table.js";
 import { replayCopies } from "./replays/replay-copy.table.js";
 import { replayInputs } from "./replays/replay-input.table.js";
 import { replayEntries, replaySets } from "./replays/replay-set.table.js";
-import { attempts } from "./resources/idempotency.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceDependents } from "./resources/resource-indexes.table.js";
 import { pullRequestFacts } from "./run-facts/pull-request-fact.table.js";
@@ -38,7 +37,6 @@ import { members } from "./workspaces/member.table.js";
 export function createDependentSources(kinds: readonly Kind[]): readonly DependentSource[] {
   return [
     resourceDependents(kinds),
-    attempts,
     members,
     invites,
     connections,

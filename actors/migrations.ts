@@ -60,4 +60,5 @@ export const migrations: readonly MigrationStep[] = [
   { to: 9, title: "the commits of replay sets are held", walks: heldCommitWalks },
   { to: 10, title: "lines say how pull requests are opened", walks: pullRequestTermsWalks },
   { to: 11, title: "approvals say who may answer them", walks: approverWalks },
+  { to: 12, title: "repeated requests are not listed by age", walks: [removeTable("idempotency-age", { of: "all" })] },
 ];

@@ -11,19 +11,24 @@ export interface Sealer {
 }
 
 const NONCE_BYTES = 12;
+/** Nonces that are drawn at once: a draw takes longer than the cipher does with a short value. */
+const NONCES_AT_ONCE = 256;
 
 /** A sealer over a key of 32 bytes. `randomBytes` must be cryptographically strong. */
 export function createSealer(key: Uint8Array, randomBytes: (count: number) => Uint8Array): Sealer {
   if (key.length !== 32) throw new Error("a sealing key has 32 bytes");
   const sealingKey = derive(key, "seal");
   const digestKey = createSecretKey(derive(key, "digest"));
+  const nextNonce = createNonces(randomBytes);
   return {
     seal(plain) {
-      const nonce = randomBytes(NONCE_BYTES);
+      const nonce = nextNonce();
       const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce);
-      const body = Buffer.concat([cipher.update(plain, "utf8"), cipher.final()]);
-      const parts = [Buffer.from(nonce), cipher.getAuthTag(), body].map((part) => part.toString("base64url"));
-      return `v1.${parts.join(".")}`;
+      const body = cipher.update(plain, "utf8");
+      // What GCM encrypts is whole by then: it leaves no part of a block to its end.
+      cipher.final();
+      const [start, tag] = [nonce.toString("base64url"), cipher.getAuthTag().toString("base64url")];
+      return `v1.${start}.${tag}.${body.toString("base64url")}`;
     },
     open(sealed) {
       const [form, nonce, tag, body] = sealed.split(".");
@@ -35,6 +40,20 @@ export function createSealer(key: Uint8Array, randomBytes: (count: number) => Ui
       return Buffer.concat([decipher.update(Buffer.from(body, "base64url")), decipher.final()]).toString("utf8");
     },
     digest: (text) => createHmac("sha256", digestKey).update(text).digest("hex"),
+  };
+}
+
+/** Returns nonces, each once. */
+function createNonces(randomBytes: (count: number) => Uint8Array): () => Buffer {
+  let drawn: Buffer = Buffer.alloc(0);
+  let at = 0;
+  return () => {
+    if (at === drawn.length) {
+      drawn = Buffer.from(randomBytes(NONCE_BYTES * NONCES_AT_ONCE));
+      at = 0;
+    }
+    at += NONCE_BYTES;
+    return drawn.subarray(at - NONCE_BYTES, at);
   };
 }
 

@@ -8,8 +8,7 @@ import { checkKey } from "../storage/key-check.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Store } from "../storage/store.js";
 import { SEAL_BYTES, seal } from "../storage/stored-value.js";
-import { inspectHookValues } from "./hooks.js";
-import { ALL_EVENTS } from "./support/hook-events.js";
+import { INSPECTED_EVENTS, inspectHookValues } from "./hooks.js";
 import { percentile, type Table } from "./support/table.js";
 
 /** More than the processor's caches hold. */
@@ -66,7 +65,7 @@ async function sealHooks(): Promise<(string | number)[]> {
     usEach.seal.push(((sealed - begun) * 1_000) / values.length);
     usEach.crc32.push(((ended - sealed) * 1_000) / values.length);
   });
-  const perHook = count / ALL_EVENTS;
+  const perHook = count / INSPECTED_EVENTS;
   const usOfHook = (each: readonly number[]) => (percentile(each, 0.5) * perHook).toFixed(2);
   const what = `a hook: ${perHook.toFixed(1)} values of ${(bytes / count).toFixed(0)} bytes, written`;
   return [what, "", "", usOfHook(usEach.seal), "", usOfHook(usEach.crc32)];

@@ -1,140 +1,190 @@
-import { fork } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { type BenchService, openBenchService } from "./support/bench-service.js";
+import type { Exchange, HttpScene } from "./support/http-scene.js";
+import type { ServerMessage, ServerOpened, ServerUsage, ServerWanted } from "./support/http-server-process.js";
 import type { Load, LoadFigures } from "./support/load.js";
-import { openBare, openFastify } from "./support/rivals.js";
-import { printTable } from "./support/table.js";
+import { percentile, printTable } from "./support/table.js";
 
-const CONNECTIONS = 64;
+const ROUNDS = 5;
 const WARM_UP_MS = 2_000;
-const DURATION_MS = 5_000;
-/** Resources in the list that is read. */
-const LISTED = 200;
+/** Of each server in each round: at a pace, and after that as fast as it can. */
+const PACED_MS = 1_000;
+const FULL_MS = 500;
+const PACED_CONNECTIONS = 32;
+const FULL_CONNECTIONS = 64;
+const WRITE_EVERY_MS = 100;
 
-/** One kind of request, as bytes, and its answer. */
-interface Exchange {
-  readonly title: string;
-  readonly what: string;
-  readonly request: string;
-  readonly status: number;
-  readonly answer: string;
+const servers = ["bare", "fastify", "uws", "node"] as const;
+type ServerName = (typeof servers)[number];
+
+const titles: Readonly<Record<ServerName, string>> = {
+  bare: "bare uWebSockets.js",
+  fastify: "fastify over a map",
+  uws: "Signalbox over uws",
+  node: "Signalbox over node",
+};
+
+/** A server in a process of its own. */
+interface Server {
+  readonly name: ServerName;
+  readonly child: ChildProcess;
+  readonly opened: ServerOpened;
 }
 
-interface Measured {
-  readonly name: string;
-  readonly figures: LoadFigures;
+/** What one server took in one round. */
+interface Round {
+  readonly cpuMicros: number;
+  readonly perSecond: number;
+  readonly failed: number;
 }
 
 /**
- * Reads, lists and creates a second over HTTP with a token, compared with a bare uWebSockets.js handler that answers
- * the same number of bytes, and with fastify over a map in memory, in one run. The load comes from another process over
- * loopback.
+ * What reads, lists and creates over HTTP with a token cost, compared with a bare uWebSockets.js handler that answers the
+ * same bytes, and with fastify over a map in memory, in one run. Each server has a process of its own, and so has the
+ * load, which comes over loopback. Rows and servers may be chosen by parts of their names: `HTTP_ROWS=reads,lists
+ * HTTP_SERVERS=bare,uws npm run bench -- http`.
  */
 export async function run(): Promise<void> {
-  const uws = await import("uWebSockets.js").then(
-    (loaded) => loaded.default,
-    () => null,
+  const hasUws = await import("uWebSockets.js").then(
+    () => true,
+    () => false,
   );
-  if (uws === null) {
+  if (!hasUws) {
     console.log("\nHTTP: skipped, uWebSockets.js has no binary that loads on this machine");
     return;
   }
-  const tables = new Map<string, { readonly exchange: Exchange; readonly measured: Measured[] }>();
-  const measure = async (name: string, port: number, exchange: Exchange) => {
-    const table = tables.get(exchange.title) ?? { exchange, measured: [] };
-    tables.set(exchange.title, table);
-    table.measured.push({ name, figures: await loadBy(port, exchange) });
-  };
-  for (const transport of ["uws", "node"] as const) {
-    const service = await openBenchService(transport);
-    try {
-      const { exchanges, listed } = await exchangesOf(service);
-      if (transport === "uws") {
-        for (const exchange of exchanges) {
-          const bare = await openBare(uws, exchange.answer);
-          await measure("bare uWebSockets.js", bare.port, exchange);
-          await bare.close();
-        }
-        const rival = await openFastify(service.bearer, listed);
-        for (const exchange of exchanges) await measure("fastify over a map", rival.port, exchange);
-        await rival.close();
-      }
-      for (const exchange of exchanges) await measure(`Signalbox over ${transport}`, service.port, exchange);
-    } finally {
-      await service.close();
+  const running: Server[] = [];
+  const load = fork(fileURLToPath(new URL("./support/load.js", import.meta.url)));
+  try {
+    const wanted = servers.filter((name) => name === "uws" || isChosen(process.env.HTTP_SERVERS, name));
+    const own = await openServer({ server: "uws" });
+    running.push(own);
+    for (const name of wanted) if (name !== "uws") running.push(await openServer(wantedOf(name, own.opened.scene)));
+    running.sort((left, right) => servers.indexOf(left.name) - servers.indexOf(right.name));
+    for (const [index, exchange] of own.opened.scene.exchanges.entries()) {
+      if (isChosen(process.env.HTTP_ROWS, exchange.title))
+        print(exchange, running, await measureAll(running, index, load));
     }
+  } finally {
+    load.kill();
+    for (const { child } of running) child.disconnect();
   }
-  for (const { exchange, measured } of tables.values()) print(exchange, measured);
 }
 
-/** A read of one secret, a list of secrets, and a create with an idempotency key. */
-async function exchangesOf(
-  service: BenchService,
-): Promise<{ readonly exchanges: readonly Exchange[]; readonly listed: readonly object[] }> {
-  const path = `/api/resources/workspaces/${service.workspaceId}/secrets`;
-  const secret = (name: string) => ({ name, value: "0123456789abcdef", valueVersion: 1, hosts: [] });
-  for (let n = 0; n < LISTED; n++) await service.create(path, secret(`listed-${n}`), `listed-${n}`);
-  const list = await service.get(path);
-  const listed = (JSON.parse(list) as { readonly items: readonly { readonly id: string }[] }).items;
-  const [one] = listed;
-  const body = JSON.stringify(secret("secret-{n}"));
-  const head = ["Host: 127.0.0.1", `Authorization: ${service.bearer}`];
-  const bytes = (lines: readonly string[]) => `${[...lines, ...head].join("\r\n")}\r\n\r\n`;
-  const exchanges: Exchange[] = [
-    {
-      title: "HTTP reads",
-      what: "GET of one secret with a token: authenticated, permitted, read from the store.",
-      request: bytes([`GET /api/resources/secrets/${one?.id} HTTP/1.1`]),
-      status: 200,
-      answer: JSON.stringify(one),
-    },
-    {
-      title: `HTTP lists of ${LISTED}`,
-      what: `GET of ${LISTED} secrets in address order, ${Math.round(list.length / 1_024)} KiB.`,
-      request: bytes([`GET ${path} HTTP/1.1`]),
-      status: 200,
-      answer: list,
-    },
-    {
-      title: "HTTP creates",
-      what: "POST of a secret under an idempotency key: sealed, one turn, on disk (fsync) before the answer.",
-      request: `${bytes([
-        `POST ${path} HTTP/1.1`,
-        "Content-Type: application/json",
-        "Idempotency-Key: key-{n}",
-        `Content-Length: ${body.length - "{n}".length + 9}`,
-      ])}${body}`,
-      status: 201,
-      answer: JSON.stringify(one),
-    },
-  ];
-  return { exchanges, listed };
+function isChosen(parts: string | undefined, name: string): boolean {
+  return parts === undefined || parts.split(",").some((part) => name.includes(part));
 }
 
-async function loadBy(port: number, { request, status }: Exchange): Promise<LoadFigures> {
-  const child = fork(fileURLToPath(new URL("./support/load.js", import.meta.url)));
-  const times = { warmUpMs: WARM_UP_MS, durationMs: DURATION_MS };
-  const load: Load = { port, connections: CONNECTIONS, ...times, request, status };
-  child.send(load);
-  const [figures] = (await once(child, "message")) as [LoadFigures];
-  child.kill();
-  return figures;
+function wantedOf(server: ServerName, scene: HttpScene): ServerWanted {
+  return server === "bare" || server === "fastify" ? { server, scene } : { server };
 }
 
-function print({ title, what }: Exchange, measured: readonly Measured[]): void {
-  const bare = measured[0]?.figures.perSecond ?? 1;
+async function openServer(wanted: ServerWanted): Promise<Server> {
+  const child = fork(fileURLToPath(new URL("./support/http-server-process.js", import.meta.url)));
+  return { name: wanted.server, child, opened: await ask<ServerOpened>(child, wanted) };
+}
+
+async function ask<Answer>(child: ChildProcess, message: ServerMessage | Load): Promise<Answer> {
+  child.send(message);
+  const [answer] = (await once(child, "message")) as [Answer];
+  return answer;
+}
+
+/** The rounds of each server, in turns, so that other work on the machine disturbs all of them alike. */
+async function measureAll(running: readonly Server[], index: number, load: ChildProcess): Promise<Round[][]> {
+  const rounds: Round[][] = running.map(() => []);
+  for (const server of running) await ask(load, loadOf(server, index, { warmUpMs: WARM_UP_MS, durationMs: 1 }));
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [at, server] of running.entries()) rounds[at]?.push(await measureOne(server, index, load));
+  }
+  return rounds;
+}
+
+async function measureOne(server: Server, index: number, load: ChildProcess): Promise<Round> {
+  const exchange = server.opened.scene.exchanges[index];
+  const writer = exchange === undefined ? null : await beginWriting(server, exchange, index);
+  const before = await ask<ServerUsage>(server.child, "cpu");
+  const paced = await ask<LoadFigures>(load, {
+    ...loadOf(server, index, { warmUpMs: 0, durationMs: PACED_MS }),
+    ...{ connections: PACED_CONNECTIONS, pacedPerSecond: exchange?.pacedPerSecond ?? 0 },
+  });
+  const after = await ask<ServerUsage>(server.child, "cpu");
+  const full = await ask<LoadFigures>(load, loadOf(server, index, { warmUpMs: 0, durationMs: FULL_MS }));
+  await writer?.end();
+  return {
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / (paced.answered + paced.failed),
+    perSecond: full.perSecond,
+    failed: paced.failed + full.failed,
+  };
+}
+
+function loadOf(
+  { opened }: Server,
+  index: number,
+  times: { readonly warmUpMs: number; readonly durationMs: number },
+): Load {
+  const { request = "", status = 0 } = opened.scene.exchanges[index] ?? {};
+  return { port: opened.ports[index] ?? 0, connections: FULL_CONNECTIONS, ...times, request, status };
+}
+
+/** Writes the exchange's resource again and again until it is ended; null for an exchange without one, and rivals. */
+async function beginWriting(
+  { name, opened }: Server,
+  { written }: Exchange,
+  index: number,
+): Promise<{ end(): Promise<void> } | null> {
+  if (written === undefined || name === "bare" || name === "fastify") return null;
+  const url = `http://127.0.0.1:${opened.ports[index]}${written.path}`;
+  const headers = { authorization: opened.scene.bearer, "content-type": "application/json" };
+  let version = (await fetch(url, { headers })).headers.get("etag") ?? "";
+  let isOver = false;
+  const write = async () => {
+    while (!isOver) {
+      const body = JSON.stringify({ ...written.body, valueVersion: Number(version.replaceAll('"', "")) + 1 });
+      const answer = await fetch(url, { method: "PUT", headers: { ...headers, "if-match": version }, body });
+      if (answer.status !== 200)
+        throw new Error(`PUT ${written.path} answered ${answer.status} ${await answer.text()}`);
+      version = answer.headers.get("etag") ?? "";
+      await new Promise((resolve) => setTimeout(resolve, WRITE_EVERY_MS));
+    }
+  };
+  const writing = write();
+  return {
+    end: () => {
+      isOver = true;
+      return writing;
+    },
+  };
+}
+
+function print(
+  { title, what, pacedPerSecond, written }: Exchange,
+  running: readonly Server[],
+  rounds: Round[][],
+): void {
+  const median = (of: readonly Round[] = [], value: (round: Round) => number) => percentile(of.map(value), 0.5);
+  const micros = rounds.map((of) => median(of, ({ cpuMicros }) => cpuMicros));
+  const ratioTo = (name: ServerName, own: number): string => {
+    const reference = micros[running.findIndex((server) => server.name === name)];
+    return reference === undefined ? "-" : (reference / own).toFixed(2);
+  };
+  const beside =
+    written === undefined ? "" : ` Another client replaces one of them every ${WRITE_EVERY_MS} ms (not of rivals).`;
   printTable({
     title,
-    note: `${what} ${CONNECTIONS} connections on loopback, one request under way on each, ${DURATION_MS / 1_000} s.`,
-    columns: ["server", "requests/s", "p50 ms", "p99 ms", "ratio to bare", "failed"],
-    rows: measured.map(({ name, figures }) => [
-      name,
-      Math.round(figures.perSecond),
-      figures.p50Ms.toFixed(2),
-      figures.p99Ms.toFixed(2),
-      (figures.perSecond / bare).toFixed(2),
-      figures.failed,
+    note:
+      `${what}.${beside} CPU, user and system, of the server's process alone, at ${pacedPerSecond} requests a second ` +
+      `over ${PACED_CONNECTIONS} connections, which saturates nobody but node:http; ratios are the reference's CPU by the server's own. ` +
+      `Requests a second over ${FULL_CONNECTIONS} connections without a pace. Medians of ${ROUNDS} rounds in turns.`,
+    columns: ["server", "CPU us a request", "ratio to bare", "ratio to fastify", "requests/s", "failed"],
+    rows: running.map(({ name }, at) => [
+      titles[name],
+      (micros[at] ?? 0).toFixed(1),
+      ratioTo("bare", micros[at] ?? 0),
+      ratioTo("fastify", micros[at] ?? 0),
+      Math.round(median(rounds[at], ({ perSecond }) => perSecond)),
+      (rounds[at] ?? []).reduce((sum, { failed }) => sum + failed, 0),
     ]),
   });
 }

@@ -2,6 +2,7 @@
 export const tables = [
   "checksums",
   "commit",
+  "create",
   "deliveries",
   "dispatcher",
   "expressions",
@@ -13,12 +14,17 @@ export const tables = [
   "mailbox",
   "pages",
   "polls",
+  "queues",
   "recording",
   "recovery",
   "replays",
   "replaying",
+  "scale",
   "searching",
   "searchCost",
+  "sockets",
+  "startup",
+  "task",
   "toolCalls",
 ] as const;
 

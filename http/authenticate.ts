@@ -1,7 +1,7 @@
 import { findSessionCaller } from "../actors/access/session.queries.js";
 import { findTokenCaller } from "../actors/access/workspace-token.queries.js";
 import type { Caller } from "../actors/caller.js";
-import type { Refusal } from "../actors/refusal.js";
+import { isRefusal, type Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/sealer.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { ExpiredCredentials } from "./access/expired-credentials.js";
@@ -10,37 +10,63 @@ import type { Credentials } from "./transport/entry.js";
 /** The name of the session cookie. */
 export const SESSION_COOKIE = "session";
 
+/** The credential of a request, by the SHA-256 (hex) of its value; null for a token that cannot be one. */
+export interface Credential {
+  readonly kind: "token" | "session";
+  readonly hash: string | null;
+}
+
 /**
- * The caller of a request: null without a credential, a refusal for an invalid one. Credentials are looked up by their
- * hash, so the time does not depend on how much of a guess is right. A bearer token takes precedence over a cookie. A
- * write with a cookie must come from our own pages (`Origin`) or from no page.
+ * The caller of a request: null without a credential, a refusal for an invalid one. A write with a cookie must come from
+ * our own pages (`Origin`) or from no page.
  */
 export function authenticate(
   request: Credentials,
-  { reading, clock }: Pick<Runtime, "reading" | "clock">,
+  runtime: Pick<Runtime, "reading" | "clock">,
   expired: ExpiredCredentials,
   origin: string,
 ): Caller | null | Refusal {
-  const authorization = request.header("authorization");
-  if (authorization !== undefined) {
-    const token = bearerToken(authorization);
-    const hash = token === null ? null : sha256Hex(token);
-    const caller = hash === null || expired.has(hash) ? null : findTokenCaller(reading, hash, clock.now());
-    if (caller === null && hash !== null && !expired.has(hash)) expired.refusedToken(hash);
-    return caller ?? { refused: "unauthenticated", detail: "The token is not valid, or it was revoked or expired." };
-  }
-  const cookie = sessionToken(request.header("cookie"));
-  if (cookie === null) return null;
-  const hash = sha256Hex(cookie);
-  const caller = expired.has(hash) ? null : findSessionCaller(reading, hash, clock.now());
-  if (caller === null && !expired.has(hash)) expired.refusedSession(hash);
-  if (caller === null) return { refused: "unauthenticated", detail: "The session is over: sign in again." };
+  const credential = readCredential(request);
+  if (credential === null) return null;
+  const caller = findCaller(credential, runtime, expired);
+  if (credential.kind === "token" || isRefusal(caller)) return caller;
   const from = request.header("origin");
   const writes = request.method !== "GET" && request.method !== "HEAD";
   if (writes && from !== undefined && from !== origin) {
     return { refused: "forbidden", title: "Not allowed from this page", detail: "Origin must be this service's own." };
   }
   return caller;
+}
+
+/** The credential of a request, or null. A bearer token takes precedence over a cookie. */
+export function readCredential(request: Pick<Credentials, "header">): Credential | null {
+  const authorization = request.header("authorization");
+  if (authorization !== undefined) {
+    const token = bearerToken(authorization);
+    return { kind: "token", hash: token === null ? null : sha256Hex(token) };
+  }
+  const cookie = sessionToken(request.header("cookie"));
+  return cookie === null ? null : { kind: "session", hash: sha256Hex(cookie) };
+}
+
+/**
+ * Who holds the credential now; a refusal for one that is not valid. Credentials are looked up by their hash, so the time
+ * does not depend on how much of a guess is right.
+ */
+export function findCaller(
+  { kind, hash }: Credential,
+  { reading, clock }: Pick<Runtime, "reading" | "clock">,
+  expired: ExpiredCredentials,
+): Caller | Refusal {
+  const isKnown = hash !== null && !expired.has(hash);
+  if (kind === "token") {
+    const caller = isKnown ? findTokenCaller(reading, hash, clock.now()) : null;
+    if (caller === null && isKnown) expired.refusedToken(hash);
+    return caller ?? { refused: "unauthenticated", detail: "The token is not valid, or it was revoked or expired." };
+  }
+  const caller = isKnown ? findSessionCaller(reading, hash, clock.now()) : null;
+  if (caller === null && isKnown) expired.refusedSession(hash);
+  return caller ?? { refused: "unauthenticated", detail: "The session is over: sign in again." };
 }
 
 /** The token of an `Authorization: Bearer` header, or null. */

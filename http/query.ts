@@ -4,6 +4,7 @@ import { parseBy } from "./field-errors.js";
 import type { Route } from "./route.js";
 
 const noQuery = z.strictObject({});
+const NO_DATA = { data: undefined };
 
 /**
  * Parses the query of a request. Unknown parameters are refused, since they were meant to do something; except on
@@ -14,7 +15,7 @@ export function readQuery(
   given: string,
 ): { readonly data: unknown } | Refusal {
   if (query !== undefined) return parseQuery(query, given);
-  return given === "" || access === "public" ? { data: undefined } : parseQuery(noQuery, given);
+  return given === "" || access === "public" ? NO_DATA : parseQuery(noQuery, given);
 }
 
 /**

@@ -74,6 +74,9 @@ export interface Success {
   readonly example?: unknown;
 }
 
+/** Successes by status: the body's schema, null for no body, or a {@link Success}. */
+export type Answers = Readonly<Record<number, z.ZodType | null | Success>>;
+
 /** The outcome of a request: a success, or a refusal, which becomes a problem. */
 export type Outcome = Answer | Refusal | EdgeRefusal;
 
@@ -113,8 +116,8 @@ export interface Route {
   readonly example?: unknown;
   readonly query?: z.ZodType;
   readonly headers?: Readonly<Partial<Record<RequestHeader, "required" | "optional">>>;
-  /** Successes by status: the body's schema, null for no body, or a {@link Success}. */
-  readonly answers: Readonly<Record<number, z.ZodType | null | Success>>;
+  /** Given as a function where making them takes long: they document the route, and no request is served by them. */
+  readonly answers: Answers | (() => Answers);
   /** Problems besides those that follow from the declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
   /** Why the caller may not do this, or null. Called before the body is parsed; further checks are in `handle`. */
@@ -139,6 +142,11 @@ export function route<
   Query extends z.ZodType = z.ZodUndefined,
 >(definition: TypedRoute<Access, Body, Query>): Route {
   return definition as Route;
+}
+
+/** The declared answers of a route. */
+export function answersOf({ answers }: Pick<Route, "answers">): Answers {
+  return typeof answers === "function" ? answers() : answers;
 }
 
 /** A declared answer as a {@link Success}. */

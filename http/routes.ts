@@ -139,7 +139,8 @@ const catalogue: readonly RouteEntry[] = [
 
 /** All WebSocket endpoints. An area adds a line. */
 const socketCatalogue: readonly ((parts: EdgeParts) => SocketRoute)[] = [
-  ({ runtime, kinds, judging, site: { callerOf } }) => streamSocket({ runtime, kinds, judging, callerOf }),
+  ({ runtime, kinds, judging, site: { callerOf, expired } }) =>
+    streamSocket({ runtime, kinds, judging, callerOf, expired }),
   ({ runtime, sealer, site: { expired }, hosts: { network }, operation: { leaseMs }, codeHost: { codeHost } }) =>
     runnerSocket({ runtime, sealer, expired, network, leaseMs, pushTokens: toPushTokens(codeHost) }),
 ];

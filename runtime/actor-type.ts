@@ -125,7 +125,7 @@ export interface EffectContext<Memo = unknown> {
   readonly owner: Address;
   /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
   readonly memo: Memo;
-  /** Whether a process that was killed may have begun it. It may also have waited for its turn or its place there. */
+  /** Whether an earlier process may have begun it. It may also have waited for its turn or its place there. */
   readonly mayHaveBegun: boolean;
 }
 

@@ -23,6 +23,8 @@ export interface CellsParts {
   readonly pictures: Pick<Pictures, "drop">;
   /** Cells kept in memory while idle. */
   readonly idleCells: number;
+  /** Whether actors that are begun as new ones are looked for all the same; one that is stored is a bug. */
+  readonly checksNew: boolean;
 }
 
 /** The actors in memory, and which of them have something to do. */
@@ -64,7 +66,12 @@ export class Cells implements RowMemory {
     return cell;
   }
 
-  #find(to: Address, name: string): Cell {
+  /** Gives an actor that never had a message its cell, without a look into the store. As {@link activate} otherwise. */
+  begin(to: Address): void {
+    this.#latest = { to, cell: this.#find(to, cellName(to), true) };
+  }
+
+  #find(to: Address, name: string, isNew = false): Cell {
     const known = this.#cells.get(name);
     if (known !== undefined) {
       known.used = true;
@@ -73,18 +80,29 @@ export class Cells implements RowMemory {
     const key = cellKey(to);
     checkKey(key);
     const cell = new Cell(to, name, this.#parts.behaviours.of(to));
-    try {
-      this.#load(cell);
-    } catch (error) {
-      if (!isDamage(error)) throw error;
-      cell.damage = error;
-    }
+    if (!isNew) this.#loadOrDamage(cell);
+    else if (this.#parts.checksNew) this.#checkNew(cell);
     this.#cells.set(name, cell);
     if (this.mayHaveUndelivered) {
       cell.hasUndelivered = true;
       this.enqueue(cell);
     }
     return cell;
+  }
+
+  /** Loads the cell's record; one that is damaged keeps the cell from taking turns. */
+  #loadOrDamage(cell: Cell): void {
+    try {
+      this.#load(cell);
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      cell.damage = error;
+    }
+  }
+
+  #checkNew(cell: Cell): void {
+    this.#load(cell);
+    if (!cell.isBlank) throw new Error(`${addressText(cell.to)} is stored, and got its first message again`);
   }
 
   #load(cell: Cell): void {

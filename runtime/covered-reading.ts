@@ -1,19 +1,25 @@
-import type { Entry, Key, Range, Reading } from "../storage/store.js";
+import type { Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 
 /** A reading that has rows of some tables in memory, and knows when any of them change. */
 export interface CoveringReading extends Reading {
   /** Whether the key's row is of such a table. */
   covers(key: Key): boolean;
   /**
-   * A number that changes whenever such rows of the partition do; null while a batch with some of them is being
-   * committed, since they may or may not be durable yet.
+   * A number that changes whenever such rows of the partition do, or those of one group among them: the rows whose ids
+   * have more than one part, by the first of it. Null while a batch with some rows of the partition is being committed,
+   * since they may or may not be durable yet.
    */
-  coveredVersion(partition: string): number | null;
+  coveredVersion(partition: string, group?: KeyPart): number | null;
 }
 
-/** The version of the partition's covered rows as the reading sees them now; null where none is known. */
-export function coveredVersion(reading: Reading, partition: string): number | null {
-  return isCovering(reading) ? reading.coveredVersion(partition) : null;
+/** The version of the partition's covered rows, or of a group of them, as the reading sees them now; null if unknown. */
+export function coveredVersion(reading: Reading, partition: string, group?: KeyPart): number | null {
+  return isCovering(reading) ? reading.coveredVersion(partition, group) : null;
+}
+
+/** Whether the reading has the rows of the key's table in memory. */
+export function covers(reading: Reading, key: Key): boolean {
+  return isCovering(reading) && reading.covers(key);
 }
 
 /** A reading that notices whether all that was read through it stood in covered rows of one partition. */
@@ -38,7 +44,7 @@ export class CoverTrace implements Reading {
   }
 
   #note(key: Key): void {
-    this.isCovered &&= key[0] === this.#partition && isCovering(this.#reading) && this.#reading.covers(key);
+    this.isCovered &&= key[0] === this.#partition && covers(this.#reading, key);
   }
 }
 

@@ -96,6 +96,21 @@ export class Effects {
     return this.#pendingCount;
   }
 
+  /** The partitions of the pending effects; one may come several times. */
+  *partitions(): Generator<string> {
+    for (const known of this.#pending.values()) {
+      for (const { owner } of known.values()) yield owner.partition;
+    }
+  }
+
+  /** Whether a run of a pending effect was begun, also one that was aborted. */
+  get hasBegun(): boolean {
+    for (const known of this.#pending.values()) {
+      for (const { abort, mayHaveBegun } of known.values()) if (abort !== null || mayHaveBegun) return true;
+    }
+    return false;
+  }
+
   get running(): number {
     return this.#running;
   }
@@ -214,13 +229,13 @@ export class Effects {
     const run = this.#prepare(kind, pending);
     const isLate = run !== null && this.#isLate(run.place);
     if (at !== null && !isLate && run?.place != null && at.isFor(run.place)) {
-      void this.#runAt(at, run);
+      this.#run(pending, run, at);
       return;
     }
     at?.lane.release(at);
     if (run === null) return;
     if (run.place === null) {
-      void this.#run(pending, run);
+      this.#run(pending, run, null);
       return;
     }
     if (isLate) {
@@ -229,7 +244,7 @@ export class Effects {
     }
     const lane = this.#laneOf(run.place.lane);
     const waiting = new RunPlace(pending, lane, run.place);
-    if (lane.take(waiting)) void this.#runAt(waiting, run);
+    if (lane.take(waiting)) this.#run(pending, run, waiting);
     else this.#wait(kind, waiting, run);
   }
 
@@ -245,7 +260,7 @@ export class Effects {
         if (pending.cancelled) {
           lane.release(waiting);
         } else if (kept !== null && !this.#isLate(kept.place)) {
-          void this.#runAt(waiting, kept);
+          this.#run(pending, kept, waiting);
         } else {
           kind.granted.push(waiting);
           this.#prepareNext(kind);
@@ -268,23 +283,20 @@ export class Effects {
     }
   }
 
-  async #runAt(at: RunPlace, run: PreparedRun): Promise<void> {
-    await this.#run(at.pending, run);
-    at.lane.release(at);
-  }
-
-  async #run(pending: PendingEffect, run: PreparedRun): Promise<void> {
+  /** Runs the effect at its place, if it needs one. */
+  #run(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
     this.#running += 1;
     const abort = new RunAbort();
     pending.abort = abort;
-    let message: EffectEnded;
-    try {
-      message = succeeded(pending, await run.begin(abort));
-    } catch (error) {
-      message = failed(pending, error);
-    }
-    this.#running -= 1;
-    this.#end(pending, message);
+    const end = (message: EffectEnded): void => {
+      this.#running -= 1;
+      this.#end(pending, message);
+      at?.lane.release(at);
+    };
+    begin(run, abort).then(
+      (output) => end(succeeded(pending, output)),
+      (error: unknown) => end(failed(pending, error)),
+    );
   }
 
   #end(pending: PendingEffect, message: EffectEnded): void {
@@ -306,6 +318,15 @@ export class Effects {
       if (isDamage(error)) throw new Error("what this effect was given is damaged in the store", { cause: error });
       throw error;
     }
+  }
+}
+
+/** Begins a run; one that throws instead counts as one that rejects. */
+function begin(run: PreparedRun, signal: RunAbort): Promise<unknown> {
+  try {
+    return run.begin(signal);
+  } catch (error) {
+    return Promise.reject(error);
   }
 }
 

@@ -19,7 +19,7 @@ import { MessageRouter } from "./message-router.js";
 import { Overlays } from "./overlays.js";
 import type { PendingEffect } from "./pending-effect.js";
 import { Pictures } from "./pictures.js";
-import { Recovery, stoppedMark } from "./recovery.js";
+import { Recovery } from "./recovery.js";
 import { ReleasedAnswers } from "./released-answers.js";
 import { RowCache } from "./row-cache.js";
 import type { Origin, RowMemory } from "./row-memory.js";
@@ -102,7 +102,7 @@ class Host implements Runtime {
   constructor(options: RuntimeOptions) {
     const { store, catalogue, clock, randomBytes, log } = options;
     this.#options = options;
-    this.#answers = new ReleasedAnswers(options.scheduler);
+    this.#answers = new ReleasedAnswers(options.scheduler, options.isShared);
     this.clock = clock;
     this.#damage = new DamageLog(log);
     const durable = this.#damage.watch(store.reading);
@@ -121,7 +121,7 @@ class Host implements Runtime {
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
     this.#cells = new Cells({
       ...{ reading: durable, behaviours: this.#behaviours, effects: this.#effects, pictures: this.#pictures },
-      idleCells: this.#limits.idleCells,
+      ...{ idleCells: this.#limits.idleCells, checksNew: options.freezes === true },
     });
     this.#undelivered = new UndeliveredMessages(this.#overlays);
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
@@ -135,8 +135,8 @@ class Host implements Runtime {
       ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
       ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
-    this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed];
     this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage });
+    this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed, this.#recovery];
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
       ...{ timers: this.#timers, damage: this.#damage },
@@ -223,7 +223,7 @@ class Host implements Runtime {
     this.#scheduled = false;
     if (this.#dead) return;
     if (!this.#draining) {
-      if (!this.#recovery.over && this.#cells.ready < ENOUGH_READY) this.#recovery.step();
+      if (this.#recovery.mayStep && this.#cells.ready < ENOUGH_READY) this.#recovery.step();
       if (this.#stopping === null) this.#wakeDue();
       this.#takeTurns();
     }
@@ -239,7 +239,7 @@ class Host implements Runtime {
   }
 
   get #hasMore(): boolean {
-    return !this.#draining && this.#bound.hasRoom(this.#batch) && (this.#cells.ready > 0 || !this.#recovery.over);
+    return !this.#draining && this.#bound.hasRoom(this.#batch) && (this.#cells.ready > 0 || this.#recovery.mayStep);
   }
 
   #wakeDue(): void {
@@ -349,7 +349,7 @@ class Host implements Runtime {
     if (!this.#draining) return;
     this.#dead = true;
     this.#answers.giveAll();
-    this.#write([stoppedMark]).then(this.#stopped, this.#stopped);
+    this.#write([this.#recovery.stoppedMark()]).then(this.#stopped, this.#stopped);
   }
 
   #effectEnded(pending: PendingEffect, message: EffectEnded): void {

@@ -41,18 +41,25 @@ function createUlids(nowMs: () => number, byte: () => number): () => string {
   let timeText = "";
   /** The 80 random bits in four limbs of twenty. */
   const limbs: [number, number, number, number] = [0, 0, 0, 0];
+  /** The time and the limbs but the last as text: only that changes from one to the next. */
+  let begin = "";
   const startAt = (ms: number): void => {
     lastMs = ms;
     timeText = encode(ms, TIME_LENGTH);
     for (let index = 0; index < limbs.length; index++) {
       limbs[index] = ((byte() << 16) | (byte() << 8) | byte()) & (TWENTY_BITS - 1);
     }
+    writeBegin();
+  };
+  const writeBegin = (): void => {
+    begin = timeText + encodeLimb(limbs[0]) + encodeLimb(limbs[1]) + encodeLimb(limbs[2]);
   };
   const countUp = (): boolean => {
     for (let index = limbs.length - 1; index >= 0; index--) {
       const raised = (limbs[index] ?? 0) + 1;
       if (raised < TWENTY_BITS) {
         limbs[index] = raised;
+        if (index < limbs.length - 1) writeBegin();
         return true;
       }
       limbs[index] = 0;
@@ -63,13 +70,19 @@ function createUlids(nowMs: () => number, byte: () => number): () => string {
     const now = nowMs();
     if (now > lastMs) startAt(now);
     else if (!countUp()) startAt(lastMs + 1);
-    return timeText + encode(limbs[0], 4) + encode(limbs[1], 4) + encode(limbs[2], 4) + encode(limbs[3], 4);
+    return begin + encodeLimb(limbs[3]);
   };
 }
 
 /** The first ten characters of the ULIDs of a millisecond: earlier ULIDs sort before this text, later ones after it. */
 export function ulidTime(ms: number): string {
   return encode(ms, TIME_LENGTH);
+}
+
+/** Twenty bits as four characters. */
+function encodeLimb(limb: number): string {
+  const at = (shift: number): string => ALPHABET.charAt((limb >> shift) & 31);
+  return at(15) + at(10) + at(5) + at(0);
 }
 
 function encode(value: number, length: number): string {

@@ -35,6 +35,7 @@ export class MessageRouter {
   route(intent: Intent, turn: TurnRecorder, envelopes: Envelope[]): void {
     switch (intent.kind) {
       case "send":
+        if (intent.isFirst) this.#cells.begin(intent.to);
         envelopes.push(this.createEnvelope(intent.to, intent.message));
         return;
       case "publish":

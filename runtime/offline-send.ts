@@ -4,6 +4,7 @@ import type { Address } from "./address.js";
 import { type CellRecord, cellKey } from "./cell-record.js";
 import { Envelope } from "./envelope.js";
 import { Overlays } from "./overlays.js";
+import { markLeft } from "./recovery.js";
 import type { Message } from "./turn.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
@@ -15,7 +16,7 @@ export function offlineSend(reading: Reading, to: Address, message: Message): Ch
   const overlays = new Overlays(reading);
   const undelivered = new UndeliveredMessages(overlays);
   undelivered.store(Envelope.sent(to, message, undelivered.nextSequence()));
-  return [...overlays.close().changes()];
+  return [...overlays.close().changes(), ...markLeft(reading, to.partition)];
 }
 
 /** Whether the store has a record of the actor, or undelivered messages to it. */

@@ -78,8 +78,19 @@ export class Overlay {
   }
 }
 
+/** The key that was named last, and its name: a read asks for it in one layer after another. */
+let lastKey: Key | null = null;
+let lastName = "";
+
 /** The name of a key within its group; unique there. */
 export function keyName(key: Key): string {
+  if (key === lastKey) return lastName;
+  lastName = toName(key);
+  lastKey = key;
+  return lastName;
+}
+
+function toName(key: Key): string {
   const from = key[1] === rowSpace ? 3 : 2;
   const first = key[from];
   if (key.length === from + 1 && typeof first === "string") return first;

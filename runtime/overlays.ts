@@ -1,6 +1,7 @@
 import { compareKeys } from "../storage/key-order.js";
 import { rowSpace } from "../storage/keys.js";
-import type { Change, Entry, Key, Range, Reading, Writing } from "../storage/store.js";
+import type { Change, Entry, Key, KeyPart, Range, Reading, Writing } from "../storage/store.js";
+import { type CoveringReading, coveredVersion, covers } from "./covered-reading.js";
 import { freeze } from "./freeze.js";
 import { keyName, Overlay } from "./overlay.js";
 import type { Origin, RowMemory } from "./row-memory.js";
@@ -20,15 +21,19 @@ interface Written {
  * 1. Reads see all three; writes go to the open batch.
  * 2. The writes of a turn are kept together or discarded together.
  * 3. At most one batch is being committed.
- * 4. A durable row is read once until the next flush, which alone changes what is durable, or until another node's batch
+ * 4. A partition has no version of its covered rows while one of these batches changes some of them.
+ * 5. A durable row is read once until the next flush, which alone changes what is durable, or until another node's batch
  *    is applied. Bodies are read anew.
  */
-export class Overlays implements Writing, RowMemory {
+export class Overlays implements Writing, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #freezes: boolean;
-  readonly #read = new Map<string, unknown>();
+  /** The durable rows that were read: one that is not there as its removal. */
+  #read = new Overlay();
   #committing = new Overlay();
   #open = new Overlay();
+  /** Partitions of which the open batch, or a turn of it that was discarded, changes covered rows. */
+  readonly #openCovered = new Set<KeyPart | undefined>();
   /** The writes of the current turn, in order; null between turns. */
   #turn: Written[] | null = null;
 
@@ -38,7 +43,7 @@ export class Overlays implements Writing, RowMemory {
   }
 
   applied(_changes: readonly Change[], origin: Origin): void {
-    if (origin === "elsewhere") this.#read.clear();
+    if (origin === "elsewhere") this.#read = new Overlay();
   }
 
   beginTurn(): void {
@@ -73,31 +78,30 @@ export class Overlays implements Writing, RowMemory {
   close(): Overlay {
     this.#committing = this.#open;
     this.#open = new Overlay();
+    this.#openCovered.clear();
     return this.#committing;
   }
 
   /** Call when the closed batch is durable. */
   flushed(): void {
     this.#committing = new Overlay();
-    this.#read.clear();
+    this.#read = new Overlay();
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
     const change = this.#open.get(key) ?? this.#committing.get(key);
-    if (change === undefined) return this.#getDurable<Value>(key);
-    return change.op === "put" ? (change.value as Value) : undefined;
+    return change === undefined ? this.#getDurable<Value>(key) : toValue<Value>(change);
   }
 
   #getDurable<Value>(key: Key): Value | undefined {
     if (key[1] !== rowSpace) return this.#durable.get<Value>(key);
-    const name = fullKeyName(key);
-    const known = this.#read.get(name);
-    if (known !== undefined || this.#read.has(name)) return known as Value | undefined;
+    const known = this.#read.get(key);
+    if (known !== undefined) return toValue<Value>(known);
     const value = this.#durable.get<Value>(key);
     if (ArrayBuffer.isView(value)) return value;
     if (this.#freezes) freeze(value);
-    if (this.#read.size >= MAX_READ) this.#read.clear();
-    this.#read.set(name, value);
+    if (this.#read.size >= MAX_READ) this.#read = new Overlay();
+    this.#read.set(value === undefined ? { op: "remove", key } : { op: "put", key, value });
     return value;
   }
 
@@ -133,10 +137,24 @@ export class Overlays implements Writing, RowMemory {
     this.#write({ op: "remove", key });
   }
 
+  covers(key: Key): boolean {
+    return covers(this.#durable, key);
+  }
+
+  /** The durable reading knows of the batch that is being committed. */
+  coveredVersion(partition: string): number | null {
+    return this.#openCovered.has(partition) ? null : coveredVersion(this.#durable, partition);
+  }
+
   #write(change: Change): void {
+    if (this.covers(change.key)) this.#openCovered.add(change.key[0]);
     const before = this.#open.set(change);
     this.#turn?.push({ change, before });
   }
+}
+
+function toValue<Value>(change: Change): Value | undefined {
+  return change.op === "put" ? (change.value as Value) : undefined;
 }
 
 /** Adds the changes of an overlay that are in the range. */

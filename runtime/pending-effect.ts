@@ -18,7 +18,7 @@ export interface EffectRow {
 /** An effect whose result the actor has not taken yet. */
 export class PendingEffect {
   cancelled = false;
-  /** Whether a process that was killed may have begun it. */
+  /** Whether an earlier process may have begun it. */
   mayHaveBegun = false;
   /** Aborts the run; null until there is one. */
   abort: RunAbort | null = null;

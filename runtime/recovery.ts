@@ -1,7 +1,6 @@
 import { effectSpace, GLOBAL_PARTITION, metaSpace } from "../storage/keys.js";
-import { listKeys } from "../storage/list-keys.js";
 import { nextPartition } from "../storage/partitions.js";
-import { type Change, isDamage, type Key, type Writing } from "../storage/store.js";
+import { type Change, isDamage, type Key, type Reading, type Writing } from "../storage/store.js";
 import { address } from "./address.js";
 import { cellName } from "./cell-record.js";
 import type { Cells } from "./cells.js";
@@ -9,15 +8,49 @@ import type { Clock } from "./clock.js";
 import type { DamageLog } from "./damage-log.js";
 import type { Effects } from "./effects.js";
 import { type EffectRow, toPendingEffect } from "./pending-effect.js";
+import type { Origin, RowMemory } from "./row-memory.js";
 import { nextReceiver } from "./undelivered.js";
 
-/** There between a stop and the next start, so that a process knows whether the one before it was killed. */
+/** There between a stop and the next start. Without it, the process before was killed. */
 const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
-/** The last change of a process that stops. Without it, the next one takes it for killed, and tells effects so. */
-export const stoppedMark: Change = { op: "put", key: STOPPED_KEY, value: true };
+/** What a process that stops says of what it leaves to the next. Earlier releases said no more than `true`. */
+interface StoppedMark {
+  /** The partitions that have undelivered messages or pending effects; null where they are not known, or too many. */
+  readonly left: readonly string[] | null;
+  /** Whether one of the effects may have been begun. */
+  readonly begun: boolean;
+}
+
+/** Most partitions that the mark names. */
+const MAX_NAMED = 1_000;
 
 /** Rows examined in one step. */
 const SLICE = 128;
+
+/** The change that has the next process search one more partition, in a store that none uses; none where it does. */
+export function markLeft(reading: Reading, partition: string): Change[] {
+  const { left = null, begun = true } = readMark(reading) ?? {};
+  return left === null || left.includes(partition) ? [] : [toChange({ left: [...left, partition].sort(), begun })];
+}
+
+function toChange({ left, begun }: StoppedMark): Change {
+  const mark: StoppedMark = { left: left !== null && left.length > MAX_NAMED ? null : left, begun };
+  return { op: "put", key: STOPPED_KEY, value: mark };
+}
+
+/** The mark; null for none. A damaged one says nothing of what is left. */
+function readMark(reading: Reading): StoppedMark | null {
+  try {
+    const mark = reading.get<StoppedMark | true>(STOPPED_KEY);
+    if (mark === undefined) return null;
+    return mark === true ? unknownLeft : mark;
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    return unknownLeft;
+  }
+}
+
+const unknownLeft: StoppedMark = { left: null, begun: true };
 
 interface RecoveryParts {
   readonly clock: Clock;
@@ -26,18 +59,26 @@ interface RecoveryParts {
 
 /**
  * Finds the undelivered messages and pending effects of earlier processes, in bounded steps while the runtime already
- * serves. Wake-ups need no search: their rows are in due order. Damaged rows are reported and left out; where the store
- * cannot be walked at all, the search goes on behind.
+ * serves: in the partitions that the process before named when it stopped, else in all. It begins when the mark of that
+ * process is gone from the store. Wake-ups need no search: their rows are in due order. Damaged rows are reported and left
+ * out; where the store cannot be walked at all, the search goes on behind.
  */
-export class Recovery {
+export class Recovery implements RowMemory {
   readonly #reading: Writing;
-  readonly #wasStopped: boolean;
+  /** Whether an earlier process may have begun what is pending. */
+  readonly #mayHaveBegun: boolean;
   readonly #cells: Cells;
   readonly #effects: Effects;
   readonly #clock: Clock;
   readonly #damage: DamageLog;
+  /** The partitions to search, if not all; those that are left of them. */
+  readonly #named: string[] | null;
   /** The partition being searched; empty, which sorts before all, until the first one. */
   #partition = "";
+  /** Whether the store may still have the mark. */
+  #isMarked: boolean;
+  /** Nothing was passed over because it is damaged. */
+  #isWhole = true;
   #receiver: { readonly kind: string; readonly id: string } | null = null;
   #effect: Key | null = null;
   #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
@@ -46,8 +87,11 @@ export class Recovery {
   constructor(reading: Writing, cells: Cells, effects: Effects, { clock, damage }: RecoveryParts) {
     this.#clock = clock;
     this.#reading = reading;
-    this.#wasStopped = listKeys(reading, { prefix: STOPPED_KEY }).length > 0;
-    if (this.#wasStopped) reading.remove(STOPPED_KEY);
+    const mark = readMark(reading);
+    this.#isMarked = mark !== null;
+    if (mark !== null) reading.remove(STOPPED_KEY);
+    this.#mayHaveBegun = mark?.begun ?? true;
+    this.#named = mark?.left?.slice() ?? null;
     this.#cells = cells;
     this.#effects = effects;
     this.#damage = damage;
@@ -55,6 +99,25 @@ export class Recovery {
 
   get over(): boolean {
     return this.#stage === "over";
+  }
+
+  /** Something is left to search, and may begin: while the mark is there, the next process would take it for new. */
+  get mayStep(): boolean {
+    return !this.over && !this.#isMarked;
+  }
+
+  /** The first batch of this process removes the mark. */
+  applied(_changes: readonly Change[], origin: Origin): void {
+    if (origin === "here") this.#isMarked = false;
+  }
+
+  /** The last change of a process that stops. */
+  stoppedMark(): Change {
+    const { hasBegun } = this.#effects;
+    if (!this.over || !this.#isWhole) return toChange({ left: null, begun: hasBegun || this.#mayHaveBegun });
+    const left = new Set(this.#effects.partitions());
+    for (const cell of this.#cells.all()) if (!cell.isIdle) left.add(cell.to.partition);
+    return toChange({ left: [...left].sort(), begun: hasBegun });
   }
 
   /** Searches one slice. */
@@ -73,13 +136,14 @@ export class Recovery {
 
   /** Gives up the rows of a stage that cannot be walked. Without its partitions, the search ends incomplete. */
   #skipStage(): void {
+    this.#isWhole = false;
     this.#damage.report([this.#partition, this.#stage]);
     if (this.#stage === "partition") this.#stage = "over";
     else this.#stage = this.#stage === "undelivered" ? "effects" : "partition";
   }
 
   #nextPartition(): void {
-    const partition = nextPartition(this.#reading, this.#partition);
+    const partition = this.#named === null ? nextPartition(this.#reading, this.#partition) : this.#named.shift();
     if (partition === undefined) {
       this.#stage = "over";
       this.#cells.mayHaveUndelivered = false;
@@ -114,7 +178,7 @@ export class Recovery {
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       // Rows without a time are of earlier releases, which left no mark.
-      pending.mayHaveBegun = !this.#wasStopped && row.value.atMs !== undefined;
+      pending.mayHaveBegun = this.#mayHaveBegun && row.value.atMs !== undefined;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }
@@ -124,6 +188,7 @@ export class Recovery {
 
   /** Leaves out a damaged effect, whose row may hold its actor's record as well. */
   #lose(key: Key): void {
+    this.#isWhole = false;
     const [partition, , kind, id] = key.map(String);
     this.#effects.loseOf(cellName(address(partition ?? "", kind ?? "", id ?? "")));
   }

@@ -4,6 +4,8 @@ import { Queue } from "./queue.js";
 
 /** Answers that are given before the event loop goes on: what askers do with one takes about 20 us. */
 const AT_ONCE = 4;
+/** The same while one party is about: a round of the loop takes as long as an answer does. */
+const AT_ONCE_ALONE = 16;
 
 /**
  * Gives the answers of durable batches in their order, a few in each round of the event loop: those of a large batch would
@@ -11,11 +13,14 @@ const AT_ONCE = 4;
  */
 export class ReleasedAnswers {
   readonly #scheduler: Scheduler;
+  readonly #isShared: () => boolean;
   readonly #left = new Queue<Answer>();
   #isPlanned = false;
 
-  constructor(scheduler: Scheduler) {
+  /** `isShared` says whether several parties are about; without it they are taken to be. */
+  constructor(scheduler: Scheduler, isShared: () => boolean = () => true) {
     this.#scheduler = scheduler;
+    this.#isShared = isShared;
   }
 
   release(answers: readonly Answer[]): void {
@@ -28,7 +33,7 @@ export class ReleasedAnswers {
     this.#give(Number.POSITIVE_INFINITY);
   }
 
-  #give(most = AT_ONCE): void {
+  #give(most = this.#isShared() ? AT_ONCE : AT_ONCE_ALONE): void {
     for (let count = 0; count < most; count++) {
       const next = this.#left.take();
       if (next === undefined) break;

@@ -8,13 +8,16 @@ import { ReadPictures } from "./read-pictures.js";
 import type { RowMemory } from "./row-memory.js";
 import { estimateWeight } from "./weight.js";
 
-/** Most cached rows; beyond it, the oldest one of the same table and partition is dropped. */
+/** Most cached rows; beyond it, the oldest one of the same table, partition and group is dropped. */
 const MAX_CACHED_ROWS = 8_192;
 /** Most cached ranges of one table and partition, and most partitions of one table; beyond it, all are dropped. */
 const MAX_CACHED_RANGES = 256;
-/** Heavier values are not cached; see {@link estimateWeight}. */
+/** Heavier rows are not cached; see {@link estimateWeight}. */
 const MAX_CACHED_WEIGHT = 16_384;
-/** Most partitions whose version is known by itself; beyond it, all get the same new one. */
+/** Heavier ranges are not cached, and those of one table and partition are no heavier together; beyond it, all go. */
+const MAX_RANGE_WEIGHT = 65_536;
+const MAX_RANGES_WEIGHT = 1_048_576;
+/** Most partitions, and groups, whose version is known by itself; beyond it, all get the same new one. */
 const MAX_VERSIONS = 8_192;
 
 /**
@@ -29,11 +32,14 @@ const MAX_VERSIONS = 8_192;
 export class RowCache implements PictureReading, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
-  /** By table, partition and the rest of the key; `#count` is their number over all tables. */
-  readonly #rows = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, unknown>>>();
+  /** By table, partition, and the rest of the key in two parts: {@link groupOf}. `#count` is their number in all. */
+  readonly #rows = new Map<
+    KeyPart | undefined,
+    Map<KeyPart | undefined, Map<string | undefined, Map<string, unknown>>>
+  >();
   #count = 0;
-  /** By table, partition and prefix. */
-  readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<string, readonly Entry[]>>>();
+  /** By table and partition. */
+  readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, CachedRanges>>();
 
   readonly #pictures: ReadPictures;
   readonly #freezes: boolean;
@@ -41,6 +47,10 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   /** By partition; those that are absent have `#baseVersion`. */
   readonly #versions = new Map<KeyPart | undefined, number>();
   #baseVersion = 0;
+  /** By partition and group; those that are absent have `#baseGroupVersion`. `#groupCount` is their number. */
+  readonly #groupVersions = new Map<KeyPart | undefined, Map<KeyPart, number>>();
+  #groupCount = 0;
+  #baseGroupVersion = 0;
   #lastVersion = 0;
 
   constructor(durable: Reading, options: { readonly tables: readonly string[]; readonly freezes: boolean }) {
@@ -52,12 +62,13 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
 
   get<Value = unknown>(key: Key): Value | undefined {
     if (!this.covers(key) || this.#committing?.get(key) !== undefined) return this.#durable.get<Value>(key);
-    const name = keyName(key);
-    const held = this.#rows.get(key[2])?.get(key[0])?.get(name);
+    const group = groupOf(key);
+    const name = nameIn(group, key);
+    const held = this.#rows.get(key[2])?.get(key[0])?.get(group)?.get(name);
     if (held !== undefined) return held as Value;
     const value = this.#durable.get<Value>(key);
     if (value !== undefined && estimateWeight(value, MAX_CACHED_WEIGHT) <= MAX_CACHED_WEIGHT)
-      this.#cacheRow(key, name, value);
+      this.#cacheRow(key, value);
     return value;
   }
 
@@ -67,13 +78,15 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     }
     const [partition, , table] = range.prefix;
     const name = keyName(range.prefix);
-    const held = this.#ranges.get(table)?.get(partition)?.get(name);
-    if (held !== undefined) return held.slice(0, range.limit) as Entry<Value>[];
+    const { limit = Number.POSITIVE_INFINITY } = range;
+    const held = this.#ranges.get(table)?.get(partition)?.byPrefix.get(name);
+    if (held !== undefined && (held.areAll || limit <= held.entries.length)) {
+      return held.entries.slice(0, range.limit) as Entry<Value>[];
+    }
     const entries = this.#durable.range<Value>(range);
+    const weight = estimateWeight(entries, MAX_RANGE_WEIGHT);
     // Fewer entries than the limit are all there are.
-    const areAll = range.limit === undefined || entries.length < range.limit;
-    if (areAll && estimateWeight(entries, MAX_CACHED_WEIGHT) <= MAX_CACHED_WEIGHT)
-      this.#cacheRange(range.prefix, name, entries);
+    if (weight <= MAX_RANGE_WEIGHT) this.#cacheRange(range.prefix, { entries, areAll: entries.length < limit }, weight);
     return [...entries];
   }
 
@@ -85,12 +98,13 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     return key[1] === rowSpace && this.#tables.has(String(key[2]));
   }
 
-  coveredVersion(partition: string): number | null {
+  coveredVersion(partition: string, group?: KeyPart): number | null {
     const batch = this.#committing;
     if (batch !== null) {
       for (const table of this.#tables) if (batch.mayHoldBelow([partition, rowSpace, table])) return null;
     }
-    return this.#versions.get(partition) ?? this.#baseVersion;
+    if (group === undefined) return this.#versions.get(partition) ?? this.#baseVersion;
+    return this.#groupVersions.get(partition)?.get(group) ?? this.#baseGroupVersion;
   }
 
   /** Call when the commit of a batch begins. */
@@ -110,8 +124,10 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     for (const { key } of changes) {
       if (!this.covers(key)) continue;
       this.#ranges.get(key[2])?.delete(key[0]);
-      this.#drop(key, keyName(key));
+      this.#drop(key);
       this.#changed(key[0]);
+      const group = key[3];
+      if (group !== undefined && key.length > 4) this.#groupChanged(key[0], group);
     }
   }
 
@@ -124,17 +140,31 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     }
   }
 
-  #cacheRow([partition, , table]: Key, name: string, value: unknown): void {
+  #groupChanged(partition: KeyPart | undefined, group: KeyPart): void {
+    const groups = getOrCreateMap(this.#groupVersions, partition);
+    const before = groups.size;
+    groups.set(group, this.#lastVersion);
+    this.#groupCount += groups.size - before;
+    if (this.#groupCount <= MAX_VERSIONS) return;
+    this.#groupVersions.clear();
+    this.#groupCount = 0;
+    this.#baseGroupVersion = this.#lastVersion;
+  }
+
+  #cacheRow(key: Key, value: unknown): void {
     if (this.#freezes) freeze(value);
-    const rows = getOrCreateMap(getOrCreateMap(this.#rows, table), partition);
+    const group = groupOf(key);
+    const rows = getOrCreateMap(getOrCreateMap(getOrCreateMap(this.#rows, key[2]), key[0]), group);
     const before = rows.size;
-    rows.set(name, value);
+    rows.set(nameIn(group, key), value);
     this.#count += rows.size - before;
     if (this.#count > MAX_CACHED_ROWS) this.#dropOldest(rows);
   }
 
-  #drop([partition, , table]: Key, name: string): void {
-    if (this.#rows.get(table)?.get(partition)?.delete(name) === true) this.#count -= 1;
+  #drop(key: Key): void {
+    const group = groupOf(key);
+    const rows = this.#rows.get(key[2])?.get(key[0])?.get(group);
+    if (rows?.delete(nameIn(group, key)) === true) this.#count -= 1;
   }
 
   /** Drops the oldest of these rows; if there is only one, the whole cache. */
@@ -151,13 +181,48 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     }
   }
 
-  #cacheRange([partition, , table]: Key, name: string, entries: readonly Entry[]): void {
+  #cacheRange(prefix: Key, range: CachedRange, weight: number): void {
+    const [partition, , table] = prefix;
     const partitions = getOrCreateMap(this.#ranges, table);
     if (partitions.size >= MAX_CACHED_RANGES && !partitions.has(partition)) partitions.clear();
-    const ranges = getOrCreateMap(partitions, partition);
-    if (ranges.size >= MAX_CACHED_RANGES) ranges.clear();
-    ranges.set(name, entries);
+    let ranges = partitions.get(partition);
+    if (
+      ranges === undefined ||
+      ranges.byPrefix.size >= MAX_CACHED_RANGES ||
+      ranges.weight + weight > MAX_RANGES_WEIGHT
+    ) {
+      ranges = { byPrefix: new Map(), weight: 0 };
+      partitions.set(partition, ranges);
+    }
+    ranges.byPrefix.set(keyName(prefix), range);
+    ranges.weight += weight;
   }
+}
+
+/** The first entries of a range, or all of them. */
+interface CachedRange {
+  readonly entries: readonly Entry[];
+  readonly areAll: boolean;
+}
+
+/** The ranges of one table and partition, and their weight together. */
+interface CachedRanges {
+  readonly byPrefix: Map<string, CachedRange>;
+  weight: number;
+}
+
+/**
+ * The first part of an id of two, undefined for other keys: to join the parts of an id for each read costs more than to
+ * look them up one after the other.
+ */
+function groupOf(key: Key): string | undefined {
+  const first = key[3];
+  return key.length === 5 && typeof first === "string" && typeof key[4] === "string" ? first : undefined;
+}
+
+/** The name of a row's key within its group. */
+function nameIn(group: string | undefined, key: Key): string {
+  return group === undefined ? keyName(key) : String(key[4]);
 }
 
 /** The range starts with the first entry below its prefix, in ascending order, and leaves out nothing. */

@@ -30,23 +30,27 @@ const NOBODY: Address = { partition: "", kind: "", id: "" };
 /** Prepares a machine for stepping. Throws when the machine uses features that a stored actor cannot have. */
 export function createStepper(machine: AnyStateMachine): Stepper {
   refuseUnsteppable(machine.root, machine.id);
-  const general = createGeneralStepper(machine);
   const step = compileStep(machine, {
     spawn: () => refuse(machine, "spawn"),
     checkReturned: (action, returned) => checkReturned(machine, action, returned),
   });
-  if (step === null) return general;
+  if (step === null) return createGeneralStepper(machine);
+  let made: Stepper | null = null;
+  const general = (): Stepper => {
+    made ??= createGeneralStepper(machine);
+    return made;
+  };
   const storedOf = (state: MachineState): StoredState => ({ value: state.value, context: state.context });
   const isSame = typeof machine.config.context !== "function";
   let first: StoredState | null = null;
   return {
     initial(of) {
       if (first !== null) return first;
-      const state = storedOf(general.initial(of));
+      const state = storedOf(general().initial(of));
       if (isSame) first = state;
       return state;
     },
-    restore: (stored) => storedOf(general.restore(stored)),
+    restore: (stored) => storedOf(general().restore(stored)),
     store: storedOf,
     step,
   };

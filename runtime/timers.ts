@@ -22,7 +22,9 @@ interface Alarm extends Timer {
 const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
 /** The row that tells the next process how late it was here, for the case that the clock was ahead. */
 const LATEST_KEY: Key = [GLOBAL_PARTITION, metaSpace, "latest-time"];
-/** How often that row is written, in milliseconds, with the next wake-up that is set. */
+/** The row that tells later processes until when the clock was ahead here, once it has gone back. */
+const AHEAD_KEY: Key = [GLOBAL_PARTITION, metaSpace, "ahead-until"];
+/** How often the first row is written, in milliseconds, with the next wake-up that is set; at once with the first one. */
 const MARK_EVERY_MS = 60_000;
 /** Most rows read at once, less when the window is smaller: about a millisecond. */
 const ROWS_READ = 256;
@@ -52,7 +54,9 @@ export class Timers {
   #hasAll = false;
   /** The latest time that was seen, by this process or the one before. */
   #latestMs: number;
-  #markedMs: number;
+  #markedMs = Number.NEGATIVE_INFINITY;
+  /** Until when the clock was ahead, as long as no row says so; null for nothing to say. */
+  #aheadMs: number | null = null;
   #cancelAlarm: (() => void) | null = null;
   #alarmMs = Number.POSITIVE_INFINITY;
 
@@ -62,7 +66,6 @@ export class Timers {
     this.#windowSize = windowSize;
     this.#due = due;
     this.#latestMs = readNumber(reading, LATEST_KEY);
-    this.#markedMs = clock.now();
   }
 
   get inMemory(): number {
@@ -74,6 +77,10 @@ export class Timers {
     const nowMs = this.#clock.now();
     const key = timerKey(timer);
     writing.put(key, nowMs);
+    if (this.#aheadMs !== null) {
+      writing.put(AHEAD_KEY, Math.max(this.#aheadMs, readNumber(this.#reading, AHEAD_KEY)));
+      this.#aheadMs = null;
+    }
     if (nowMs - this.#markedMs >= MARK_EVERY_MS) {
       this.#markedMs = nowMs;
       writing.put(LATEST_KEY, nowMs);
@@ -90,7 +97,10 @@ export class Timers {
 
   /** Takes the next timer that is due at `nowMs`; undefined when there is none. */
   takeDue(nowMs: number): Timer | undefined {
-    if (this.#latestMs - nowMs >= STEP_BACK_MS) this.#goBack(nowMs);
+    if (this.#latestMs - nowMs >= STEP_BACK_MS) {
+      this.#aheadMs = this.#latestMs;
+      this.#goBack(nowMs);
+    }
     this.#latestMs = nowMs;
     if (this.#heap.length === 0) this.#load();
     for (const heap of [this.#early, this.#heap]) {
@@ -136,7 +146,7 @@ export class Timers {
   }
 
   #keys(range: Range): Key[] {
-    return listKeys(this.#reading, range).filter((key) => isBelow(key, PREFIX) && Number.isSafeInteger(key[2]));
+    return listKeys(this.#reading, range).filter(isTimerKey);
   }
 
   /** Finds what was set while the clock was ahead. Reads every row, which is seldom needed. */
@@ -162,6 +172,27 @@ export class Timers {
     this.#lastRead = last === undefined ? null : timerKey(last);
     this.#hasAll = false;
   }
+}
+
+/** Whether wake-ups may be stored that were set later than it is now, by a clock that was ahead. */
+export function wasAhead(reading: Reading, nowMs: number): boolean {
+  return [LATEST_KEY, AHEAD_KEY].some((key) => readNumber(reading, key) > nowMs);
+}
+
+/** The wake-ups that are due after a time, in due order; a record of an actor may say otherwise. */
+export function* listLaterTimers(reading: Reading, afterMs: number): Generator<Timer> {
+  for (let after: Key = [...PREFIX, afterMs + 1]; ; ) {
+    const keys = listKeys(reading, { prefix: PREFIX, after, limit: ROWS_READ });
+    for (const key of keys.filter(isTimerKey)) yield toTimer(key);
+    const last = keys.findLast(isTimerKey);
+    if (last === undefined || keys.length < ROWS_READ) return;
+    after = last;
+  }
+}
+
+/** Whether damage has not made it the key of something else. */
+function isTimerKey(key: Key): boolean {
+  return isBelow(key, PREFIX) && Number.isSafeInteger(key[2]);
 }
 
 /** The number at a key; 0 where there is none, or a damaged one. */

@@ -4,6 +4,7 @@ import { compareKeys } from "../storage/key-order.js";
 import { rowSpace } from "../storage/keys.js";
 import type { Entry, Key, Range, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
+import { type CoveringReading, coveredVersion, covers } from "./covered-reading.js";
 import { type DirectoryEntry, directoryKey } from "./directory.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
@@ -15,7 +16,7 @@ import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js
 
 /** One intent of a turn: anything but rows, the reply and the end of the actor. */
 export type Intent =
-  | { readonly kind: "send"; readonly to: Address; readonly message: Message }
+  | { readonly kind: "send"; readonly to: Address; readonly message: Message; readonly isFirst: boolean }
   | { readonly kind: "wake"; readonly name: string; readonly dueMs: number }
   | { readonly kind: "cancel-wake"; readonly name: string }
   | { readonly kind: "start"; readonly effect: EffectRequest }
@@ -35,7 +36,7 @@ const NOWHERE: Address = { partition: "", kind: "", id: "" };
  * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries in
  *    other partitions are declared ({@link direct}).
  */
-export class TurnRecorder implements Turn {
+export class TurnRecorder implements Turn, CoveringReading {
   now = 0;
   self: Address = NOWHERE;
   readonly intents: Intent[] = [];
@@ -88,6 +89,15 @@ export class TurnRecorder implements Turn {
     const writing = this.#open();
     if (range.prefix[0] !== this.self.partition) this.#refuseForeign(range.prefix, "reads");
     return writing.range<Value>(range);
+  }
+
+  covers(key: Key): boolean {
+    return covers(this.#open(), key);
+  }
+
+  coveredVersion(partition: string): number | null {
+    const writing = this.#open();
+    return partition === this.self.partition ? coveredVersion(writing, partition) : null;
   }
 
   put(key: Key, value: unknown): void {
@@ -146,7 +156,11 @@ export class TurnRecorder implements Turn {
   }
 
   send(to: Address, message: Message): void {
-    this.#record({ kind: "send", to, message });
+    this.#record({ kind: "send", to, message, isFirst: false });
+  }
+
+  sendFirst(to: Address, message: Message): void {
+    this.#record({ kind: "send", to, message, isFirst: true });
   }
 
   wake(name: string, dueMs: number): void {

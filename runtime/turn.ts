@@ -113,6 +113,11 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   randomBytes(count: number): Uint8Array;
   /** Sends a message. Delivered exactly once, in order for one sender and one receiver. */
   send<To extends Address>(to: To, message: MessageTo<To>): void;
+  /**
+   * Sends the first message that an actor ever gets: as `send`, but nothing that is stored of the actor is looked for.
+   * Its address has to be new, so made of an id that is, and sent to by this turn alone until the actor has taken it.
+   */
+  sendFirst<To extends Address>(to: To, message: MessageTo<To>): void;
   /** Sets the wake-up `name` for `dueMs`, replacing an earlier one of that name. Delivered as {@link Woken}. */
   wake(name: string, dueMs: number): void;
   /** Cancels the wake-up `name`; none set is fine. */

@@ -35,13 +35,26 @@ export function hasRoomBelow(key: Key): boolean {
 function bytesOf(key: Key): number | null {
   if (key.length === 0) return null;
   let bytes = key.length - 1;
-  for (const part of key) {
+  for (let at = 0; at < key.length; at++) {
+    const part = key[at];
+    if (at < HELD && part === heldTexts[at] && part !== undefined) {
+      bytes += heldBytes[at] ?? 0;
+      continue;
+    }
     const more = typeof part === "number" ? bytesOfNumber(part) : bytesOfText(part);
     if (more === null) return null;
     bytes += more;
+    if (at >= HELD || typeof part !== "string") continue;
+    heldTexts[at] = part;
+    heldBytes[at] = more;
   }
   return bytes;
 }
+
+/** The latest good texts of the first parts of keys, and their bytes: keys that are checked together begin alike. */
+const HELD = 3;
+const heldTexts: string[] = [];
+const heldBytes: number[] = [];
 
 function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;
@@ -50,7 +63,7 @@ function bytesOfNumber(part: number): number | null {
 /** Text that takes one byte a character; most keys consist of it. */
 const PLAIN = /^[\x20-\x7e]+$/;
 
-function bytesOfText(part: string): number | null {
+function bytesOfText(part: string | undefined): number | null {
   if (typeof part !== "string") return null;
   if (PLAIN.test(part)) return part.length;
   let bytes = part.length > 0 && part.charCodeAt(0) >= FIRST_UNESCAPED ? 0 : 1;

@@ -20,7 +20,7 @@ export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
 };
 
 /** What each scope allows, including the scopes that it also grants (configuration API, Token scopes). */
-export const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
+const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   read: ["read"],
   plan: ["read", "plan"],
   configure: ["read", "plan", "configure"],
@@ -28,6 +28,18 @@ export const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = 
   runners: ["read", "manage-runners"],
   trusts: ["read", "manage-token-trusts"],
 };
+
+/** What lists of scopes allow: every request of a token has the list of its row, which reads hold in memory. */
+const known = new WeakMap<readonly Scope[], readonly Permission[]>();
+
+/** What the scopes of a token allow together. */
+export function listScopePermissions(scopes: readonly Scope[]): readonly Permission[] {
+  const held = known.get(scopes);
+  if (held !== undefined) return held;
+  const allowed = scopes.flatMap((scope) => scopePermissions[scope]);
+  known.set(scopes, allowed);
+  return allowed;
+}
 
 /** The scopes that a scope also grants (configuration API, Token scopes). */
 const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {

@@ -2,8 +2,7 @@ import { z } from "zod";
 import type { Kind } from "../resources/kind.js";
 import { toRepresentation } from "../resources/representation.js";
 import { findResource } from "../resources/resource.table.js";
-import { locateWorkspace, type StreamTopic } from "./stream-topic.js";
-import { permit, seesOutcomes } from "./visibility.js";
+import { type ChangeFor, locateWorkspace, type StreamTopic, toAll } from "./stream-topic.js";
 
 /** The topic of one resource of a kind, and of changes below it. */
 export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
@@ -12,14 +11,13 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
   const ofOutcomes = new Set(kinds.filter(({ seenBy }) => seenBy === "outcomes").map((one) => one.name));
   return {
     workspaceOf: locateWorkspace,
-    sees: (reading, caller, { workspaceId, id }) =>
-      findResource(reading, workspaceId, name, id) !== undefined &&
-      permit(reading, caller, workspaceId, "read", name) === null,
+    audience: (reading, { workspaceId, id }) =>
+      findResource(reading, workspaceId, name, id) === undefined ? undefined : "readers",
     view: (reading, { workspaceId, id }) => {
       const row = findResource(reading, workspaceId, name, id);
       return row === undefined ? undefined : toRepresentation(kind, row, reading);
     },
-    change: (...change) => visibleChange(ofOutcomes, change),
+    change: (_reading, { id }, data) => visibleChange(ofOutcomes, id, data),
   };
 }
 
@@ -29,24 +27,17 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
  * to a team's outcomes (`ofOutcomes`), go to those who may read these; changes of members go to the people of the
  * workspace, like the list of members.
  */
-function visibleChange(
-  ofOutcomes: ReadonlySet<string>,
-  [reading, caller, { workspaceId, id }, data]: Parameters<NonNullable<StreamTopic["change"]>>,
-): unknown {
+function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknown): readonly ChangeFor[] {
   const change = changeSchema.safeParse(data).data;
-  if (change !== undefined && outcomes.has(change.type)) {
-    return seesOutcomes(reading, caller, workspaceId, id) ? data : undefined;
-  }
-  if (change?.type === "member") return caller.kind === "person" ? data : undefined;
-  if (change?.type !== "configuration") return data;
-  const administers =
-    caller.kind === "person" && permit(reading, caller, workspaceId, "administer", "workspace") === null;
-  if (administers) return data;
-  return ofOutcomes.has(change.change.resource) && !seesOutcomes(reading, caller, workspaceId, id) ? undefined : change;
+  if (change === undefined) return toAll(data);
+  if (change.type === "member") return [{ audience: "people", data }];
+  if (change.type !== "configuration") return [{ audience: { outcomesOf: id }, data }];
+  const isOfOutcomes = ofOutcomes.has(change.change.resource);
+  return [
+    { audience: "administrators", data },
+    { audience: isOfOutcomes ? { outcomesOf: id } : "readers", data: change },
+  ];
 }
-
-/** Changes that tell how a team's work turned out. */
-const outcomes: ReadonlySet<string> = new Set(["hook", "delivery", "action-run", "pull-request"]);
 
 /** The changes that not everyone sees whole, cut to what everyone may see. */
 const changeSchema = z.discriminatedUnion("type", [

@@ -9,7 +9,7 @@ import {
   type ResourcePage,
   type ResourceRow,
 } from "../resources/resource.table.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findLocation, locate } from "../resources/resource-location.table.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { listPermissions, permit, seesOutcomes } from "./visibility.js";
@@ -27,12 +27,12 @@ export function findVisibleResource(
   caller: Caller,
   id: string,
 ): VisibleResource | Refusal {
-  const location = locate(reading, id);
-  if (location?.kind !== kind.name) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
-  const refused = permit(reading, caller, location.workspaceId, "read", kind.name);
+  const location = findLocation(reading, id);
+  const row = location?.kind === kind.name ? findResource(reading, location.workspaceId, kind.name, id) : undefined;
+  if (row === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
+  const refused = permit(reading, caller, row.workspaceId, "read", kind.name);
   if (refused !== null) return refused;
-  const row = findResource(reading, location.workspaceId, kind.name, id);
-  return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+  return isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
 /** The same, to be deleted; refused `in-use` when the service made it for itself. */

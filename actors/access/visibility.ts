@@ -4,13 +4,13 @@ import type { Permission } from "../permission.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
-import { forbiddenTitle, rolePermissions, scopePermissions } from "./permissions.js";
+import { forbiddenTitle, listScopePermissions, rolePermissions } from "./permissions.js";
 
 /** What the caller may do in the workspace; empty when they may not see it, or when it is closed. */
 export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
   if (caller.kind === "token") {
-    return caller.workspaceId === workspaceId ? caller.scopes.flatMap((scope) => scopePermissions[scope]) : [];
+    return caller.workspaceId === workspaceId ? listScopePermissions(caller.scopes) : [];
   }
   const member = findMember(reading, workspaceId, caller.userId);
   return member === undefined ? [] : rolePermissions[member.role];

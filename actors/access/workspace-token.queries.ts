@@ -5,6 +5,9 @@ import { findResourceByHash } from "../resources/resource-hash.table.js";
 import { findLiveCredential, hasExpiredCredential, isCredentialLive } from "./minted-credential.table.js";
 import { TOKEN_FIELD, type WorkspaceTokenFields } from "./workspace-token.kind.js";
 
+/** The row of a token that was issued. */
+export type IssuedToken = ResourceRow<WorkspaceTokenFields>;
+
 /**
  * The bearer of a token by its SHA-256 (hex), issued or minted; null for one that is unknown, revoked, expired, of a
  * trust that has changed since, or of a closed workspace.
@@ -27,6 +30,16 @@ export type ExpiredToken =
   | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
   | { readonly isMinted: true };
 
+/** The row of an issued token; undefined for a minted one. */
+export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: TokenCaller): IssuedToken | undefined {
+  return findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
+}
+
+/** Whether a token that was valid still is, in one read: its row is the very one that it was, and its time is not over. */
+export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number): boolean {
+  return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);
+}
+
 /** The token of this hash if it has expired, or null. */
 export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: number): ExpiredToken | null {
   const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
@@ -34,7 +47,8 @@ export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: num
   return hasExpired(token, nowMs) ? { isMinted: false, workspaceId: token.workspaceId, id: token.id } : null;
 }
 
-function hasExpired({ fields: { expiresAt } }: ResourceRow<WorkspaceTokenFields>, nowMs: number): boolean {
+/** Whether the time of an issued token is over. */
+export function hasExpired({ fields: { expiresAt } }: IssuedToken, nowMs: number): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs;
 }
 

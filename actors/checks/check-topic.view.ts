@@ -1,5 +1,4 @@
 import type { StreamTopic } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
 import { findMemberWorkspace } from "../replays/member-workspace.js";
 import { replayChecks } from "./check.table.js";
 import { checkView } from "./check.view.js";
@@ -11,9 +10,9 @@ import { checkView } from "./check.view.js";
 export const replayCheckTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>
     findMemberWorkspace(reading, caller, (workspaceId) => replayChecks.get(reading, workspaceId, id) !== undefined),
-  sees: (reading, caller, { workspaceId, id }) => {
+  audience: (reading, { workspaceId, id }) => {
     const check = replayChecks.get(reading, workspaceId, id);
-    return check !== undefined && seesOutcomes(reading, caller, workspaceId, check.teamId);
+    return check === undefined ? undefined : { outcomesOf: check.teamId };
   },
   view: (reading, { workspaceId, id }) => {
     const check = replayChecks.get(reading, workspaceId, id);

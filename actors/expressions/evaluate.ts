@@ -51,6 +51,12 @@ export interface Program {
 /** Values by the names that expressions see them under. */
 export type Names = Readonly<Record<string, Value>>;
 
+/** Names for several evaluations, the later ones over the earlier ones. */
+export function createNames(...parts: readonly Names[]): Names {
+  // No prototype: `constructor` must not be found.
+  return Object.assign(Object.create(null), ...parts);
+}
+
 /**
  * Most characters of cached programs, which take up to 200 bytes for each character. The oldest is evicted first.
  */
@@ -84,8 +90,7 @@ function make(source: string): Program {
   const run = plan(environment, compileProgram(parsed.tree));
   const value = (names: Names, units: number): { readonly cel: CelValue } | EvaluationFault => {
     meter.restart(units);
-    // No prototype: `constructor` must not be found.
-    const result = run(Object.assign(Object.create(null), names));
+    const result = run(Object.getPrototypeOf(names) === null ? names : createNames(names));
     if (meter.isSpent) return { error: "it takes too long", isSpent: true };
     return isCelError(result) ? { error: result.message } : { cel: result };
   };

@@ -1,5 +1,4 @@
 import type { StreamTopic } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { findHookOccurrenceById } from "./hook-occurrence.table.js";
 import { hookOccurrenceView } from "./hook-occurrence.view.js";
@@ -13,9 +12,9 @@ export const hookOccurrenceTopicView: StreamTopic = {
       caller.kind === "token" ? [caller.workspaceId] : listMemberships(reading, caller.userId).map((one) => one.id);
     return workspaces.find((workspaceId) => findHookOccurrenceById(reading, workspaceId, id) !== undefined);
   },
-  sees: (reading, caller, { workspaceId, id }) => {
+  audience: (reading, { workspaceId, id }) => {
     const hookOccurrence = findHookOccurrenceById(reading, workspaceId, id);
-    return hookOccurrence !== undefined && seesOutcomes(reading, caller, workspaceId, hookOccurrence.work.teamId);
+    return hookOccurrence === undefined ? undefined : { outcomesOf: hookOccurrence.work.teamId };
   },
   view: (reading, { workspaceId, id }) => {
     const hookOccurrence = findHookOccurrenceById(reading, workspaceId, id);

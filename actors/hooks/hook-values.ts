@@ -1,12 +1,12 @@
 import type { WorkEvent } from "../events/catalogue.js";
 import { DYN } from "../expressions/cel-types.js";
-import type { Names } from "../expressions/evaluate.js";
+import { createNames, type Names } from "../expressions/evaluate.js";
 import { hookNames } from "../expressions/positions.js";
 import { toValue, type Value } from "../expressions/values.js";
 import type { HookFields } from "./hook.js";
 
 /** What the expressions of every hook on one event see. */
-export interface EventValues {
+export interface EventValues extends Names {
   readonly event: Value;
   readonly task: Value;
   readonly run: Value;
@@ -29,12 +29,25 @@ export function toEventValues(work: WorkEvent): EventValues {
   return values;
 }
 
-/** What expressions see of the hook itself. */
-export function toHookOwnValues({ key, vars }: Pick<HookFields, "key" | "vars">): Names {
-  return { vars: toValue(vars, DYN), hook: new Map([["key", key]]) };
+type OwnFields = Pick<HookFields, "key" | "vars">;
+
+/** What expressions see of a hook itself, while its fields are in memory. */
+const cachedOwnValues = new WeakMap<OwnFields, Names>();
+
+/** All names that one hook's expressions see on an event, except the outputs of its steps. */
+export function toHookValues(hook: OwnFields, values: EventValues): Names {
+  return createNames(values, toOwnValues(hook));
 }
 
-/** All names that one hook's expressions see, except the outputs of its steps. */
-export function toHookValues(hook: Pick<HookFields, "key" | "vars">, values: EventValues): Names {
-  return { ...values, ...toHookOwnValues(hook) };
+/** The same, with the outputs of the steps before. */
+export function toStepValues(hook: OwnFields, values: EventValues, step: Value): Names {
+  return createNames(values, toOwnValues(hook), { step });
+}
+
+function toOwnValues(hook: OwnFields): Names {
+  const known = cachedOwnValues.get(hook);
+  if (known !== undefined) return known;
+  const values = { vars: toValue(hook.vars, DYN), hook: new Map([["key", hook.key]]) };
+  cachedOwnValues.set(hook, values);
+  return values;
 }

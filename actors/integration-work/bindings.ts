@@ -3,11 +3,9 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { EventTask, WorkFact } from "../events/catalogue.js";
 import { type TaskAsk, type TaskHappened, taskHappenings } from "../events/task-happening.js";
-import type { IntegrationFields } from "../integrations/definition.js";
-import { findResource, listAddresses } from "../resources/resource.table.js";
-import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { BindingEvent } from "./action-run.js";
 import { actionRunRef } from "./action-run.messages.js";
+import { listBindings, type PlacedBinding } from "./team-bindings.js";
 
 /** Something that happened to a task, in the form that bindings take it. */
 interface Happened {
@@ -27,7 +25,7 @@ export const bindingSubscriber: Subscriber<WorkFact | TaskHappened> = {
   facts: ["task.opened", "task.moved", ...taskHappenings],
   hears(fact, workspaceId, reading) {
     const happened = toHappened(fact);
-    return happened !== null && bindingsOn(reading, workspaceId, happened).next().done !== true;
+    return happened !== null && bindingsOn(reading, workspaceId, happened).length > 0;
   },
   handle(fact, turn) {
     const happened = toHappened(fact);
@@ -55,16 +53,6 @@ function runBindings(turn: Turn, happened: Happened): void {
 }
 
 /** The bindings of the team's integrations on the event. */
-function* bindingsOn(
-  reading: Reading,
-  workspaceId: string,
-  { teamId, event }: Happened,
-): Generator<{ readonly integrationId: string; readonly index: number }> {
-  const under = getTeamKey(reading, workspaceId, teamId);
-  for (const { id: integrationId } of listAddresses(reading, workspaceId, "integration", { under })) {
-    const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
-    for (const [index, binding] of (integration?.fields.on ?? []).entries()) {
-      if (binding.event === event) yield { integrationId, index };
-    }
-  }
+function bindingsOn(reading: Reading, workspaceId: string, { teamId, event }: Happened): readonly PlacedBinding[] {
+  return listBindings(reading, workspaceId, teamId).filter((binding) => binding.event === event);
 }

@@ -7,8 +7,8 @@ import type { Json } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { ReadBodies } from "../integrations/read-bodies.js";
 import { findResource } from "../resources/resource.table.js";
-import { findBlob } from "../tables/blobs.js";
 import { deliveries } from "./delivery.table.js";
+import { findBody } from "./delivery-body.table.js";
 import { evaluateDelivery } from "./evaluate-delivery.js";
 import type { EntryPlace, Evaluated } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
@@ -73,9 +73,9 @@ function* begin(
   const row = deliveries.get(reading, workspaceId, integrationId, deliveryId);
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
-  const bytes = row?.body == null ? undefined : findBlob(reading, workspaceId, row.body.digest);
-  if (row?.body == null || integration === undefined || bytes === undefined || !isOpen) return gone;
-  const { digest } = row.body;
+  const bytes = row === undefined ? undefined : findBody(reading, workspaceId, row);
+  if (row === undefined || integration === undefined || bytes === undefined || !isOpen) return gone;
+  const digest = row.body?.digest ?? row.id;
   const evaluated = yield* evaluateDelivery({
     ...{ fields: integration.fields, block: row.block, from, units, entriesLeft },
     received: new ReceivedDelivery(bytes, row.headers, row.cursor, (bytes, contentType) =>

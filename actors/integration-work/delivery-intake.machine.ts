@@ -4,9 +4,10 @@
  *
  * | state    | moved by                                   | next     | also                                            |
  * |----------|--------------------------------------------|----------|-------------------------------------------------|
- * | taking   | take.new (delivery.take)                   | taking   | row, key; a place, or the queue                 |
- * | taking   | take.repeated (its key was seen)           | taking   | counted in the row that has the key             |
- * | taking   | take.crowded (too many are not over)       | taking   | refused: too many requests                      |
+ * | taking   | deliveries.take                            | taking   | of each: row, key; a place, or the queue. One   |
+ * |          |                                            |          | whose key was seen is counted in the row that   |
+ * |          |                                            |          | has the key; one while too many are not over is |
+ * |          |                                            |          | refused: too many requests                      |
  * | taking   | delivery.recorded                          | taking   | counted; a place, or the queue                  |
  * | taking   | delivery.refuse                            | taking   | counted; the last 20 are kept without body      |
  * | taking   | delivery.ready                             | taking   | raised once nothing before it has still to be   |
@@ -32,18 +33,9 @@ import type { Delivered } from "../../runtime/turn.js";
 import { classifyIntake, type IntakeEvent } from "./classify-intake.js";
 import { deliveryIntakeRef } from "./delivery.messages.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
-import {
-  clearSome,
-  countRecorded,
-  countRefused,
-  countRepeated,
-  leave,
-  queueDue,
-  refuseCrowded,
-  takeNew,
-  wakeUp,
-} from "./delivery-intake.transitions.js";
+import { clearSome, countRecorded, countRefused, leave, queueDue, wakeUp } from "./delivery-intake.transitions.js";
 import { addPeriod, redeliver } from "./redeliver.js";
+import { takeAll } from "./take-deliveries.js";
 import { startRaising } from "./working-places.js";
 
 const machine = setup({
@@ -55,9 +47,7 @@ const machine = setup({
   states: {
     taking: {
       on: {
-        "take.new": { actions: assign(({ context, event }) => takeNew(event, context)) },
-        "take.repeated": { actions: ({ event }) => countRepeated(event) },
-        "take.crowded": { actions: ({ event }) => refuseCrowded(event) },
+        "deliveries.take": { actions: assign(({ context, event }) => takeAll(event, context)) },
         "delivery.recorded": { actions: assign(({ context, event }) => countRecorded(event, context)) },
         "delivery.refuse": { actions: ({ event }) => countRefused(event) },
         "delivery.ready": { actions: assign(({ context, event }) => startRaising(event, context)) },
@@ -73,5 +63,8 @@ const machine = setup({
   },
 });
 
-/** See the table above. */
-export const deliveryIntakeActor = defineActor(deliveryIntakeRef, { machine, classify: classifyIntake, version: 1 });
+/** See the table above. In version 1 the first of the queue were in rows as well. */
+export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
+  ...{ machine, classify: classifyIntake, version: 2 },
+  migrate: ({ value, context }) => ({ value, context: Object.assign({}, context, { upcoming: [] }) }),
+});

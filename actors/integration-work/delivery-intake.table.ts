@@ -1,7 +1,10 @@
 import { table } from "../../storage/table.js";
 
-/** `[integration, delivery]` -> true: deliveries that wait for a place to be worked. */
-export const queuedDeliveries = table<true>("delivery-queued");
+/**
+ * `[integration, delivery]` -> the deliveries that wait for a place to be worked from this one on; true for it alone, as
+ * earlier releases wrote it.
+ */
+export const queuedDeliveries = table<true | readonly string[]>("delivery-queued");
 
 /** A delivery that was not verified. */
 export interface RefusedDelivery {

@@ -1,47 +1,23 @@
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
-import { leaveRows } from "../tables/owned-rows.js";
 import { timeText } from "../time-text.js";
-import type { TakeCrowded, TakeNew, TakeRepeated } from "./classify-intake.js";
 import { isOver } from "./delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
-import { type IntakeContext, KEPT_MS, withArrival } from "./delivery-intake.js";
+import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
-import { deliveryKeys, recordKey, removeOldKeys } from "./delivery-key.table.js";
-import { count, remove, removeOldest, SWEEP_MS } from "./delivery-room.js";
-import { insertDelivery } from "./record-delivery.js";
+import { deliveryKeys, removeOldKeys } from "./delivery-key.table.js";
+import { count, remove, removeOldest, removeRows, SWEEP_MS } from "./delivery-room.js";
 import { redeliverNext } from "./redeliver.js";
-import { enqueue, hasPlace, vacate, watch } from "./working-places.js";
+import { enqueue, vacate, watch } from "./working-places.js";
 
-/** Time after which a sender that is refused may try again, in seconds. */
-const CROWDED_SECONDS = 30;
 /** Refused deliveries that are kept, and the characters of the headers of each. */
 const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
 /** Deliveries, and keys, that go in one turn. */
 const SWEPT_AT_ONCE = 50;
 
-export function takeNew({ turn, delivery }: Delivered<TakeNew>, before: IntakeContext): IntakeContext {
-  const context = withArrival(before, turn.now);
-  const row = insertDelivery(turn, delivery, hasPlace(context, turn.now) ? "working" : "accepted");
-  if (row.key !== null) recordKey(turn, row.integrationId, row.key, row.id);
-  turn.reply({ id: row.id, isRepeated: false });
-  return count(turn, context, { id: row.id, bytes: row.body?.bytes ?? 0 });
-}
-
-export function countRepeated({ turn, delivery, id }: Delivered<TakeRepeated>): void {
-  const row = deliveries.get(turn, turn.self.partition, delivery.integrationId, id);
-  if (row !== undefined) deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });
-  turn.reply({ id, isRepeated: true });
-}
-
-export function refuseCrowded({ turn }: Delivered<TakeCrowded>): void {
-  const detail = "Too many deliveries of this integration wait to be worked.";
-  turn.reply({ refused: "too-many-requests", detail, retryAfterSeconds: CROWDED_SECONDS });
-}
-
 export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
-  return count(turn, context, { id, bytes });
+  return count(turn, context, { ids: [id], bytes });
 }
 
 export function countRefused({ turn, count, latest }: Delivered<RefuseDelivery>): void {
@@ -76,7 +52,7 @@ export function leave({ turn, id, isOver, bytes }: Delivered<DeliveryLeft>, cont
 }
 
 export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeContext): IntakeContext {
-  return enqueue(turn, context, id);
+  return enqueue(turn, context, [id]);
 }
 
 /** The next of a period that is redelivered, or what is too old. */
@@ -107,10 +83,7 @@ function sweep(turn: Turn, context: IntakeContext): IntakeContext {
 export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
   const rows = deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  for (const row of rows) {
-    deliveries.remove(turn, partition, row);
-    leaveRows(turn, deliveries.name, row.id);
-  }
+  for (const row of rows) removeRows(turn, row);
   const keys = deliveryKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
   const queued = queuedDeliveries.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
   for (const { key } of [...keys, ...queued]) turn.remove(key);

@@ -16,7 +16,7 @@ export interface IntakeContext {
   readonly working: readonly WorkingDelivery[];
   /** How many wait for a place. */
   readonly queued: number;
-  /** The first of them, in order: some, or all. */
+  /** The first of them, in order: some, or all. Those after them are in rows. */
   readonly upcoming: readonly string[];
   /** Whether those that have a place are watched. */
   readonly watches: boolean;
@@ -50,9 +50,10 @@ export const emptyIntake: IntakeContext = {
 const PLACES = 8;
 /** The same in a rush: senders wait for an answer, and nobody waits for the work. */
 const PLACES_IN_A_RUSH = 1;
-/** So many deliveries within so many milliseconds are a rush, which lasts as long again. */
+/** So many deliveries within so many milliseconds are a rush, and so long it lasts. */
 const RUSH_COUNT = 16;
 const RUSH_MS = 250;
+const RUSH_LASTS_MS = 100;
 /** With so many in the queue a rush is none: a stream without end would fill it. */
 const MAX_QUEUED_IN_A_RUSH = 2_000;
 /** Deliveries of an integration that are not over, and the bytes of their bodies, from which on no more are taken. */
@@ -64,17 +65,22 @@ export const MAX_ENDED = 10_000;
 /** How long a delivery is stored, in milliseconds. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Whether no more deliveries are taken for now. */
-export function isCrowded({ backlog, backlogBytes }: IntakeContext): boolean {
-  return backlog >= MAX_BACKLOG || backlogBytes >= MAX_STORED_BYTES;
+/** Whether no more deliveries are taken for now, after those that were just taken. */
+export function isCrowded(
+  { backlog, backlogBytes }: IntakeContext,
+  taken: { readonly count: number; readonly bytes: number } = { count: 0, bytes: 0 },
+): boolean {
+  return backlog + taken.count >= MAX_BACKLOG || backlogBytes + taken.bytes >= MAX_STORED_BYTES;
 }
 
-/** Counts a delivery that came at `nowMs`. */
-export function withArrival(context: IntakeContext, nowMs: number): IntakeContext {
+/** Counts deliveries that came at `nowMs`. */
+export function withArrivals(context: IntakeContext, arrived: number, nowMs: number): IntakeContext {
   const { fromMs, count, rushUntilMs } = context.arrivals ?? { fromMs: nowMs, count: 0, rushUntilMs: 0 };
-  const begun = nowMs - fromMs < RUSH_MS ? { fromMs, count: count + 1 } : { fromMs: nowMs, count: 1 };
+  const begun = nowMs - fromMs < RUSH_MS ? { fromMs, count: count + arrived } : { fromMs: nowMs, count: arrived };
   const arrivals =
-    begun.count < RUSH_COUNT ? { ...begun, rushUntilMs } : { fromMs: nowMs, count: 0, rushUntilMs: nowMs + RUSH_MS };
+    begun.count < RUSH_COUNT
+      ? { ...begun, rushUntilMs }
+      : { fromMs: nowMs, count: 0, rushUntilMs: nowMs + RUSH_LASTS_MS };
   return { ...context, arrivals };
 }
 

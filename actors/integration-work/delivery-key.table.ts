@@ -13,17 +13,34 @@ interface TakenKey {
 /** `[integration, period, key]`: periods of {@link KEY_MS} since 1970, so that old keys stand together. */
 export const deliveryKeys = table<TakenKey>("delivery-key");
 
-/** The last delivery that was taken under this key within {@link KEY_MS}; undefined for none. */
-export function findDeliveryOfKey(
-  reading: Reading,
-  workspaceId: string,
-  { integrationId, key }: { readonly integrationId: string; readonly key: string },
-  nowMs: number,
-): string | undefined {
-  const period = toPeriod(nowMs);
-  const read = (which: number) => deliveryKeys.get(reading, workspaceId, integrationId, which, key);
-  const taken = read(period) ?? read(period - 1);
-  return taken !== undefined && taken.atMs > nowMs - KEY_MS ? taken.deliveryId : undefined;
+/** The keys of an integration that were taken within {@link KEY_MS} before a turn. */
+export class TakenKeys {
+  readonly #reading: Reading;
+  readonly #workspaceId: string;
+  readonly #integrationId: string;
+  readonly #nowMs: number;
+  /** The periods that may have some. */
+  readonly #periods: readonly number[];
+
+  constructor(reading: Reading, workspaceId: string, integrationId: string, nowMs: number) {
+    this.#reading = reading;
+    this.#workspaceId = workspaceId;
+    this.#integrationId = integrationId;
+    this.#nowMs = nowMs;
+    const period = toPeriod(nowMs);
+    const [first] = deliveryKeys.entries(reading, workspaceId, [integrationId], { limit: 1 });
+    // A key of the period before is looked up only where there is one at all.
+    this.#periods = first === undefined || Number(first.key.at(-2)) >= period ? [period] : [period, period - 1];
+  }
+
+  /** The last delivery that was taken under this key; undefined for none. */
+  find(key: string): string | undefined {
+    for (const period of this.#periods) {
+      const taken = deliveryKeys.get(this.#reading, this.#workspaceId, this.#integrationId, period, key);
+      if (taken !== undefined) return taken.atMs > this.#nowMs - KEY_MS ? taken.deliveryId : undefined;
+    }
+    return undefined;
+  }
 }
 
 export function recordKey(turn: Turn, integrationId: string, key: string, deliveryId: string): void {

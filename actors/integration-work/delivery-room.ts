@@ -2,6 +2,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { leaveRows } from "../tables/owned-rows.js";
 import { type DeliveryRow, isOver } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
+import { removeOwnBody } from "./delivery-body.table.js";
 import { type IntakeContext, MAX_ENDED, MAX_STORED_BYTES } from "./delivery-intake.js";
 import { enqueue } from "./working-places.js";
 
@@ -13,22 +14,22 @@ const MAX_SCANS = 32;
 /** Of the oldest rows so few are not over, mostly, that reading these beside those that go finds them. */
 const FEW = 3;
 
-/** Counts a delivery that is recorded, and has it worked. */
+/** Counts deliveries that are recorded, and has them worked; their ids rise. `bytes` are those of their bodies. */
 export function count(
   turn: Turn,
   context: IntakeContext,
-  { id, bytes }: { readonly id: string; readonly bytes: number },
+  { ids, bytes }: { readonly ids: readonly string[]; readonly bytes: number },
 ): IntakeContext {
   const { sweepAtMs } = context;
   if (sweepAtMs === null) turn.wake("sweep", turn.now + SWEEP_MS);
   const counted = {
     ...context,
-    backlog: context.backlog + 1,
+    backlog: context.backlog + ids.length,
     backlogBytes: context.backlogBytes + bytes,
     bytes: context.bytes + bytes,
     sweepAtMs: sweepAtMs ?? turn.now + SWEEP_MS,
   };
-  return enqueue(turn, dropBodies(turn, counted), id);
+  return enqueue(turn, dropBodies(turn, counted), ids);
 }
 
 /** Removes the oldest deliveries that are over, where too many are stored. */
@@ -57,6 +58,7 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
       const mayGo = isOver(row.state) && (row.body === null || bytes > MAX_STORED_BYTES);
       if (mayGo && row.body !== null) {
         bytes -= row.body.bytes;
+        removeOwnBody(turn, row);
         deliveries.put(turn, partition, row, { ...row, body: null });
       }
       // A delivery that is not over keeps its body, and is looked at again.
@@ -69,9 +71,15 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, bytes, bodiesAfter };
 }
 
+/** Removes all rows of a delivery. */
+export function removeRows(turn: Turn, row: DeliveryRow): void {
+  deliveries.remove(turn, turn.self.partition, row);
+  removeOwnBody(turn, row);
+  leaveRows(turn, deliveries.name, row.id);
+}
+
 /** Removes a delivery that is over. */
 export function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
-  deliveries.remove(turn, turn.self.partition, row);
-  leaveRows(turn, deliveries.name, row.id);
+  removeRows(turn, row);
   return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };
 }

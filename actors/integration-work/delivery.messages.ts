@@ -5,10 +5,10 @@ import type { Keyed } from "../resources/repeated-request.js";
 import type { TaskRaised } from "../tasks/team-marks.messages.js";
 import type { DeliveryState, NewDelivery } from "./delivery.js";
 
-/** A webhook's delivery that was verified; the answer says whether it is a new one. */
-export interface TakeDelivery extends Answered<DeliveryTaken | Refusal> {
-  readonly type: "delivery.take";
-  readonly delivery: NewDelivery;
+/** A webhook's deliveries that were verified, in the order they came; the answer has what became of each. */
+export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refusal)[]> {
+  readonly type: "deliveries.take";
+  readonly deliveries: readonly NewDelivery[];
 }
 
 export interface DeliveryTaken {
@@ -92,7 +92,7 @@ export interface CheckIntake extends Message {
 }
 
 type ToldIntake =
-  | TakeDelivery
+  | TakeDeliveries
   | RefuseDelivery
   | DeliveryRecorded
   | DeliveryReady

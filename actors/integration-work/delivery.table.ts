@@ -16,7 +16,7 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       only: { state: ["waiting", "failed", "unrouted"] },
     },
   },
-  blobs: ({ body }) => (body === null ? [] : [body.digest]),
+  blobs: ({ body }) => (body === null || body.digest === null ? [] : [body.digest]),
   changes: ({ id, teamId, integrationId, state }, _reading, { first }) =>
     first?.state === state || state === "accepted" || state === "working"
       ? []

@@ -10,6 +10,7 @@ import type { DeliveryPlaced, DeliveryProgressed } from "./classify-delivery.js"
 import type { DeliveryRow } from "./delivery.js";
 import { deliveryIntakeRef, deliveryRef } from "./delivery.messages.js";
 import { deliveries, deliveryEntries } from "./delivery.table.js";
+import { shareBody } from "./delivery-body.table.js";
 import { EVALUATION } from "./delivery-evaluation.effects.js";
 import { countOf, type DeliveryContext, newDelivery, type Progress, toRaiseKey } from "./delivery-progress.js";
 import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
@@ -29,8 +30,7 @@ export function begin({ turn, work, row }: Delivered<DeliveryPlaced>): DeliveryC
 /** A place is free again: the lookup is made again. */
 export function resume({ turn, work, row }: Delivered<DeliveryPlaced>, before: DeliveryContext): DeliveryContext {
   const context = { ...before, mayRaise: work.isFirst, effects: before.effects + 1 };
-  update(turn, row, { state: "working", retryAt: null });
-  startLookup(turn, row, context);
+  startLookup(turn, update(turn, row, { state: "working", retryAt: null }), context);
   return context;
 }
 
@@ -85,8 +85,10 @@ function leavePlace(turn: Turn, row: DeliveryRow, isOver: boolean): void {
   turn.send(intakeOf(turn, row), { type: "delivery.left", id: row.id, isOver, bytes });
 }
 
-function update(turn: Turn, row: DeliveryRow, changes: Partial<DeliveryRow>): void {
-  deliveries.put(turn, turn.self.partition, row, { ...row, ...changes });
+function update(turn: Turn, row: DeliveryRow, changes: Partial<DeliveryRow>): DeliveryRow {
+  const updated = { ...row, ...changes };
+  deliveries.put(turn, turn.self.partition, row, updated);
+  return updated;
 }
 
 function store(turn: Turn, { stores, context }: Progress): void {
@@ -101,14 +103,15 @@ function startEvaluation(turn: Turn, context: DeliveryContext): void {
   turn.start(EVALUATION.request(String(context.effects), input));
 }
 
-function startLookup(turn: Turn, { teamId, block, body }: DeliveryRow, context: DeliveryContext): void {
+function startLookup(turn: Turn, row: DeliveryRow, context: DeliveryContext): void {
+  const { teamId, block } = row;
   const { integrationId, lookup, effects } = context;
   if (lookup === null) throw new Error(`nothing is to be looked up for ${turn.self.id}`);
   turn.start(
     INTEGRATION_REQUEST.request(String(effects), {
       ...{ teamId, integrationId, after: null, actsAs: { kind: "team" } },
       block: { kind: "lookup", source: block, event: lookup.place.event },
-      ...{ values: lookup.values, bodyDigest: body?.digest ?? null },
+      ...{ values: lookup.values, bodyDigest: toSharedBody(turn, row) },
       ...{ timeoutMs: LOOKUP_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
     }),
   );
@@ -135,10 +138,17 @@ type EvaluatedFiles = NonNullable<Extract<EvaluatedEntry, { readonly raise: unkn
 
 function toRaisedFiles(
   turn: Turn,
-  { block, body }: DeliveryRow,
+  row: DeliveryRow,
   { event, values, files }: EvaluatedFiles & { readonly event: number },
 ): RaisedFiles {
-  return { source: block, event, values: toHeldText(turn, values), bodyDigest: body?.digest ?? null, files };
+  return { source: row.block, event, values: toHeldText(turn, values), bodyDigest: toSharedBody(turn, row), files };
+}
+
+/** The digest of the delivery's body, by which others read it; null where it was dropped. */
+function toSharedBody(turn: Turn, row: DeliveryRow): string | null {
+  const body = shareBody(turn, row);
+  if (body !== row.body) update(turn, row, { body });
+  return body?.digest ?? null;
 }
 
 /** The form of a text in a message: a long one is held as a body for the row that will refer to it. */

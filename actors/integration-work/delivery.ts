@@ -22,10 +22,10 @@ export interface DeliveryEntry {
   readonly reason: string | null;
 }
 
-/** A body, stored once for its workspace. */
+/** A body that is stored. */
 export interface DeliveryBody {
-  /** SHA-256, hex. */
-  readonly digest: string;
+  /** SHA-256, hex, of one that is stored once for its workspace; null for one that is stored beside its delivery. */
+  readonly digest: string | null;
   readonly bytes: number;
 }
 
@@ -70,8 +70,8 @@ export interface NewDelivery
     DeliveryRow,
     "integrationId" | "teamId" | "source" | "block" | "key" | "headers" | "cursor" | "causes" | "redeliveryOf"
   > {
-  /** The bytes that came, or a body that is stored. */
-  readonly body: Uint8Array | DeliveryBody;
+  /** The bytes that came, or a body that is stored for its workspace. */
+  readonly body: Uint8Array | (DeliveryBody & { readonly digest: string });
 }
 
 /** Whether it is over. */

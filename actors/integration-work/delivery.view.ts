@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import { findBlob } from "../tables/blobs.js";
 import { type DeliveryRow, deliverySources, deliveryStates, entryOutcomes } from "./delivery.js";
 import { deliveryEntries } from "./delivery.table.js";
+import { findBody } from "./delivery-body.table.js";
 
 const entrySchema = z.strictObject({
   event: z.int().describe("The event's place in the definition, from 0 on."),
@@ -66,8 +66,8 @@ export function deliveryItemView(row: DeliveryRow): z.output<typeof deliveryItem
 }
 
 export function deliveryView(reading: Reading, workspaceId: string, row: DeliveryRow): z.output<typeof deliverySchema> {
-  const { headers, body, causes, skipped } = row;
-  const bytes = body === null ? undefined : findBlob(reading, workspaceId, body.digest);
+  const { headers, causes, skipped } = row;
+  const bytes = findBody(reading, workspaceId, row);
   return {
     ...deliveryItemView(row),
     headers: { ...headers },

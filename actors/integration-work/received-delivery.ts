@@ -11,7 +11,7 @@ export class ReceivedDelivery {
   readonly headers: DeliveryHeaders;
   /** The cursor that the poll had, whose answer it is; null for a webhook's. */
   readonly cursor: string | null;
-  readonly #headerNames: ReadonlyMap<string, Value>;
+  #headerNames: ReadonlyMap<string, Value> | null = null;
   readonly #readBody: typeof readReceivedBody;
   #read: ReceivedBody | null = null;
 
@@ -25,12 +25,12 @@ export class ReceivedDelivery {
     this.bytes = bytes;
     this.headers = headers;
     this.cursor = cursor;
-    this.#headerNames = new Map(Object.entries(headers));
     this.#readBody = readBody;
   }
 
   /** The values of the names that a field with expressions may use: those that its text mentions. */
   namesFor(field: string): Names {
+    this.#headerNames ??= new Map(Object.entries(this.headers));
     const names: Record<string, Value> = { headers: this.#headerNames };
     if (/\bbody\b/.test(field)) names.body = this.#body.body;
     if (/\braw\b/.test(field)) names.raw = this.#body.raw;
@@ -49,6 +49,11 @@ const CREDENTIAL = /authorization|cookie|signature|token|secret|password|credent
 
 /** The headers of a delivery that are stored: without credentials and signatures, and without the header `signed`. */
 export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
-  const kept = Object.entries(headers).filter(([name]) => !CREDENTIAL.test(name) && name !== signed?.toLowerCase());
-  return Object.fromEntries(kept);
+  const signature = signed?.toLowerCase();
+  const kept: Record<string, string> = {};
+  for (const name of Object.keys(headers)) {
+    const value = headers[name];
+    if (value !== undefined && name !== signature && !CREDENTIAL.test(name)) kept[name] = value;
+  }
+  return kept;
 }

@@ -1,9 +1,9 @@
 import type { Turn } from "../../runtime/turn.js";
-import { storeBlob } from "../tables/blobs.js";
 import { timeText } from "../time-text.js";
-import type { DeliveryBody, DeliveryRow, NewDelivery } from "./delivery.js";
+import type { DeliveryRow, NewDelivery } from "./delivery.js";
 import { deliveryIntakeRef } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
+import { storeBody } from "./delivery-body.table.js";
 
 /**
  * Records a delivery in the turn of whoever has it, and has it worked after that: with what else the turn writes, or not
@@ -25,10 +25,11 @@ export function insertDelivery(
   delivery: NewDelivery,
   state: "accepted" | "working" = "accepted",
 ): DeliveryRow {
-  const { integrationId, teamId, source, block, key, headers, cursor, causes, redeliveryOf } = delivery;
+  const { integrationId, teamId, source, block, key, headers, cursor, causes, redeliveryOf, body } = delivery;
   // Each member by its name: objects that are spread cost more than the row that is written.
+  const id = turn.newId("dlv");
   const row: DeliveryRow = {
-    id: turn.newId("dlv"),
+    id,
     integrationId,
     teamId,
     source,
@@ -41,7 +42,7 @@ export function insertDelivery(
     attempts: 0,
     retryAt: null,
     headers,
-    body: toStoredBody(turn, delivery.body),
+    body: ArrayBuffer.isView(body) ? storeBody(turn, { id, integrationId }, body) : body,
     cursor,
     causes,
     repeated: 0,
@@ -51,9 +52,4 @@ export function insertDelivery(
   };
   deliveries.insert(turn, turn.self.partition, row);
   return row;
-}
-
-function toStoredBody(turn: Turn, body: NewDelivery["body"]): DeliveryBody {
-  if (!ArrayBuffer.isView(body)) return body;
-  return { digest: storeBlob(turn, turn.self.partition, body), bytes: body.length };
 }

@@ -6,6 +6,7 @@ import { findRequestBefore, recordRequest } from "../resources/repeated-request.
 import { type DeliveryRow, isOver } from "./delivery.js";
 import type { RedeliverOne, RedeliverPeriod, RedeliveryPeriod } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
+import { findBody } from "./delivery-body.table.js";
 import { type IntakeContext, isCrowded } from "./delivery-intake.js";
 import { count } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
@@ -122,11 +123,14 @@ function repeat(turn: Turn, context: IntakeContext, { integrationId, id: of }: D
   // What was repeated before it may have taken the last room of its body.
   const row = deliveries.get(turn, partition, integrationId, of);
   if (row === undefined || row.body === null) return null;
-  const { teamId, block, key, headers, cursor, causes, body } = row;
+  const { teamId, block, key, headers, cursor, causes } = row;
+  const { digest, bytes } = row.body;
+  const body = digest === null ? findBody(turn, partition, row) : { digest, bytes };
+  if (body === undefined) return null;
   const { id } = insertDelivery(turn, {
     ...{ integrationId, teamId, block, key, headers, cursor, causes, body },
     ...{ source: "redelivery", redeliveryOf: of },
   });
   deliveries.put(turn, partition, row, { ...row, redeliveredAs: id });
-  return { id, context: count(turn, context, { id, bytes: body.bytes }) };
+  return { id, context: count(turn, context, { ids: [id], bytes }) };
 }

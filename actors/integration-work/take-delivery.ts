@@ -17,11 +17,35 @@ export interface DeliveryReceiver {
   readonly webhook: Webhook;
 }
 
-/** The integration with this id; undefined where there is none, or it takes no deliveries. */
-export function findReceiver(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
-  const location = locate(reading, integrationId);
-  if (location?.kind !== "integration") return undefined;
-  const { workspaceId } = location;
+/** Integrations whose workspace is remembered; the first one is forgotten first. */
+const MAX_REMEMBERED = 1_000;
+
+/** Finds the integrations that deliveries are for. Remembers the workspace of each: it stays the same. */
+export class DeliveryReceivers {
+  readonly #workspaceIds = new Map<string, string>();
+
+  /** The integration with this id; undefined where there is none, or it takes no deliveries. */
+  find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
+    const workspaceId = this.#workspaceIds.get(integrationId) ?? this.#locate(reading, integrationId);
+    return workspaceId === undefined ? undefined : findReceiver(reading, workspaceId, integrationId);
+  }
+
+  #locate(reading: Reading, integrationId: string): string | undefined {
+    const location = locate(reading, integrationId);
+    if (location?.kind !== "integration") return undefined;
+    const [oldest] = this.#workspaceIds.size >= MAX_REMEMBERED ? this.#workspaceIds.keys() : [];
+    if (oldest !== undefined) this.#workspaceIds.delete(oldest);
+    this.#workspaceIds.set(integrationId, location.workspaceId);
+    return location.workspaceId;
+  }
+}
+
+/** The integration; undefined where there is none, or it takes no deliveries. */
+export function findReceiver(
+  reading: Reading,
+  workspaceId: string,
+  integrationId: string,
+): DeliveryReceiver | undefined {
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
   const webhook = integration?.fields.webhook ?? null;

@@ -8,6 +8,8 @@ const WATCH_MS = 10 * 60 * 1_000;
 
 /** Of those that are queued, the first that are known without reading rows. */
 const MAX_UPCOMING = 32;
+/** Rows of queued deliveries that are read at once. */
+const MAX_ROWS = 8;
 
 /** Watches those that have a place, as long as one has. */
 export function watch(turn: Turn, context: IntakeContext): IntakeContext {
@@ -17,19 +19,28 @@ export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, watches };
 }
 
-/** Whether there is a place for a delivery that comes now: not behind others that wait for one. */
-export function hasPlace(context: IntakeContext, nowMs: number): boolean {
-  return context.queued === 0 && context.working.length < placesAt(context, nowMs);
+/** How many deliveries that come now have a place at once: none goes before others that wait for one. */
+export function countPlaces(context: IntakeContext, nowMs: number): number {
+  return context.queued > 0 ? 0 : Math.max(0, placesAt(context, nowMs) - context.working.length);
 }
 
-/** Gives a delivery a place, or puts it into the queue. */
-export function enqueue(turn: Turn, context: IntakeContext, id: string): IntakeContext {
-  if (hasPlace(context, turn.now)) return work(turn, context, id);
-  queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, id], true);
+/** Gives deliveries a place, or puts them into the queue; their ids rise. */
+export function enqueue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
+  const places = countPlaces(context, turn.now);
+  const placed = ids.slice(0, places).reduce((left, id) => work(turn, left, id), context);
+  return fill(turn, ids.length <= places ? placed : queue(turn, placed, ids.slice(places)));
+}
+
+/** Those that come after all that are upcoming are written in one row. */
+function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
   const { queued, upcoming } = context;
-  const isAmong = upcoming.length === queued || id < (upcoming.at(-1) ?? "");
-  const first = isAmong ? [...upcoming, id].sort().slice(0, MAX_UPCOMING) : upcoming;
-  return fill(turn, { ...context, queued: queued + 1, upcoming: first });
+  const last = upcoming.length === queued ? null : (upcoming.at(-1) ?? "");
+  const first = [...upcoming, ...ids.filter((id) => last === null || id < last)].sort();
+  const most = Math.max(MAX_UPCOMING, upcoming.length);
+  const later = [...first.slice(most), ...ids.filter((id) => last !== null && id >= last)];
+  const [next] = later;
+  if (next !== undefined) queuedDeliveries.put(turn, turn.self.partition, [turn.self.id, next], later);
+  return { ...context, queued: queued + ids.length, upcoming: first.slice(0, most) };
 }
 
 /** A delivery has given up its place: the next one gets it, and the next one that is ready is raised. */
@@ -43,19 +54,29 @@ function fill(turn: Turn, context: IntakeContext): IntakeContext {
   const places = placesAt(context, turn.now);
   let filled = context;
   while (filled.working.length < places) {
-    const [next, ...upcoming] = filled.upcoming.length > 0 ? filled.upcoming : listQueued(turn, filled);
+    const [next, ...upcoming] = filled.upcoming.length > 0 ? filled.upcoming : takeQueued(turn, filled);
     if (next === undefined) return filled;
-    queuedDeliveries.remove(turn, turn.self.partition, turn.self.id, next);
     filled = work(turn, { ...filled, queued: filled.queued - 1, upcoming }, next);
   }
   return filled;
 }
 
-/** The first of the queue, as its rows say. */
-function listQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
+/** Takes the first of the queue out of their rows, so many that none of the other rows is older. */
+function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
   if (queued === 0) return [];
-  const page = { limit: MAX_UPCOMING };
-  return queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], page).map(({ key }) => String(key.at(-1)));
+  const ids: string[] = [];
+  let latest = "";
+  for (const { key, value } of queuedDeliveries.entries(turn, turn.self.partition, [turn.self.id], {
+    limit: MAX_ROWS,
+  })) {
+    const first = String(key.at(-1));
+    if (ids.length > 0 && first > latest) break;
+    const listed = value === true ? [first] : value;
+    ids.push(...listed);
+    latest = listed.reduce((left, right) => (left > right ? left : right), latest);
+    turn.remove(key);
+  }
+  return ids.sort();
 }
 
 /** A delivery's first entries are evaluated: they are raised once nothing before it has still to be. */

@@ -1,4 +1,4 @@
-import { createTransport } from "nodemailer";
+import type { Transporter } from "nodemailer";
 import { z } from "zod";
 import type { Effect } from "../../runtime/actor-type.js";
 import { effect } from "../../runtime/effect-type.js";
@@ -52,20 +52,13 @@ const ANSWER_TIMEOUT_MS = 30_000;
  */
 export function mailEffect(options: MailOptions): Effect {
   const { smtpUrl, log, from, sealer } = options;
-  const transport =
-    smtpUrl === null
-      ? null
-      : createTransport({
-          url: smtpUrl,
-          connectionTimeout: CONNECT_TIMEOUT_MS,
-          greetingTimeout: CONNECT_TIMEOUT_MS,
-          socketTimeout: ANSWER_TIMEOUT_MS,
-        });
+  const opening = smtpUrl === null ? null : openMailServer(smtpUrl);
   const send = async ({ to, subject, text, logLine }: Mail, id: string): Promise<null> => {
-    if (transport === null) {
+    if (opening === null) {
       log.mail(logLine);
       return null;
     }
+    const transport = await opening;
     try {
       await transport.sendMail({ from, to, subject, text, messageId: `<${id}@signalbox>` });
       return null;
@@ -81,6 +74,17 @@ export function mailEffect(options: MailOptions): Effect {
     // Mails of sign-ins are nobody's in particular: those to one domain hold up no others.
     const party = owner.partition === GLOBAL_PARTITION ? `${GLOBAL_PARTITION} ${target}` : owner.partition;
     return { place: { lane: mailLane, party, target, bytes: mail.text.length }, begin: () => send(mail, id) };
+  });
+}
+
+/** Loads the library and prepares it for a server; makes no connection. */
+async function openMailServer(url: string): Promise<Transporter> {
+  const { createTransport } = await import("nodemailer");
+  return createTransport({
+    url,
+    connectionTimeout: CONNECT_TIMEOUT_MS,
+    greetingTimeout: CONNECT_TIMEOUT_MS,
+    socketTimeout: ANSWER_TIMEOUT_MS,
   });
 }
 

@@ -65,18 +65,20 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
       pipelining: 1,
     });
   const agents = { guarded: agentFor(false), named: agentFor(true) };
-  const send = (request: AnyRequest): Promise<BytesAnswer> => {
-    const { url, method, headers, body, ...limits } = request;
+  // Fields are named one by one: copies of whole requests are dear.
+  const send = ({ url, method, headers, body, maxBodyBytes, timeoutMs, signal }: AnyRequest): Promise<BytesAnswer> => {
     const admission = allowList.admits(url);
     if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
-    const exchange = new HttpExchange(limits);
+    const exchange = new HttpExchange({ maxBodyBytes, timeoutMs, signal });
     agent.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
     return exchange.answer;
   };
   return {
-    post: (request) => send({ ...request, method: "POST", maxBodyBytes }).then(toTextAnswer),
-    get: (request) => send({ ...request, method: "GET", body: null, maxBodyBytes }).then(toTextAnswer),
+    post: ({ url, headers, body, timeoutMs, signal }) =>
+      send({ url, headers, body, timeoutMs, signal, method: "POST", maxBodyBytes }).then(toTextAnswer),
+    get: ({ url, headers, timeoutMs, signal }) =>
+      send({ url, headers, body: null, timeoutMs, signal, method: "GET", maxBodyBytes }).then(toTextAnswer),
     send,
     close: async () => {
       await Promise.all([agents.guarded.destroy(), agents.named.destroy()]);

@@ -1,14 +1,13 @@
 import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
 import { pullRequests } from "./pull-request.table.js";
 import { pullRequestView } from "./pull-request.view.js";
 
 /** The topic of a pull request, for callers who may read the outcomes of its team. */
 export const pullRequestTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
-  sees: (reading, caller, { workspaceId, id }) => {
+  audience: (reading, { workspaceId, id }) => {
     const row = pullRequests.get(reading, workspaceId, id);
-    return row !== undefined && seesOutcomes(reading, caller, workspaceId, row.teamId);
+    return row === undefined ? undefined : { outcomesOf: row.teamId };
   },
   view: (reading, { workspaceId, id }) => {
     const row = pullRequests.get(reading, workspaceId, id);

@@ -1,5 +1,4 @@
 import type { StreamTopic } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
 import { findMemberWorkspace } from "./member-workspace.js";
 import { replaySets } from "./replay-set.table.js";
 import { entryView, listEntries, replaySetView } from "./replay-set.view.js";
@@ -11,9 +10,9 @@ export function replaySetTopicView(terms: HealthTerms): StreamTopic {
   return {
     workspaceOf: (reading, caller, id) =>
       findMemberWorkspace(reading, caller, (workspaceId) => replaySets.get(reading, workspaceId, id) !== undefined),
-    sees: (reading, caller, { workspaceId, id }) => {
+    audience: (reading, { workspaceId, id }) => {
       const set = replaySets.get(reading, workspaceId, id);
-      return set !== undefined && seesOutcomes(reading, caller, workspaceId, set.teamId);
+      return set === undefined ? undefined : { outcomesOf: set.teamId };
     },
     view: (reading, { workspaceId, id }) => {
       const set = replaySets.get(reading, workspaceId, id);

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import type { StreamTopic, TopicSubject } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
+import { type StreamTopic, type TopicSubject, toAll } from "../access/stream-topic.js";
 import { listedCopyView } from "./copy.view.js";
 import { findMemberWorkspace } from "./member-workspace.js";
 import { replays } from "./replay.table.js";
@@ -22,9 +21,9 @@ export function replayTopicView(memory: ReplayMemory): StreamTopic {
   return {
     workspaceOf: (reading, caller, id) =>
       findMemberWorkspace(reading, caller, (workspaceId) => replays.get(reading, workspaceId, id) !== undefined),
-    sees: (reading, caller, { workspaceId, id }) => {
+    audience: (reading, { workspaceId, id }) => {
       const replay = replays.get(reading, workspaceId, id);
-      return replay !== undefined && seesOutcomes(reading, caller, workspaceId, replay.teamId);
+      return replay === undefined ? undefined : { outcomesOf: replay.teamId };
     },
     view: (reading, { workspaceId, id }) => {
       const replay = replays.get(reading, workspaceId, id);
@@ -34,9 +33,9 @@ export function replayTopicView(memory: ReplayMemory): StreamTopic {
       const totals = totalsView(replay, memory.totalsOf(reading, workspaceId, replay));
       return { replay: replayRowView(replay), totals, copies };
     },
-    change: (reading, _caller, subject, data) => {
+    change: (reading, subject, data) => {
       const { data: changed } = copyChange.safeParse(data);
-      return changed === undefined ? data : copyMessage(reading, subject, { memory, ...changed });
+      return toAll(changed === undefined ? data : copyMessage(reading, subject, { memory, ...changed }));
     },
   };
 }

@@ -57,15 +57,12 @@ export function recordChange(
   /** The team whose stream publishes the change, besides the workspace's. */
   teamId: string | null,
 ): void {
-  const { caller, ...rest } = change;
+  const { resource, resourceId, key, action, client, details } = change;
   const seq = (sequence.get(turn, turn.self.partition, "last") ?? 0) + 1;
   sequence.put(turn, turn.self.partition, "last", seq);
-  const record: ChangeRecord = {
-    seq,
-    ...rest,
-    by: toChangedBy(caller),
-    at: new Date(turn.now).toISOString(),
-  };
+  const by = toChangedBy(change.caller);
+  const at = new Date(turn.now).toISOString();
+  const record: ChangeRecord = { seq, resource, resourceId, key, action, client, details, by, at };
   records.put(turn, turn.self.partition, record.seq, record);
   const data = { type: "configuration", change: record } as const;
   turn.publishChange(workspaceTopic(turn.self.partition), data);

@@ -1,35 +1,32 @@
 import type { Turn } from "../../runtime/turn.js";
+import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Refusal } from "../refusal.js";
-import { indexedTable } from "../tables/indexed-table.js";
-import { derivedRows, storedAs } from "../tables/table-declaration.js";
 import type { Idempotency } from "./resource.messages.js";
 
 /** How long a repeated request is recognised (configuration API, Limits). */
 export const IDEMPOTENCY_WINDOW_MS = 24 * 60 * 60 * 1_000;
-/** Rows removed in one turn. */
-const SWEEP_SLICE = 500;
+/** From the end of a sweep to the next: so an attempt is looked at three times at most before it goes. */
+export const SWEEP_EVERY_MS = IDEMPOTENCY_WINDOW_MS / 2;
+/** Attempts that one turn of a sweep looks at: about a millisecond. */
+const SWEEP_SLICE = 256;
 
-interface Attempt extends Idempotency {
+interface Attempt {
+  /** A digest of the body. */
+  readonly digest: string;
   /** What the request made, or was about. */
   readonly resourceId: string;
-  readonly workspaceId: string;
   readonly atMs: number;
 }
 
-/** `[atMs, scope, key]`, oldest first. */
-const ages = table<true>("idempotency-age");
-/** `[scope, key]` */
-export const attempts = indexedTable<Attempt>("idempotency", {
-  under: ["scope"],
-  order: ["key"],
-  derived: [derivedRows(ages, ({ atMs, scope, key }) => [[[atMs, scope, key], true]])],
-  stored: storedAs(
-    ({ scope: _scope, key: _key, ...stored }: Attempt) => stored,
-    (stored, key) => ({ ...stored, scope: String(key.at(-2)), key: String(key.at(-1)) }),
-  ),
-});
+/**
+ * `[scope, key]`. No index says how old they are: a sweep of all of them twice a day costs less than a row more for each
+ * request. Rows of earlier releases name the workspace too.
+ */
+const attempts = table<Attempt>("idempotency");
+/** `["next"]` -> the `[scope, key]` behind which a sweep goes on; only while one is under way. */
+const sweeps = table<readonly [scope: string, key: string]>("idempotency-sweep");
 
 /** The earlier attempt with this key within the window, a refusal when its body differed, or null. */
 export function findAttempt(
@@ -39,7 +36,7 @@ export function findAttempt(
   nowMs: number,
 ): Attempt | Refusal | null {
   const found = attempts.get(reading, partition, idempotency.scope, idempotency.key);
-  if (found === undefined || found.atMs + IDEMPOTENCY_WINDOW_MS <= nowMs) return null;
+  if (found === undefined || isOver(found, nowMs)) return null;
   if (found.digest === idempotency.digest) return found;
   return {
     refused: "idempotency-key-reused",
@@ -47,40 +44,43 @@ export function findAttempt(
   };
 }
 
+function isOver({ atMs }: Attempt, nowMs: number): boolean {
+  return atMs + IDEMPOTENCY_WINDOW_MS <= nowMs;
+}
+
 /** Records what a request made or was about, in the batch of that. */
-export function recordAttempt(
-  turn: Turn,
-  partition: string,
-  idempotency: Idempotency,
-  made: { readonly resourceId: string; readonly workspaceId: string },
-): void {
+export function recordAttempt(turn: Turn, partition: string, idempotency: Idempotency, resourceId: string): void {
   const { scope, key, digest } = idempotency;
-  const expired = attempts.get(turn, partition, scope, key) ?? null;
-  attempts.put(turn, partition, expired, { scope, key, digest, ...made, atMs: turn.now });
+  attempts.put(turn, partition, [scope, key], { digest, resourceId, atMs: turn.now });
 }
 
 /** Removes a failed attempt; does nothing when there is none. */
 export function forgetAttempt(turn: Turn, partition: string, { scope, key }: Omit<Idempotency, "digest">): void {
-  const found = attempts.get(turn, partition, scope, key);
-  if (found !== undefined) attempts.remove(turn, partition, found);
+  attempts.remove(turn, partition, scope, key);
 }
 
-/** Removes attempts older than the window, one slice; true when more are left. */
-export function sweepAttempts(turn: Turn, partition: string): boolean {
-  const expired = ages.entries(turn, partition, [], {
-    before: [turn.now - IDEMPOTENCY_WINDOW_MS],
-    limit: SWEEP_SLICE,
-  });
-  for (const { key } of expired) {
-    const [atMs, scope, attemptKey] = key.slice(-3);
-    const found = attempts.get(turn, partition, String(scope), String(attemptKey));
-    if (found !== undefined && found.atMs === atMs) attempts.remove(turn, partition, found);
-    else turn.remove(key);
+/**
+ * Removes attempts older than the window, one slice of a sweep. Returns when the next slice is due: at once, or
+ * {@link SWEEP_EVERY_MS} later when all attempts were looked at.
+ */
+export function sweepAttempts(turn: Turn, partition: string): number {
+  const after = sweeps.get(turn, partition, NEXT);
+  const page = after === undefined ? { limit: SWEEP_SLICE } : { limit: SWEEP_SLICE, after };
+  const entries = attempts.entries(readPastDamage(turn), partition, [], page);
+  for (const { key, value } of entries) if (isOver(value, turn.now)) turn.remove(key);
+  const last = entries.length < SWEEP_SLICE ? undefined : entries.at(-1);
+  if (last !== undefined) {
+    const [scope, key] = last.key.slice(-2);
+    sweeps.put(turn, partition, NEXT, [String(scope), String(key)]);
+    return turn.now;
   }
-  return expired.length === SWEEP_SLICE;
+  if (after !== undefined) sweeps.remove(turn, partition, NEXT);
+  return turn.now + SWEEP_EVERY_MS;
 }
+
+const NEXT = "next";
 
 /** Whether there are any attempts. */
 export function hasAttempts(reading: Reading, partition: string): boolean {
-  return ages.entries(reading, partition, [], { limit: 1 }).length > 0;
+  return attempts.entries(readPastDamage(reading), partition, [], { limit: 1 }).length > 0;
 }

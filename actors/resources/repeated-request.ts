@@ -24,7 +24,5 @@ export function findRequestBefore(turn: TurnReading, { idempotency }: Keyed): st
 
 /** Records what the request made or is about; nothing without a key. */
 export function recordRequest(turn: Turn, { idempotency }: Keyed, resourceId: string): void {
-  if (idempotency === undefined) return;
-  const workspaceId = turn.self.partition;
-  recordAttempt(turn, workspaceId, idempotency, { resourceId, workspaceId });
+  if (idempotency !== undefined) recordAttempt(turn, turn.self.partition, idempotency, resourceId);
 }

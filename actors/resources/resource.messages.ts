@@ -42,7 +42,7 @@ export interface ReservedHashes {
 export interface NewResource extends Write, PreparedBody {
   readonly teamId: string | null;
   /** The station that will hold it, for a kind that stations hold. */
-  readonly station?: StationHolder;
+  readonly station?: StationHolder | undefined;
   readonly idempotency: Idempotency;
 }
 

@@ -34,19 +34,39 @@ export function recordRunFact(turn: Turn, run: RunRow, outcome: RunOutcome, owne
   runFacts.insert(turn, partition, toRunFact(source));
 }
 
-/** The fact of an ended run. */
+/** The fact of an ended run. Member by member: each run that ends has one. */
 export function toRunFact({ run, outcome, taskId, config, openedBy, became, endedMs }: FactSource): RunFact {
-  const { id: runId, teamId, lineId, stationId, stationKey, fingerprint, steps, spent, calls } = run;
+  const { spent, calls } = run;
   const { harness, model, effort, profile } = config.station;
   return {
-    ...{ runId, teamId, endedDay: toDay(endedMs), endedMs, queuedMs: run.queuedAtMs },
+    runId: run.id,
+    teamId: run.teamId,
+    endedDay: toDay(endedMs),
+    endedMs,
+    queuedMs: run.queuedAtMs,
     startedMs: run.startedAt === null ? null : Date.parse(run.startedAt),
-    ...{ taskId, openedBy, lineId, stationId, stationKey, outcome, failure: run.failure?.code ?? null },
-    ...{ taskOutcome: became?.outcome ?? null, next: became?.next ?? null },
-    ...{ harness, model: model ?? DEFAULT_MODEL, reportedModel: run.reportedModel ?? null, effort, profile },
-    ...{ fingerprint, repositories: config.repositories.map(({ name }) => name) },
+    taskId,
+    openedBy,
+    lineId: run.lineId,
+    stationId: run.stationId,
+    stationKey: run.stationKey,
+    outcome,
+    failure: run.failure?.code ?? null,
+    taskOutcome: became?.outcome ?? null,
+    next: became?.next ?? null,
+    harness,
+    model: model ?? DEFAULT_MODEL,
+    reportedModel: run.reportedModel ?? null,
+    effort,
+    profile,
+    fingerprint: run.fingerprint,
+    repositories: config.repositories.map(({ name }) => name),
     skillsGiven: config.skills.map(({ key }) => key),
-    ...{ servers: calls?.servers ?? [], refused: calls?.refused ?? [], skillsRead: calls?.skillsRead ?? [] },
-    ...{ spent: spent === null ? [] : [boundMoney(spent)], priced: spent !== null, steps },
+    servers: calls?.servers ?? [],
+    refused: calls?.refused ?? [],
+    skillsRead: calls?.skillsRead ?? [],
+    spent: spent === null ? [] : [boundMoney(spent)],
+    priced: spent !== null,
+    steps: run.steps,
   };
 }

@@ -38,34 +38,31 @@ export const runRowSchema = z.strictObject({
   endedAt: z.string().nullable(),
 });
 
-/** The run without its large parts, as its stream publishes it. */
+/** The run without its large parts, as its stream publishes it. Member by member: every change of a run is shown so. */
 export function runRowView(run: RunRow): z.output<typeof runRowSchema> {
-  const {
-    owner: _owner,
-    ownerAddress: _address,
-    teamId: _team,
-    taskId,
-    stationKey,
-    passesTo: _next,
-    fence: _fence,
-    queuedAtMs,
-    needs: { poolId, labels, harness },
-    lane: _lane,
-    calls: _calls,
-    reportedModel: _model,
-    spent,
-    unheard = 0,
-    pullRequests,
-    ...fields
-  } = run;
-  return {
-    ...fields,
-    ...(pullRequests !== undefined && { pullRequests: [...pullRequests] }),
-    taskId: taskId ?? "",
-    spent: boundMoney(spent),
-    unheard,
+  const { poolId, labels, harness } = run.needs;
+  const view = {
+    id: run.id,
+    lineId: run.lineId,
+    stationId: run.stationId,
+    state: run.state,
+    outcome: run.outcome,
+    reason: run.reason,
+    runnerId: run.runnerId,
+    fingerprint: run.fingerprint,
+    steps: run.steps,
+    handover: run.handover,
+    ending: run.ending,
+    failure: run.failure,
+    check: run.check,
+    startedAt: run.startedAt,
+    endedAt: run.endedAt,
+    taskId: run.taskId ?? "",
+    spent: boundMoney(run.spent),
+    unheard: run.unheard ?? 0,
     needs: { poolId, labels: [...labels], harness },
-    station: stationKey,
-    queuedAt: new Date(queuedAtMs).toISOString(),
+    station: run.stationKey,
+    queuedAt: new Date(run.queuedAtMs).toISOString(),
   };
+  return run.pullRequests === undefined ? view : { ...view, pullRequests: [...run.pullRequests] };
 }

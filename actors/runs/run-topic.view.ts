@@ -1,7 +1,6 @@
 import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
 import { listOpenApprovals } from "./approval.table.js";
 import { approvalView } from "./approval.view.js";
-import { seesRun } from "./run.queries.js";
 import { runs } from "./run.table.js";
 import { stepsView } from "./run.view.js";
 import { runRowView } from "./run-row.view.js";
@@ -12,7 +11,10 @@ const STEPS_SHOWN = 200;
 /** The topic of a run, for callers who may read the outcomes of its team. */
 export const runTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
-  sees: (reading, caller, { workspaceId, id }) => seesRun(reading, caller, workspaceId, id),
+  audience: (reading, { workspaceId, id }) => {
+    const run = runs.get(reading, workspaceId, id);
+    return run === undefined ? undefined : { outcomesOf: run.teamId };
+  },
   view: (reading, { workspaceId, id }) => {
     const run = runs.get(reading, workspaceId, id);
     if (run === undefined) return undefined;

@@ -44,15 +44,35 @@ export function getEventSubject(turn: Turn, owner: RunOwner): EventSubject {
 const stepTopic = topic<{ readonly type: "step"; readonly step: StepRow; readonly run: Partial<RunRow> }>("run");
 
 export function queueRun(event: Delivered<StartRun>): void {
-  const { turn, owner, ownerAddress, teamId, lineId, stationId, stationKey, fingerprint, needs, lane } = event;
-  const { passesTo } = event.beginning.station;
-  const row: RunRow = {
-    ...{ id: turn.self.id, owner, ownerAddress, taskId: owner.kind === "task" ? owner.id : null },
-    ...{ teamId, lineId, stationId, stationKey, passesTo, fingerprint, needs, queuedAtMs: turn.now },
-    ...(lane === undefined ? {} : { lane }),
-    ...{ state: "queued", outcome: null, reason: null, runnerId: null, fence: 0, steps: 0, spent: null },
-    ...{ handover: null, ending: null, failure: null, check: null, startedAt: null, endedAt: null },
+  const { turn, owner, lane } = event;
+  const queued: RunRow = {
+    id: turn.self.id,
+    owner,
+    ownerAddress: event.ownerAddress,
+    taskId: owner.kind === "task" ? owner.id : null,
+    teamId: event.teamId,
+    lineId: event.lineId,
+    stationId: event.stationId,
+    stationKey: event.stationKey,
+    passesTo: event.beginning.station.passesTo,
+    fingerprint: event.fingerprint,
+    needs: event.needs,
+    queuedAtMs: turn.now,
+    state: "queued",
+    outcome: null,
+    reason: null,
+    runnerId: null,
+    fence: 0,
+    steps: 0,
+    spent: null,
+    handover: null,
+    ending: null,
+    failure: null,
+    check: null,
+    startedAt: null,
+    endedAt: null,
   };
+  const row = lane === undefined ? queued : { ...queued, lane };
   turn.direct(runEntry(turn.self.partition, row.id));
   runs.insert(turn, turn.self.partition, row);
   recordBeginning(turn, event);

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
-import type { StreamTopic, TopicSubject } from "../access/stream-topic.js";
-import { seesOutcomes } from "../access/visibility.js";
+import { type StreamTopic, type TopicSubject, toAll } from "../access/stream-topic.js";
 import { findMemberWorkspace } from "../replays/member-workspace.js";
 import type { SearchCandidateRow, SearchRow } from "./search.js";
 import { searches } from "./search.table.js";
@@ -26,9 +25,9 @@ const expanded = z.union([
 export const searchTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>
     findMemberWorkspace(reading, caller, (workspaceId) => searches.get(reading, workspaceId, id) !== undefined),
-  sees: (reading, caller, { workspaceId, id }) => {
+  audience: (reading, { workspaceId, id }) => {
     const search = searches.get(reading, workspaceId, id);
-    return search !== undefined && seesOutcomes(reading, caller, workspaceId, search.teamId);
+    return search === undefined ? undefined : { outcomesOf: search.teamId };
   },
   view: (reading, { workspaceId, id }) => {
     const search = searches.get(reading, workspaceId, id);
@@ -41,12 +40,14 @@ export const searchTopicView: StreamTopic = {
       frontier: listFrontier(search, rows.map(asStored)),
     };
   },
-  change: (reading, _caller, subject, data) => {
+  change: (reading, subject, data) => {
     const { data: changed } = expanded.safeParse(data);
-    if (changed === undefined) return data;
-    return changed.type === "iteration"
-      ? iterationMessage(reading, subject, changed.number)
-      : candidateMessage(reading, subject, changed.candidateId);
+    if (changed === undefined) return toAll(data);
+    return toAll(
+      changed.type === "iteration"
+        ? iterationMessage(reading, subject, changed.number)
+        : candidateMessage(reading, subject, changed.candidateId),
+    );
   },
 };
 

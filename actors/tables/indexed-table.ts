@@ -272,6 +272,10 @@ interface Written<Listed> {
 }
 
 function replaceRows(writing: Writing, before: readonly Entry[], after: readonly Entry[]): void {
+  if (before.length === 0) {
+    for (const { key, value } of after) writing.put(key, value);
+    return;
+  }
   const was = new Map(before.map((entry) => [JSON.stringify(entry.key), entry]));
   const is = new Map(after.map((entry) => [JSON.stringify(entry.key), entry]));
   for (const [name, { key }] of was) if (!is.has(name)) writing.remove(key);

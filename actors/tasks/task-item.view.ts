@@ -53,17 +53,7 @@ export const taskItemSchema = z
 
 /** The task without its notes. */
 export function taskItemView(reading: Reading, workspaceId: string, task: TaskRow): z.output<typeof taskItemSchema> {
-  const { partSinceMs: _since, channels: _channels, branch = null, ...shown } = task;
-  const line = findLine(reading, workspaceId, task.lineId)?.key ?? "";
-  const description = readStoredText(reading, workspaceId, task.description);
-  return {
-    ...shown,
-    description,
-    marks: { ...task.marks },
-    branch,
-    line,
-    approvals: openApprovalsView(reading, workspaceId, task),
-  };
+  return toItem(reading, workspaceId, task, readStoredText(reading, workspaceId, task.description));
 }
 
 /** A task as streams show it: a long description is read over the API. */
@@ -71,8 +61,34 @@ export type StreamedTask = Omit<z.output<typeof taskItemSchema>, "description"> 
 
 /** The task without its notes, as streams show it. */
 export function streamedTaskView(reading: Reading, workspaceId: string, task: TaskRow): StreamedTask {
-  const description = toStreamText(task.description);
-  return { ...taskItemView(reading, workspaceId, { ...task, description: "" }), description };
+  return toItem(reading, workspaceId, task, toStreamText(task.description));
+}
+
+/** Member by member: every change of a task is shown so. */
+function toItem<Description>(reading: Reading, workspaceId: string, task: TaskRow, description: Description) {
+  const item = {
+    id: task.id,
+    teamId: task.teamId,
+    lineId: task.lineId,
+    title: task.title,
+    url: task.url,
+    assignee: task.assignee,
+    openedBy: task.openedBy,
+    station: task.station,
+    state: task.state,
+    pullRequest: task.pullRequest,
+    runId: task.runId,
+    asks: task.asks,
+    failure: task.failure,
+    openedAt: task.openedAt,
+    movedAt: task.movedAt,
+    description,
+    marks: { ...task.marks },
+    branch: task.branch ?? null,
+    line: findLine(reading, workspaceId, task.lineId)?.key ?? "",
+    approvals: openApprovalsView(reading, workspaceId, task),
+  };
+  return task.reviews === undefined ? item : { ...item, reviews: task.reviews };
 }
 
 /** Open approvals without the inputs of the calls, which only callers see who may read outcomes. */

@@ -1,5 +1,4 @@
 import { locateWorkspace, type StreamTopic } from "../access/stream-topic.js";
-import { permit } from "../access/visibility.js";
 import { tasks } from "./task.table.js";
 import { taskView } from "./task.view.js";
 import { streamedTaskView } from "./task-item.view.js";
@@ -10,8 +9,8 @@ const TASKS_SHOWN = 100;
 /** The topic of a task, for callers who see its team. */
 export const taskTopicView: StreamTopic = {
   workspaceOf: locateWorkspace,
-  sees: (reading, caller, { workspaceId, id }) =>
-    tasks.get(reading, workspaceId, id) !== undefined && permit(reading, caller, workspaceId, "read", "team") === null,
+  audience: (reading, { workspaceId, id }) =>
+    tasks.get(reading, workspaceId, id) === undefined ? undefined : "readers",
   view: (reading, { workspaceId, id }) => {
     const task = tasks.get(reading, workspaceId, id);
     return task === undefined ? undefined : taskView(reading, workspaceId, task);

@@ -66,7 +66,6 @@ export interface SlugClaimed {
  * of two nodes may differ.
  */
 const MARGIN_MS = 10_000;
-const SWEEP_EVERY_MS = 60 * 60 * 1_000;
 const SWEEP = "sweep";
 
 const references = reference<ClaimSlug | ConfirmName | ReleaseName | LapseName>("slug-claims");
@@ -125,10 +124,10 @@ function claimSlug({ turn, slug, workspaceId, idempotency }: Delivered<ClaimSlug
   const earlier = findAttempt(turn, GLOBAL_PARTITION, idempotency, turn.now);
   if (earlier !== null && isRefusal(earlier)) return earlier;
   const { scope, key } = idempotency;
-  const wanted = { workspaceId: earlier?.workspaceId ?? workspaceId, attempt: { scope, key } };
+  const wanted = { workspaceId: earlier?.resourceId ?? workspaceId, attempt: { scope, key } };
   const claim = claimName(claims, turn, [slug], wanted);
   if (claim === null) return addressTaken(workspaceKind, slug);
-  if (earlier === null) recordAttempt(turn, GLOBAL_PARTITION, idempotency, { resourceId: workspaceId, workspaceId });
+  if (earlier === null) recordAttempt(turn, GLOBAL_PARTITION, idempotency, workspaceId);
   return { workspaceId: claim.workspaceId, openBeforeMs: (claim.pending?.untilMs ?? turn.now) - MARGIN_MS };
 }
 
@@ -138,5 +137,5 @@ function free(turn: Turn, message: ReleaseName | LapseName): void {
 }
 
 function sweep(turn: Turn): void {
-  turn.wake(SWEEP, turn.now + (sweepAttempts(turn, GLOBAL_PARTITION) ? 0 : SWEEP_EVERY_MS));
+  turn.wake(SWEEP, sweepAttempts(turn, GLOBAL_PARTITION));
 }

@@ -56,8 +56,6 @@ export interface WorkspaceClosed extends Fact {
   readonly workspaceId: string;
 }
 
-const SWEEP_EVERY_MS = 60 * 60 * 1_000;
-
 interface WorkspaceContext {
   /** Whether a wake-up that sweeps idempotency keys is set. */
   readonly sweeping: boolean;
@@ -242,9 +240,10 @@ function refuseClosed(event: WorkspaceEvent): void {
 /** Removes idempotency keys past their window: while the workspace is open, and then until none is left. */
 function sweep(turn: Turn): void {
   const { partition } = turn.self;
-  const isMore = sweepAttempts(turn, partition);
+  const nextMs = sweepAttempts(turn, partition);
   const isOpen = findResource(turn, partition, "workspace", partition) !== undefined;
-  if (isMore || isOpen || hasAttempts(turn, partition)) turn.wake("sweep", turn.now + (isMore ? 0 : SWEEP_EVERY_MS));
+  const isUnderWay = nextMs === turn.now;
+  if (isUnderWay || isOpen || hasAttempts(turn, partition)) turn.wake("sweep", nextMs);
 }
 
 /** Removes the hash that admits the token's bearer; what is shown of the token stays as it is. */

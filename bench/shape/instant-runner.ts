@@ -5,6 +5,8 @@ import WebSocket from "ws";
 export interface InstantRunner {
   /** Changes the number of offered places. */
   offer(slots: number): void;
+  /** The number of runs that it ended. */
+  runs(): number;
   close(): void;
 }
 
@@ -20,6 +22,7 @@ export async function connectRunner(port: number, poolToken: string): Promise<In
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });
   let sent = 0;
   let received = 0;
+  let runs = 0;
   const post = (frame: object) => socket.send(JSON.stringify(frame));
   const say = (message: object) => {
     sent += 1;
@@ -33,6 +36,7 @@ export async function connectRunner(port: number, poolToken: string): Promise<In
     say({ type: "run.started", ...claim });
     const left = { ending: null, failure: null, checkouts: [], check: null, spent: null };
     say({ type: "run.ended", ...claim, outcome: "completed", ...left });
+    runs += 1;
   };
   const welcomed = new Promise<void>((resolve) => {
     socket.on("message", (data) => {
@@ -47,5 +51,5 @@ export async function connectRunner(port: number, poolToken: string): Promise<In
     ...{ labels: [], harnesses: ["command"], slots: 0, received: 0, claims: [] },
   });
   await welcomed;
-  return { offer: (slots) => say({ type: "offer", slots }), close: () => socket.terminate() };
+  return { offer: (slots) => say({ type: "offer", slots }), runs: () => runs, close: () => socket.terminate() };
 }

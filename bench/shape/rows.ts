@@ -1,9 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-import { type BenchService, openBenchService, type Product } from "../support/bench-service.js";
+import { type BenchService, openBenchService } from "../support/bench-service.js";
+import { loadProduct } from "../support/product.js";
 import { type CountingStore, countRows, type RowCount, without } from "./counting-store.js";
 import { connectRunner } from "./instant-runner.js";
 
@@ -15,14 +13,6 @@ export interface Written {
 
 /** An action is over when nothing was committed for this time, in milliseconds. */
 const QUIET_MS = 300;
-
-/** The path of a module, which differs between commits. */
-const places: Readonly<Record<keyof Product, readonly string[]>> = {
-  readConfig: ["http/config.js", "http/process/config.js"],
-  createLog: ["http/log.js", "http/process/log.js"],
-  startService: ["http/service.js", "http/process/service.js"],
-  openLmdbStore: ["storage/lmdb-store.js"],
-};
 
 /** Starts the service that is built in a checkout, and counts the rows that each action writes, one after the other. */
 export async function rowsWritten(folder: string): Promise<readonly Written[]> {
@@ -43,21 +33,6 @@ export async function rowsWritten(folder: string): Promise<readonly Written[]> {
     await service.close();
     receiver.disconnect();
   }
-}
-
-async function loadProduct(folder: string): Promise<Product> {
-  const load = async <Name extends keyof Product>(name: Name): Promise<Product[Name]> => {
-    const path = places[name].map((place) => join(folder, "dist", place)).find((place) => existsSync(place));
-    if (path === undefined) throw new Error(`${folder} has none of ${places[name].join(", ")} built: build it first`);
-    const module: Product = await import(pathToFileURL(path).href);
-    return module[name];
-  };
-  return {
-    readConfig: await load("readConfig"),
-    createLog: await load("createLog"),
-    startService: await load("startService"),
-    openLmdbStore: await load("openLmdbStore"),
-  };
 }
 
 async function runActions(service: BenchService, counting: CountingStore, url: string): Promise<readonly Written[]> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../http/process/config.js";
 import { createLog } from "../../http/process/log.js";
-import { startService } from "../../http/process/service.js";
+import { type Service, startService } from "../../http/process/service.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 
@@ -25,6 +25,8 @@ interface BenchServiceOptions {
   readonly product?: Product;
   /** Wraps the store of the service, to observe it. */
   readonly around?: (store: Store) => Store;
+  /** Of its store, which stays after the end; by default one of its own, which does not. */
+  readonly folder?: string;
 }
 
 /** The answer to a create. */
@@ -36,6 +38,7 @@ interface Created {
 
 /** A service with one workspace, and its owner. */
 export interface BenchService {
+  readonly runtime: Service["runtime"];
   readonly port: number;
   /** The folder of its store. */
   readonly folder: string;
@@ -43,6 +46,8 @@ export interface BenchService {
   readonly teamId: string;
   /** The `authorization` header of a token with all scopes. */
   readonly bearer: string;
+  /** The `cookie` header of its owner. */
+  readonly cookie: string;
   /** Creates a resource as the owner; throws when that fails. */
   create(path: string, body: unknown, key: string): Promise<Created>;
   /** Posts as the owner; throws at another status. */
@@ -56,9 +61,9 @@ export interface BenchService {
 export async function openBenchService(
   transport: "uws" | "node",
   settings: Readonly<Record<string, string>> = {},
-  { product = own, around = (store) => store }: BenchServiceOptions = {},
+  { product = own, around = (store) => store, folder: given }: BenchServiceOptions = {},
 ): Promise<BenchService> {
-  const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
+  const folder = given ?? (await mkdtemp(join(tmpdir(), "signalbox-bench-")));
   const mails: string[] = [];
   const fixed = { DATA_DIR: folder, PORT: "0", TRANSPORT: transport, LOG_LEVEL: "silent" };
   const config = product.readConfig({ ...fixed, ...unlimited, ...settings });
@@ -89,10 +94,12 @@ export async function openBenchService(
   const token = await create(`${within}/tokens`, { name: "bench", scopes }, "k");
   return {
     port: service.port,
+    runtime: service.runtime,
     folder,
     workspaceId: workspace.id,
     teamId: team.id,
     bearer: `Bearer ${token.headers.get("service-workspace-token")}`,
+    cookie,
     create,
     post: async (path, body, status) => {
       const answer = await post(path, body, { cookie, "idempotency-key": `${path}-${posts++}` });
@@ -107,7 +114,7 @@ export async function openBenchService(
     close: async () => {
       await service.stop();
       await store.close();
-      await rm(folder, { recursive: true });
+      if (given === undefined) await rm(folder, { recursive: true });
     },
   };
 }

@@ -6,10 +6,6 @@ import { openLmdbStore } from "../../storage/lmdb-store.js";
 import type { Store } from "../../storage/store.js";
 import { percentile } from "./table.js";
 
-/** Events that are measured, after those of the warm-up. */
-export const EVENTS = 20_000;
-const WARM_UP = 10_000;
-export const ALL_EVENTS = WARM_UP + EVENTS;
 export const IN_FLIGHT = 256;
 /** The hook's signing secret. */
 export const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
@@ -34,29 +30,33 @@ export async function inFolder<T>(work: (store: Store) => Promise<T>): Promise<T
   }
 }
 
-/** Runs `one` for each event, with a limit on concurrency, and measures all except the first. */
-export async function measure(one: (n: number) => Promise<void>): Promise<Figures> {
-  let next = 0;
+/** What delivers events, one after another or many at once; `n` is the number of the event. */
+export interface Deliverer {
+  deliver(n: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Delivers the events from `first` on, with a limit on concurrency, and measures them. */
+export async function measure({ deliver }: Deliverer, first: number, count: number): Promise<Figures> {
+  let next = first;
   const times: number[] = [];
-  const work = async (until: number, keep: boolean) => {
-    while (next < until) {
-      const n = next++;
+  const work = async () => {
+    while (next < first + count) {
       const begun = performance.now();
-      await one(n);
-      if (keep) times.push(performance.now() - begun);
+      await deliver(next++);
+      times.push(performance.now() - begun);
     }
   };
-  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(WARM_UP, false)));
   const cpu = process.cpuUsage();
   const begun = performance.now();
-  await Promise.all(Array.from({ length: IN_FLIGHT }, () => work(ALL_EVENTS, true)));
+  await Promise.all(Array.from({ length: IN_FLIGHT }, work));
   const seconds = (performance.now() - begun) / 1_000;
   const used = process.cpuUsage(cpu);
   return {
-    perSecond: times.length / seconds,
+    perSecond: count / seconds,
     p50: percentile(times, 0.5),
     p99: percentile(times, 0.99),
-    cpuMicros: (used.user + used.system) / times.length,
+    cpuMicros: (used.user + used.system) / count,
   };
 }
 
@@ -71,7 +71,7 @@ export function workOf(n: number, workspaceId: string, teamId: string): WorkEven
       ...{ stationKey: "review", marks: {}, repositories: ["acme/project"], pullRequest: null },
     },
     run: null,
-    event: { at: new Date(0).toISOString(), from: "work", to: "review" },
+    event: { at: new Date().toISOString(), from: "work", to: "review" },
     causes: [],
   };
 }

@@ -13,6 +13,8 @@ export interface IdleRunner {
   readonly slots: number;
   /** How many steps each agent reports; none by default. */
   readonly steps?: number;
+  /** How its runs end; completed by default. */
+  readonly outcome?: "completed" | "failed";
 }
 
 /** What repositories are at. */
@@ -28,7 +30,7 @@ const SAID = "Read the file, changed what it says about the case, and ran the te
  * A runner whose agents do nothing but say so: each run begins and ends at once, for a cent. It keeps its lease. It
  * connects once, so it tells its parent why and ends when its connection is closed, or when no run comes for a minute.
  */
-function begin({ port, poolToken, slots, steps = 0 }: IdleRunner): void {
+function begin({ port, poolToken, slots, steps = 0, outcome = "completed" }: IdleRunner): void {
   const headers = { authorization: `Bearer ${poolToken}` };
   const socket = new WebSocket(`ws://127.0.0.1:${port}/api/runner`, { headers });
   let said = 0;
@@ -67,9 +69,10 @@ function begin({ port, poolToken, slots, steps = 0 }: IdleRunner): void {
       const step = { index, kind: "message", text: SAID, tool: null, spent: null } as const;
       say({ type: "run.step", runId, fence, step });
     }
-    const left = { failure: null, checkouts: [], check: null, ending: null };
+    const failed = { code: "harness-failed", message: "The agent gave up.", output: "" } as const;
+    const left = { failure: outcome === "failed" ? failed : null, checkouts: [], check: null, ending: null };
     const spent = { amount: 0.01, currency: "EUR" };
-    say({ type: "run.ended", runId, fence, outcome: "completed", ...left, spent });
+    say({ type: "run.ended", runId, fence, outcome, ...left, spent });
   });
 }
 

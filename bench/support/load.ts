@@ -13,6 +13,8 @@ export interface Load {
   readonly request: string | readonly string[];
   /** The expected status of every answer, or its first digits. */
   readonly status: number;
+  /** Requests a second, evenly, for what leaves the server time to spare; without it each answer brings the next. */
+  readonly pacedPerSecond?: number;
 }
 
 export interface LoadFigures {
@@ -24,25 +26,32 @@ export interface LoadFigures {
   readonly answered: number;
 }
 
+/** Who wants to know of a connection. */
+interface Listener {
+  /** The number of the next request. */
+  next(): number;
+  answered(ms: number, isWanted: boolean): void;
+  /** It may send again. */
+  free(connection: Connection): void;
+}
+
 /**
- * One connection that sends the next request after each answer. Answers are parsed only as far as needed to find their
- * end, so that the load costs less CPU than what is measured.
+ * One connection with one request at a time. Answers are parsed only as far as needed to find their end, so that the load
+ * costs less CPU than what is measured.
  */
 class Connection {
   readonly #socket: Socket;
   readonly #load: Load;
-  readonly #next: () => number;
-  readonly #answered: (ms: number, isWanted: boolean) => void;
+  readonly #listener: Listener;
   #sentMs = 0;
   #rest = "";
 
-  constructor(load: Load, next: () => number, answered: (ms: number, isWanted: boolean) => void) {
+  constructor(load: Load, listener: Listener) {
     this.#load = load;
-    this.#next = next;
-    this.#answered = answered;
+    this.#listener = listener;
     this.#socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true });
     this.#socket.setEncoding("latin1");
-    this.#socket.on("connect", () => this.#send());
+    this.#socket.on("connect", () => listener.free(this));
     this.#socket.on("data", (chunk: string) => this.#handle(chunk));
   }
 
@@ -50,9 +59,9 @@ class Connection {
     this.#socket.destroy();
   }
 
-  #send(): void {
+  send(): void {
     this.#sentMs = performance.now();
-    const [number, { request }] = [this.#next(), this.#load];
+    const [number, { request }] = [this.#listener.next(), this.#load];
     const text = typeof request === "string" ? request : (request[number % request.length] ?? "");
     this.#socket.write(text.replaceAll("{n}", String(number).padStart(9, "0")));
   }
@@ -66,9 +75,27 @@ class Connection {
       return;
     }
     this.#rest = "";
-    this.#answered(performance.now() - this.#sentMs, text.startsWith(String(this.#load.status), 9));
-    this.#send();
+    this.#listener.answered(performance.now() - this.#sentMs, text.startsWith(String(this.#load.status), 9));
+    this.#listener.free(this);
   }
+}
+
+/** Between two looks at what is due, in milliseconds. */
+const PACE_MS = 1;
+
+/** Has free connections send what is due; returns how they are told of, and what ends it. */
+function pace(perSecond: number): { readonly free: (connection: Connection) => void; readonly end: () => void } {
+  const free: Connection[] = [];
+  let due = 0;
+  let lastMs = performance.now();
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    // What a slow server leaves unsent is not made up for later.
+    due = Math.min(due + ((nowMs - lastMs) * perSecond) / 1_000, free.length);
+    lastMs = nowMs;
+    for (; due >= 1; due -= 1) free.shift()?.send();
+  }, PACE_MS);
+  return { free: (connection) => void free.push(connection), end: () => clearInterval(timer) };
 }
 
 /** Generates the load, and measures after the warm-up. */
@@ -84,16 +111,17 @@ async function measure(load: Load): Promise<LoadFigures> {
     if (isWanted && measuring) times.push(ms);
   };
   const first = Math.floor(Math.random() * 900_000_000);
-  const connections = Array.from(
-    { length: load.connections },
-    () => new Connection(load, () => first + sent++, answered),
-  );
+  const paced = load.pacedPerSecond === undefined ? null : pace(load.pacedPerSecond);
+  const free = paced?.free ?? ((connection: Connection) => connection.send());
+  const listener: Listener = { next: () => first + sent++, answered, free };
+  const connections = Array.from({ length: load.connections }, () => new Connection(load, listener));
   await new Promise((resolve) => setTimeout(resolve, load.warmUpMs));
   measuring = true;
   const begunMs = performance.now();
   await new Promise((resolve) => setTimeout(resolve, load.durationMs));
   const seconds = (performance.now() - begunMs) / 1_000;
   measuring = false;
+  paced?.end();
   for (const connection of connections) connection.end();
   return {
     perSecond: times.length / seconds,

@@ -1,6 +1,7 @@
 import type Uws from "uWebSockets.js";
 import { randomUUID } from "node:crypto";
 import fastify from "fastify";
+import type { HttpScene } from "./http-scene.js";
 
 /** A server to compare with Signalbox. */
 export interface Rival {
@@ -32,11 +33,11 @@ export async function openBare(uws: Pick<typeof Uws, "App" | "us_socket_local_po
  * A service without a store: fastify over maps in memory, which authenticates the bearer, reads, lists, and creates
  * once for each idempotency key. It validates no body, keeps no change log, and persists nothing.
  */
-export async function openFastify(token: string, resources: readonly object[]): Promise<Rival> {
+export async function openFastify(token: string, resources: HttpScene["resources"]): Promise<Rival> {
   const app = fastify();
   const tokens = new Map([[token, "workspace"]]);
   const byId = new Map<string, object>(
-    resources.map((one) => [String((one as { readonly id?: string }).id), one] as const),
+    Object.values(resources).flatMap((listed) => listed.map((one) => [one.id, one] as const)),
   );
   const byKey = new Map<string, object>();
   app.addHook("onRequest", async (request, reply) => {
@@ -46,7 +47,9 @@ export async function openFastify(token: string, resources: readonly object[]): 
     const found = byId.get(request.params.id);
     return found ?? reply.code(404).send();
   });
-  app.get("/api/resources/workspaces/:workspaceId/:kind", async () => ({ items: resources }));
+  app.get<{ Params: { kind: string } }>("/api/resources/workspaces/:workspaceId/:kind", async (request) => ({
+    items: resources[request.params.kind] ?? [],
+  }));
   app.post<{ Body: object }>("/api/resources/workspaces/:workspaceId/:kind", async (request, reply) => {
     const key = String(request.headers["idempotency-key"]);
     const made = byKey.get(key) ?? Object.assign({ id: randomUUID(), version: 1 }, request.body);

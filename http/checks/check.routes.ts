@@ -66,7 +66,7 @@ function startRoute({ runtime, sealer }: CheckRoutesOptions): Route {
       const message = { type: "check.start", caller, client, teamId, ...asked, idempotency } as const;
       const { checkId, how } = granted(await runtime.ask(to, message));
       const reused = how === "reused";
-      const body = await viewNow(runtime, { ...request, workspaceId, checkId, reused });
+      const body = await viewNow(runtime, request, { workspaceId, checkId, reused });
       return { status: reused ? 200 : 201, body, headers: replayHeaders(how === "replayed") };
     },
   });
@@ -86,7 +86,7 @@ function readRoute(runtime: Runtime): Route {
     answers: { 200: replayCheckSchema },
     handle: async (request, { workspaceId, check: { id: checkId } }) => ({
       status: 200,
-      body: await viewNow(runtime, { ...request, workspaceId, checkId, reused: false }),
+      body: await viewNow(runtime, request, { workspaceId, checkId, reused: false }),
     }),
   });
 }
@@ -110,15 +110,19 @@ function listRoute(runtime: Runtime): Route {
   });
 }
 
-/** A check that is read, for a request. */
-interface Read extends Pick<RouteRequest, "pause" | "signal"> {
+/** A check that is read. */
+interface Read {
   readonly workspaceId: string;
   readonly checkId: string;
   readonly reused: boolean;
 }
 
 /** The check as it is at one moment; other work runs in between. */
-async function viewNow(runtime: Runtime, { workspaceId, checkId, reused, ...request }: Read): Promise<ReplayCheckView> {
+async function viewNow(
+  runtime: Runtime,
+  request: Pick<RouteRequest, "pause" | "signal">,
+  { workspaceId, checkId, reused }: Read,
+): Promise<ReplayCheckView> {
   const view = runtime.view();
   try {
     const row = findStoredCheck(view, workspaceId, checkId);

@@ -5,7 +5,7 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * The candidate that a search's agent proposed is picked. The config of the workspace stands as HCL in a repository, as it
+ * The best of a search is picked. The config of the workspace stands as HCL in a repository, as it
  * is exported; the pull request changes in it what the candidate changes.
  */
 
@@ -51,7 +51,7 @@ export async function showPick(
     line("pick", `it is ${state}: ${reason?.code} ${reason?.message}`);
     return false;
   }
-  line("pick", `the candidate is picked; the service opened "${pull.title}": ${url}`);
+  line("pick", `the best is picked; the service opened "${pull.title}": ${url}`);
   for (const text of said(pull.body ?? "")) line("pick", text);
   const diff = await repository.git("diff", `${repository.defaultBranch}...${branch}`);
   for (const text of diff.split("\n").slice(0, MAX_LINES)) line("diff", text);

@@ -4,8 +4,8 @@ import { line } from "./show.js";
 import { until } from "./until.js";
 
 /**
- * A search over the first runs of all tasks, by a proposer that needs no model. It proposes the better prompt, and cannot
- * confirm it: one of four tasks does better, which may be chance.
+ * A search over the first runs of all tasks, by a proposer that needs no model. It proposes the better prompt: more of the
+ * tasks do better under it than chance explains, and those that were held out do no worse, so it is the search's best.
  */
 
 const CEILING = { amount: 5, currency: "USD" };
@@ -30,23 +30,19 @@ interface Search {
   readonly ending: string | null;
   readonly spent: { readonly amount: number; readonly currency: string };
   readonly split: { readonly searchedTasks: number; readonly heldOutTasks: number };
-  readonly best: { readonly name: string; readonly seed: boolean } | null;
+  readonly best: { readonly candidateId: string; readonly name: string; readonly seed: boolean } | null;
   readonly seed: Candidate;
   readonly candidates: readonly Candidate[];
 }
 
-/** What a search proposed. */
-export interface Proposed {
+/** The best that a search found. */
+export interface Found {
   readonly searchId: string;
   readonly candidateId: string;
 }
 
-/** Searches, and prints what comes out; returns what it proposed, null when it is not as expected. */
-export async function showSearch(
-  client: Client,
-  configured: Configured,
-  signal: AbortSignal,
-): Promise<Proposed | null> {
+/** Searches, and prints what comes out; returns its best, null when that is not what was proposed. */
+export async function showSearch(client: Client, configured: Configured, signal: AbortSignal): Promise<Found | null> {
   const team = `/api/teams/${configured.teamId}`;
   const setId = await openSet(client, configured);
   line("demo", "");
@@ -59,11 +55,9 @@ export async function showSearch(
   const { split, seed, candidates, best, ending, spent } = await read();
   line("search", `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out, unseen by its agent`);
   for (const candidate of [seed, ...candidates]) show(candidate);
-  const said = best?.seed === true ? "the live config: nothing better is confirmed by so few tasks" : best?.name;
-  line("search", `it ended (${ending}) for ${spent.amount} ${spent.currency}; its best is ${said}`);
-  const [proposed] = candidates;
-  const isExpected = ending === "iterations-used" && best?.seed === true && proposed?.searchScore === 1;
-  return isExpected ? { searchId: started.id, candidateId: proposed.candidateId } : null;
+  line("search", `it ended (${ending}) for ${spent.amount} ${spent.currency}; its best is ${best?.name}`);
+  if (best === null || best.seed || ending !== "iterations-used") return null;
+  return { searchId: started.id, candidateId: best.candidateId };
 }
 
 function hasEnded({ state }: Search): boolean {

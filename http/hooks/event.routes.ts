@@ -27,6 +27,11 @@ const eventMatchesSchema = eventSchema
   })
   .meta({ title: "event-verdicts" });
 
+/** `10,000`: without what numbers look like in all languages, which takes long to load. */
+function withThousands(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
 /** The events of a team's tasks, and how each hook matched them. */
 export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonly Route[] {
   const { reading } = runtime;
@@ -36,7 +41,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       path: "/api/teams/{teamId}/events",
       summary: "The latest events of a team's tasks, newest first",
       description:
-        `The latest ${MAX_EVENTS_KEPT.toLocaleString("en-US")} are kept, and as many of calls of tools, with only the ` +
+        `The latest ${withThousands(MAX_EVENTS_KEPT)} are kept, and as many of calls of tools, with only the ` +
         "beginnings of those inputs and outputs that `cut` names. A before event is one that was about to happen.",
       access: "any",
       query: z.strictObject({

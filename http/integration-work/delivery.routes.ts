@@ -215,7 +215,7 @@ function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
     answers: { 200: tryResultSchema },
     problems: ["conflict"],
     handle: async ({ body: given, pause }, integration) => {
-      const receiver = findReceiver(reading, integration.id);
+      const receiver = findReceiver(reading, integration.workspaceId, integration.id);
       if (receiver === undefined) return { refused: "conflict", detail: "The integration has no webhook." };
       const { headers, body = "" } = given;
       const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));

@@ -6,17 +6,17 @@ import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messag
 import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
 import {
   type DeliveryReceiver,
-  findReceiver,
+  DeliveryReceivers,
   isFromSender,
   respondTo,
   toDeliveryKey,
   toStoredHeaders,
 } from "../../actors/integration-work/take-delivery.js";
-import type { Refusal } from "../../actors/refusal.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
+import { type Answer, type Outcome, type Route, type RouteRequest, route } from "../route.js";
+import { ArrivingDeliveries } from "./arriving-deliveries.js";
 import { RefusedDeliveries } from "./refused-deliveries.js";
 
 export interface TakeDeliveryOptions {
@@ -32,7 +32,10 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
   const refused = new RefusedDeliveries(({ workspaceId, id }, these) =>
     runtime.ask(deliveryIntakeRef(workspaceId, id), { type: "delivery.refuse", ...these }),
   );
-  const options = { runtime, sealer: cachingSealer(sealer), refused };
+  const options: Taking = {
+    ...{ runtime, sealer: cachingSealer(sealer), refused },
+    ...{ arriving: new ArrivingDeliveries(), receivers: new DeliveryReceivers() },
+  };
   return [
     route({
       method: "POST",
@@ -57,25 +60,35 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
   ];
 }
 
-async function take(
-  { runtime, sealer, refused }: TakeDeliveryOptions & { readonly refused: RefusedDeliveries },
+interface Taking extends TakeDeliveryOptions {
+  readonly refused: RefusedDeliveries;
+  readonly arriving: ArrivingDeliveries;
+  readonly receivers: DeliveryReceivers;
+}
+
+const TAKEN: Answer = { status: 202 };
+
+function take(
+  { runtime, sealer, refused, arriving, receivers }: Taking,
   { params, body, headers, header }: RouteRequest<"public", Uint8Array>,
-): Promise<Answer | Refusal> {
+): Outcome | Promise<Outcome> {
   const { reading, clock } = runtime;
-  const receiver = findReceiver(reading, params.integrationId ?? "");
+  const receiver = receivers.find(reading, params.integrationId ?? "");
   if (receiver === undefined) return { refused: "not-found" };
   const received = new ReceivedDelivery(body, headers());
-  const intake = deliveryIntakeRef(receiver.integration.workspaceId, receiver.integration.id);
+  const { integration } = receiver;
   if (!isFromSender(reading, receiver, received, { sealer, nowMs: clock.now() })) {
     const headers = toStoredHeaders(receiver, received);
-    await refused.record(receiver.integration, { headers, bytes: body.length });
-    return NOT_VERIFIED;
+    return refused.record(integration, { headers, bytes: body.length }).then(() => NOT_VERIFIED);
   }
   const response = respondTo(receiver, received);
   if (response !== null) return toAnswer(response.body);
   const delivery = toNewDelivery(runtime, receiver, received, header("service-cause"));
-  granted(await runtime.ask(intake, { type: "delivery.take", delivery }));
-  return { status: 202 };
+  const taken = arriving.take(delivery, body.length, (deliveries) => {
+    const intake = deliveryIntakeRef(integration.workspaceId, integration.id);
+    return runtime.ask(intake, { type: "deliveries.take", deliveries });
+  });
+  return taken.then((one) => (isRefusal(one) ? one : TAKEN));
 }
 
 /** A text is sent as it is, nothing as an empty body, anything else as JSON. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiComponentsObject } from "zod-openapi";
-import { type Route, successOf } from "../route.js";
+import { answersOf, type Route, successOf } from "../route.js";
 import { API_VERSION } from "../transport/headers.js";
 
 /** Pascal case for names of components: `hook-occurrence` becomes `HookOccurrence`. */
@@ -116,7 +116,7 @@ const problemSchema = z
 function namedSchemas(routes: readonly Route[]): Record<string, z.ZodType> {
   const named: Record<string, z.ZodType> = {};
   for (const route of routes) {
-    for (const declared of Object.values(route.answers)) collect(successOf(declared).body, named);
+    for (const declared of Object.values(answersOf(route))) collect(successOf(declared).body, named);
   }
   return named;
 }

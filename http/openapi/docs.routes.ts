@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type Route, route } from "../route.js";
+import { type Answer, type Route, route } from "../route.js";
 import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 
 const EXPLORER = "openapi-explorer/dist/browser/openapi-explorer.min.js";
@@ -33,11 +33,20 @@ const policy = [
 ].join("; ");
 
 /**
- * The page that shows the OpenAPI document, served without any other host. Throws when its component is not installed.
+ * The page that shows the OpenAPI document, served without any other host. Throws when its component is not installed,
+ * which is read at the first request for it, and then kept.
  */
 export function docsRoutes(): readonly Route[] {
-  const explorer = readFileSync(createRequire(import.meta.url).resolve(EXPLORER), "utf8");
-  const headers = cacheHeaders(explorer);
+  const explorer = createRequire(import.meta.url).resolve(EXPLORER);
+  let script: Answer | null = null;
+  const readScript = async (): Promise<Answer> => {
+    const content = await readFile(explorer, "utf8");
+    return {
+      status: 200,
+      text: { type: "text/javascript; charset=utf-8", content },
+      headers: cacheHeaders(content),
+    };
+  };
   return [
     route({
       method: "GET",
@@ -59,12 +68,10 @@ export function docsRoutes(): readonly Route[] {
       summary: "The script of the page that shows this document",
       access: "public",
       answers: cacheableAnswers({ body: null, text: "text/javascript" }),
-      handle: (request) =>
-        answerUnlessCached(request, {
-          status: 200,
-          text: { type: "text/javascript; charset=utf-8", content: explorer },
-          headers,
-        }),
+      handle: async (request) => {
+        script ??= await readScript();
+        return answerUnlessCached(request, script);
+      },
     }),
   ];
 }

@@ -31,14 +31,25 @@ export interface DocumentParts {
   readonly sockets: readonly SocketRoute[];
 }
 
-/** The OpenAPI 3.1 document of the routes and sockets, with an example for each body. */
-export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPIObject {
+/** Operations that are made in one piece. */
+const PIECE = 50;
+
+/**
+ * The OpenAPI 3.1 document of the routes and sockets, with an example for each body. It is made in pieces, after each of
+ * which `pause` lets other work run; the longest is where the library makes all schemas at once.
+ */
+export async function createOpenApi(
+  { routes, sockets }: DocumentParts,
+  pause: () => Promise<unknown>,
+): Promise<oas31.OpenAPIObject> {
   const problems = new ProblemResponses();
   const paths: Record<string, ZodOpenApiPathItemObject> = {};
-  for (const route of routes) {
+  for (const [index, route] of routes.entries()) {
+    if (index % PIECE === PIECE - 1) await pause();
     paths[route.path] = { ...paths[route.path], [methodName(route.method)]: operationOf(route, problems) };
   }
   for (const socket of sockets) paths[socket.path] = { get: socketOperation(socket, problems) };
+  await pause();
   const document = createDocument(
     {
       openapi: "3.1.0",
@@ -60,9 +71,12 @@ export function createOpenApi({ routes, sockets }: DocumentParts): oas31.OpenAPI
       },
     },
   );
+  await pause();
   loosenJson(document);
   nameInputs(document, routes);
+  await pause();
   addExamples(document);
+  await pause();
   return document;
 }
 

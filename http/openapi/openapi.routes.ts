@@ -1,13 +1,15 @@
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { type Answer, type Route, route } from "../route.js";
 import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
-import { createOpenApi, type DocumentParts } from "./document.js";
+import type { DocumentParts } from "./document.js";
 
 /** The OpenAPI document; made at the first request, when the table of routes is complete, and then cached. */
 export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
-  let made: Answer | null = null;
-  const documented = (): Answer => {
-    const body = createOpenApi(parts());
+  let making: Promise<Answer> | null = null;
+  const documented = async (): Promise<Answer> => {
+    const { createOpenApi } = await import("./document.js");
+    const body = await createOpenApi(parts(), () => setImmediate());
     const json = JSON.stringify(body);
     return { status: 200, body, json, headers: cacheHeaders(json) };
   };
@@ -18,9 +20,9 @@ export function openApiRoutes(parts: () => DocumentParts): readonly Route[] {
       summary: "This document",
       access: "public",
       answers: cacheableAnswers({ body: z.looseObject({ openapi: z.literal("3.1.0") }) }),
-      handle: (request) => {
-        made ??= documented();
-        return answerUnlessCached(request, made);
+      handle: async (request) => {
+        making ??= documented();
+        return answerUnlessCached(request, await making);
       },
     }),
   ];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiParameters, ZodOpenApiResponseObject } from "zod-openapi";
-import { type Route, type Success, successOf } from "../route.js";
+import { answersOf, type Route, type Success, successOf } from "../route.js";
 import { answerHeaders, pascal, sharedParameter } from "./components.js";
 import type { ProblemResponses } from "./problem-responses.js";
 import { problemsOf } from "./problems.js";
@@ -24,7 +24,7 @@ export function operationOf(route: Route, problems: ProblemResponses): ZodOpenAp
             content: { [route.rawBodyType ?? "application/json"]: { schema: body, ...exampleOf(route.example) } },
           },
         }),
-    responses: { ...problems.of(problemsOf(route)), ...answersOf(route) },
+    responses: { ...problems.of(problemsOf(route)), ...responsesOf(route) },
   };
 }
 
@@ -65,9 +65,9 @@ function headersOf(route: Route): oas31.ReferenceObject[] {
   ];
 }
 
-function answersOf(route: Route): Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> {
+function responsesOf(route: Route): Record<`${1 | 2 | 3 | 4 | 5}${string}`, ZodOpenApiResponseObject> {
   const answers: Record<string, ZodOpenApiResponseObject> = {};
-  for (const [status, declared] of Object.entries(route.answers)) {
+  for (const [status, declared] of Object.entries(answersOf(route))) {
     answers[status] = answerOf(Number(status), successOf(declared));
   }
   return answers;

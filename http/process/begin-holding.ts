@@ -4,10 +4,13 @@ import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";
 
-/** Has the commits kept that runs of sets of an earlier release began from. */
-export async function beginHolding(runtime: Runtime): Promise<void> {
+/**
+ * Has the commits kept that runs of sets of an earlier release began from. Returns whether all workspaces could be read.
+ */
+export async function beginHolding(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
   const message: HoldEntryCommits = { type: "commits.hold" };
+  let isWhole = true;
   for (const workspaceId of listPartitions(reading).filter((partition) => partition !== GLOBAL_PARTITION)) {
     try {
       for (const teamId of listTeamsToHold(reading, workspaceId)) {
@@ -16,6 +19,8 @@ export async function beginHolding(runtime: Runtime): Promise<void> {
     } catch (error) {
       // The doctor repairs it; the service starts all the same.
       if (!isDamage(error)) throw error;
+      isWhole = false;
     }
   }
+  return isWhole;
 }

@@ -4,9 +4,13 @@ import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { listPartitions } from "../../storage/partitions.js";
 
-/** Begins the polls and schedules of integrations that an earlier release stored; it had none. */
-export async function beginIntegrationWork(runtime: Runtime): Promise<void> {
+/**
+ * Begins the polls and schedules of integrations that an earlier release stored; it had none. Returns whether all
+ * workspaces could be read.
+ */
+export async function beginIntegrationWork(runtime: Runtime): Promise<boolean> {
   const { reading } = runtime;
+  let isWhole = true;
   for (const workspaceId of listPartitions(reading)) {
     if (workspaceId === GLOBAL_PARTITION) continue;
     try {
@@ -18,6 +22,8 @@ export async function beginIntegrationWork(runtime: Runtime): Promise<void> {
     } catch (error) {
       // The doctor repairs it; the service starts all the same.
       if (!isDamage(error)) throw error;
+      isWhole = false;
     }
   }
+  return isWhole;
 }

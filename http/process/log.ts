@@ -1,5 +1,4 @@
 import { type DestinationStream, pino } from "pino";
-import pretty from "pino-pretty";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { isDamage, StoreError } from "../../storage/store.js";
 import type { ServedRequest } from "../transport/server.js";
@@ -19,9 +18,10 @@ export interface ServiceLog extends RuntimeLog {
   failed(requestId: string, error: unknown): void;
 }
 
-/** Writes JSON lines, or readable ones to a terminal. Tests pass a `destination`. */
+/** Writes JSON lines to standard output, or to a `destination`. */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {
-  const logger = pino({ level, base: null }, destination ?? standardOutput());
+  // Synchronous: the last lines before the process ends are neither lost nor out of order.
+  const logger = pino({ level, base: null }, destination ?? pino.destination({ dest: 1, sync: true }));
   const damage = new KnownDamage();
   const mails = logger.child({}, { level: "info" });
   return {
@@ -68,10 +68,10 @@ class KnownDamage {
   }
 }
 
-/** Synchronous: the last lines before the process ends are neither lost nor out of order. */
-function standardOutput(): DestinationStream {
-  if (process.stdout.isTTY) return pretty({ sync: true, colorize: true });
-  return pino.destination({ dest: 1, sync: true });
+/** Writes readable lines to a terminal. */
+export async function openTerminal(): Promise<DestinationStream> {
+  const { default: pretty } = await import("pino-pretty");
+  return pretty({ sync: true, colorize: true });
 }
 
 /** Details with errors reduced to {@link traceOf}: an error's message may contain data that it failed on. */

@@ -2,13 +2,13 @@ import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
 import { readConfig, WrongSetting } from "./config.js";
 import { onEndSignal } from "./end-signals.js";
-import { createLog } from "./log.js";
+import { createLog, openTerminal } from "./log.js";
 import { type Service, startService } from "./service.js";
 
 /** The service as a process: settings from the environment; a first signal drains, a second ends it at once. */
 async function main(): Promise<void> {
   const config = readConfig(process.env);
-  const log = createLog(config.logLevel);
+  const log = createLog(config.logLevel, process.stdout.isTTY ? await openTerminal() : undefined);
   const ending = new AbortController();
   const starting = startService({
     config,

@@ -3,6 +3,7 @@ import { archiveCounters } from "../../actors/archives/archive.queries.js";
 import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { ServedRequest } from "../transport/server.js";
+import { RequestHistogram } from "./request-histogram.js";
 
 /** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
 export interface Metrics {
@@ -31,7 +32,8 @@ const gauges = {
 export function createMetrics(stats: () => RuntimeStats): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const observe = createRequestHistogram(registry);
+  const requests = new RequestHistogram();
+  registry.registerMetric(requests);
   const flushes = new Histogram({
     name: "signalbox_flush_seconds",
     help: "Time to flush a batch",
@@ -71,7 +73,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     served: ({ method, route, status, seconds, isCut }) => {
       if (isCut) cut.inc();
       if (route === null) malformed.inc();
-      else observe(method, route, status, seconds);
+      else requests.count(method, route, status, seconds);
     },
     delivered: (fate) => deliveries.inc({ fate }),
     text: async () => {
@@ -85,29 +87,6 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
       return registry.metrics();
     },
   };
-}
-
-/** The histogram of answered requests; returns what counts one. */
-function createRequestHistogram(registry: Registry) {
-  const requests = new Histogram({
-    name: "signalbox_http_request_seconds",
-    help: "Time to answer a request",
-    labelNames: ["method", "route", "status"],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
-  });
-  // By route, method and status: looking up a series by its labels costs more than counting in it.
-  const series = new Map<string, ReturnType<typeof requests.labels>>();
-  const seriesOf = (method: string, route: string, status: number) => {
-    const name = `${status} ${method} ${route}`;
-    const known = series.get(name);
-    if (known !== undefined) return known;
-    const made = requests.labels(method, route, String(status));
-    series.set(name, made);
-    return made;
-  };
-  return (method: string, route: string, status: number, seconds: number): void =>
-    seriesOf(method, route, status).observe(seconds);
 }
 
 /** The counter of commits that replay sets need; returns what sets it. */

@@ -33,16 +33,25 @@ export async function createOne(kind: Kind, writer: ResourceWriter, request: Req
   const makeToken = () => Buffer.from(runtime.randomBytes(32)).toString("base64url");
   const { revealed, fields, hidden } = granted(prepare(kind, request.body, sealer, makeToken));
   const { caller, client } = request;
-  const { workspaceId, ...place } = holder;
+  const { workspaceId, teamId, station } = holder;
   const digest = sealer.digest(canonicalJson(request.body ?? null));
+  const idempotency = { scope: scopeOf(kind, caller, holder), key, digest };
   const create = async (reserved: ReservedHashes | undefined) => {
+    const type = "resource.create";
+    // One literal: a spread of others takes longer than all that it copies.
     const wanted = {
-      ...{ kind: kind.name, caller, client, ...place, fields, hidden, reserved },
-      idempotency: { scope: scopeOf(kind, caller, holder), key, digest },
-    };
-    return kind.heldBy === "none"
-      ? granted(await openWorkspace(runtime, wanted))
-      : write(runtime, workspaceId, { ...wanted, type: "resource.create" });
+      type,
+      kind: kind.name,
+      caller,
+      client,
+      teamId,
+      station,
+      fields,
+      hidden,
+      reserved,
+      idempotency,
+    } as const;
+    return kind.heldBy === "none" ? granted(await openWorkspace(runtime, wanted)) : write(runtime, workspaceId, wanted);
   };
   // A value that was generated just now cannot be taken.
   const of = { kind, hidden: revealed === null ? hidden : {}, holder: { workspaceId, id: null } };

@@ -1,16 +1,21 @@
 import { z } from "zod";
-import { findTopicSubject, type StreamTopic, type TopicSubject } from "../../actors/access/stream-topic.js";
+import { findTopicSubject, type StreamTopic, seesSubject } from "../../actors/access/stream-topic.js";
 import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js";
+import type { ExpiredCredentials } from "../access/expired-credentials.js";
+import { type Credential, findCaller, readCredential } from "../authenticate.js";
 import { RateLimit } from "../limits/rate-limit.js";
 import type { Credentials } from "../transport/entry.js";
-import type { Socket, SocketHandler, SocketRequest, SocketRoute } from "../transport/socket.js";
+import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
+import { type Announced, Announcements } from "./announcements.js";
+import type { StreamReader } from "./reader-rights.js";
 import { createTopics, type TopicParts } from "./topics.js";
 
 export interface StreamOptions extends TopicParts {
   readonly runtime: Runtime;
   readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
+  readonly expired: ExpiredCredentials;
 }
 
 /** A message of a client. */
@@ -40,7 +45,10 @@ const DAMAGED = "What this needs was damaged on the disk.";
 /** The stream of changes: a subscriber of a topic gets its current state, then every later change. */
 export function streamSocket(options: StreamOptions): SocketRoute {
   const topics = createTopics(options);
-  const { clock } = options.runtime;
+  const { runtime, expired } = options;
+  const { clock } = runtime;
+  const callerNow = (credential: Credential) => findCaller(credential, runtime, expired);
+  const announcements = new Announcements({ runtime, expired, findCaller: callerNow });
   const rate = new RateLimit({ max: SUBSCRIPTIONS_A_SECOND, perMs: 1_000, burst: SUBSCRIPTIONS_AT_ONCE, clock });
   return {
     path: "/api/stream",
@@ -52,34 +60,41 @@ export function streamSocket(options: StreamOptions): SocketRoute {
     credentials: ["session", "token"],
     maxMessageBytes: 4_096,
     open: async (request) => {
-      const caller = callerOf(options, request);
+      // Pages of other hosts can open sockets with a person's cookie, so an upgrade counts as a write.
+      const caller = options.callerOf({ method: "POST", header: (name) => request.header(name) });
+      const credential = readCredential(request);
+      if (caller === null || credential === null) return NO_CALLER;
       if (isRefusal(caller)) return caller;
       const holder = caller.kind === "person" ? caller.userId : caller.tokenId;
-      return { holder, open: (socket) => new Stream({ ...options, topics, rate, holder }, request, socket) };
+      const reader = {
+        runtime,
+        topics,
+        announcements,
+        rate,
+        holder,
+        findCaller: () => callerNow(credential),
+      };
+      return { holder, open: (socket) => new Stream(reader, credential, socket) };
     },
   };
 }
 
-function callerOf(options: StreamOptions, request: SocketRequest): Caller | Refusal {
-  // Pages of other hosts can open sockets with a person's cookie, so an upgrade counts as a write.
-  const caller = options.callerOf({ method: "POST", header: (name) => request.header(name) });
-  if (caller === null) return { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
-  return caller;
-}
+const NO_CALLER: Refusal = { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
 
 /** What the socket of one reader needs. */
-interface ReaderOptions extends StreamOptions {
+interface ReaderOptions {
+  readonly runtime: Runtime;
   readonly topics: ReadonlyMap<string, StreamTopic>;
+  readonly announcements: Announcements;
   /** Limits subscriptions by holder. */
   readonly rate: RateLimit;
   /** The person or token whose socket it is. */
   readonly holder: string;
+  /** Who holds the credential now. */
+  readonly findCaller: () => Caller | Refusal;
 }
 
-interface Subscription {
-  readonly name: string;
-  readonly subject: TopicSubject;
-  readonly topic: StreamTopic;
+interface Subscription extends Announced {
   /** The sequence number of the last entry that was sent, or that the snapshot includes. */
   seq: number;
   /** Set while the reader is too slow: the kind of message with the state that it gets when it has caught up. */
@@ -98,14 +113,14 @@ interface Subscription {
  */
 class Stream implements SocketHandler {
   readonly #options: ReaderOptions;
-  readonly #request: SocketRequest;
+  readonly #reader: StreamReader;
   readonly #socket: Socket;
   readonly #subscriptions = new Map<string, Subscription>();
   #cancelRecheck: () => void = () => undefined;
 
-  constructor(options: ReaderOptions, request: SocketRequest, socket: Socket) {
+  constructor(options: ReaderOptions, credential: Credential, socket: Socket) {
     this.#options = options;
-    this.#request = request;
+    this.#reader = { credential, held: null };
     this.#socket = socket;
     this.#recheckLater();
   }
@@ -163,9 +178,7 @@ class Stream implements SocketHandler {
     const subscription: Subscription = { name, subject, topic, seq: after ?? 0, behind: null, end: noop };
     this.#subscriptions.set(name, subscription);
     const missed = after === undefined ? "too-old" : runtime.feed.since(subject.workspaceId, name, after);
-    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) =>
-      this.#unlessDamaged(name, () => this.#forward(subscription, entry)),
-    );
+    subscription.end = runtime.feed.listen(subject.workspaceId, name, (entry) => this.#hear(subscription, entry));
     if (missed === "too-old") this.#begin(subscription, after === undefined ? "snapshot" : "reset");
     else for (const entry of missed) this.#forward(subscription, entry);
   }
@@ -186,10 +199,18 @@ class Stream implements SocketHandler {
     }
     const { name, subject, topic } = subscription;
     const seq = runtime.feed.lastSeq(subject.workspaceId);
-    if (!topic.sees(runtime.reading, caller, subject)) return this.#gone(name);
+    if (!seesSubject(topic, runtime.reading, caller, subject)) return this.#gone(name);
     subscription.seq = seq;
     subscription.behind = null;
     this.#send(name, seq, kind, topic.view(runtime.reading, subject));
+  }
+
+  #hear(subscription: Subscription, entry: FeedEntry): void {
+    try {
+      this.#forward(subscription, entry);
+    } catch (error) {
+      this.#endDamaged(subscription.name, error);
+    }
   }
 
   #forward(subscription: Subscription, entry: FeedEntry): void {
@@ -198,14 +219,11 @@ class Stream implements SocketHandler {
       subscription.behind = "reset";
       return;
     }
-    const caller = this.#caller();
-    if (caller === null) return;
-    const { name, subject, topic } = subscription;
-    const { reading } = this.#options.runtime;
-    if (!topic.sees(reading, caller, subject)) return this.#gone(name);
+    const told = this.#options.announcements.tell(subscription, entry, this.#reader);
+    if (told === "credential-over") return this.#endNotAdmitted();
+    if (told === "may-not-see-topic") return this.#gone(subscription.name);
     subscription.seq = entry.seq;
-    const visible = topic.change === undefined ? entry.data : topic.change(reading, caller, subject, entry.data);
-    if (visible !== undefined) this.#send(name, entry.seq, "change", visible);
+    if (told !== "nothing-for-them") this.#socket.send(told);
   }
 
   #gone(name: string): void {
@@ -215,10 +233,14 @@ class Stream implements SocketHandler {
 
   /** The caller as of now; null, and the socket is closed, when the credential is no longer valid. */
   #caller(): Caller | null {
-    const caller = callerOf(this.#options, this.#request);
+    const caller = this.#options.findCaller();
     if (!isRefusal(caller)) return caller;
-    this.#socket.close(NOT_ADMITTED, "the credential is not valid any more");
+    this.#endNotAdmitted();
     return null;
+  }
+
+  #endNotAdmitted(): void {
+    this.#socket.close(NOT_ADMITTED, "the credential is not valid any more");
   }
 
   #recheckLater(): void {
@@ -235,11 +257,15 @@ class Stream implements SocketHandler {
     try {
       work();
     } catch (error) {
-      if (!isDamage(error)) throw error;
-      if (topic === null) return this.#socket.close(INTERNAL_ERROR, "what is stored is damaged");
-      this.#unsubscribe(topic);
-      this.#send(topic, 0, "error", { message: DAMAGED });
+      this.#endDamaged(topic, error);
     }
+  }
+
+  #endDamaged(topic: string | null, error: unknown): void {
+    if (!isDamage(error)) throw error;
+    if (topic === null) return this.#socket.close(INTERNAL_ERROR, "what is stored is damaged");
+    this.#unsubscribe(topic);
+    this.#send(topic, 0, "error", { message: DAMAGED });
   }
 
   #send(topic: string, seq: number, kind: "snapshot" | "change" | "reset" | "error", data: unknown): void {

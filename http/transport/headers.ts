@@ -3,17 +3,44 @@ import type { Refusal } from "../../actors/refusal.js";
 /** The version served (configuration API, Versioning). */
 export const API_VERSION = "2026-09-23";
 
-/** Headers of every answer; pages replace the content-security-policy. */
-export function commonHeaders(requestId: string): Record<string, string> {
-  return {
-    "service-api-version": API_VERSION,
-    "x-request-id": requestId,
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-    "cache-control": "no-store",
-  };
+/** Headers of every answer besides the request's id; pages replace the content-security-policy. */
+const COMMON: Readonly<Record<string, string>> = {
+  "service-api-version": API_VERSION,
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "cache-control": "no-store",
+};
+const COMMON_LINES = linesOf(COMMON);
+
+export const REQUEST_ID = "x-request-id";
+
+/** All headers of the answer to a request: its own, and the common ones that they do not replace. */
+export function commonHeaders(requestId: string, own: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { ...COMMON, [REQUEST_ID]: requestId, ...own };
+}
+
+/**
+ * The same but the request's id, as lines of text, each begun by the end of the one before: a server adds them to a
+ * header's value, so that all of them are one call. Checked by {@link assertSendable} before.
+ */
+export function headerLines(own: Readonly<Record<string, string>>): string {
+  for (const name in own) if (name in COMMON) return linesOf({ ...COMMON, ...own });
+  return COMMON_LINES + linesOf(own);
+}
+
+function linesOf(headers: Readonly<Record<string, string>>): string {
+  let lines = "";
+  for (const name in headers) lines += `\r\n${name}: ${headers[name]}`;
+  return lines;
+}
+
+/** Throws when a header would end its line: what follows would be another header, or the body. */
+export function assertSendable(headers: Readonly<Record<string, string>>): void {
+  for (const name in headers) {
+    if (/[\r\n\0]/.test(headers[name] ?? "")) throw new Error(`the header ${name} does not fit into a line`);
+  }
 }
 
 /** A refusal for a `Service-Api-Version` that is not served; null for the served one or none. */

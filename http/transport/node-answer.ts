@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { commonHeaders } from "./headers.js";
 import { sendPieces } from "./stream-body.js";
 import type { StreamedAnswer, TransportAnswer, WholeAnswer } from "./transport.js";
 
@@ -18,11 +19,15 @@ export async function writeAnswer(response: ServerResponse, answer: TransportAns
   else if (!response.destroyed) writeWhole(response, answer, writing);
 }
 
+function headersOf({ headers, requestId }: Omit<WholeAnswer, "body">): Readonly<Record<string, string>> {
+  return requestId === undefined ? headers : commonHeaders(requestId, headers);
+}
+
 function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
   const hasLength = answer.status !== 204 && answer.status !== 304;
   const length = Buffer.byteLength(answer.body);
   response.writeHead(answer.status, {
-    ...answer.headers,
+    ...headersOf(answer),
     ...(hasLength ? { "content-length": String(length) } : {}),
     ...(closes ? { connection: "close" } : {}),
   });
@@ -34,12 +39,12 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, clo
 
 async function writeStreamed(
   response: ServerResponse,
-  { status, headers, stream }: StreamedAnswer,
+  { stream, ...head }: StreamedAnswer,
   { isHead, closes }: Writing,
 ): Promise<void> {
   if (response.destroyed) return stream.close({ isWhole: false });
-  response.writeHead(status, {
-    ...headers,
+  response.writeHead(head.status, {
+    ...headersOf(head),
     "content-length": String(stream.length),
     ...(closes ? { connection: "close" } : {}),
   });

@@ -260,7 +260,7 @@ function connect(ws: WebSocket, open: (socket: Socket) => SocketHandler): void {
   const socket: Socket = {
     send: (text) => {
       if (ws.readyState !== ws.OPEN) return;
-      ws.send(text, () => {
+      ws.send(text, { binary: false }, () => {
         if (held && ws.bufferedAmount === 0) {
           held = false;
           handler.drained();

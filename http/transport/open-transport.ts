@@ -1,21 +1,25 @@
 import type { Config } from "../process/config.js";
 import type { ServiceLog } from "../process/log.js";
-import { createNodeTransport } from "./node-transport.js";
 import type { Transport, TransportHandlers } from "./transport.js";
 
-/** Creates the wanted transport; node's when the native one does not load on this machine. */
+/** Creates the wanted transport; node's when the native one does not load on this machine. The other one is not loaded. */
 export async function openTransport(
   wanted: Config["transport"],
   handlers: TransportHandlers,
   log: Pick<ServiceLog, "warn">,
 ): Promise<Transport> {
-  if (wanted === "node") return createNodeTransport(handlers);
+  if (wanted === "node") return openNodeTransport(handlers);
   try {
     const { createUwsTransport } = await import("./uws-transport.js");
     return createUwsTransport(handlers);
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
     log.warn("uWebSockets.js does not load here; node:http serves instead", { reason });
-    return createNodeTransport(handlers);
+    return openNodeTransport(handlers);
   }
+}
+
+async function openNodeTransport(handlers: TransportHandlers): Promise<Transport> {
+  const { createNodeTransport } = await import("./node-transport.js");
+  return createNodeTransport(handlers);
 }

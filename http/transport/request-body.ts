@@ -23,6 +23,7 @@ const MAX_SHOWN_NAME = 100;
 
 const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
 
+const NO_JSON = { json: undefined };
 const TOO_MANY_BYTES: Refusal = {
   refused: "too-many-requests",
   detail: "Too many bytes of your bodies are under way at once.",
@@ -73,7 +74,7 @@ export function parseBody(
   incoming: TransportRequest,
   received: Received,
 ): { readonly json: unknown } | Refusal | EdgeRefusal {
-  if (received === null) return { json: undefined };
+  if (received === null) return NO_JSON;
   if ("refused" in received) return received;
   if (rawBodyBytes !== undefined) return { json: received };
   if (received.length === 0) return { json: undefined };

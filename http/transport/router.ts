@@ -29,9 +29,8 @@ export function createRouter(routes: readonly Route[]): Router {
   for (const route of routes) addRoute(root, route);
   return (method, path) => {
     if (!path.startsWith("/")) return { refused: "bad-request", detail: "the path must begin with /" };
-    const segments = path.slice(1).split("/");
     const values: string[] = [];
-    const node = findNode(root, segments, 0, values);
+    const node = findNode(root, path, 1, values);
     if (node === undefined) return { refused: "not-found" };
     const found = node.methods.get(method === "HEAD" ? "GET" : method);
     if (found === undefined) {
@@ -40,10 +39,10 @@ export function createRouter(routes: readonly Route[]): Router {
       return { refused: "method-not-allowed", detail: `this path takes ${allow}`, allow };
     }
     const params: Record<string, string> = {};
-    for (const [index, name] of found.names.entries()) {
+    for (let index = 0; index < found.names.length; index++) {
       const decoded = decode(values[index] ?? "");
       if (decoded === undefined) return { refused: "bad-request", detail: "the path is not well encoded" };
-      params[name] = decoded;
+      params[found.names[index] ?? ""] = decoded;
     }
     return { route: found.route, params };
   };
@@ -68,18 +67,21 @@ function addRoute(root: Node, route: Route): void {
   node.methods.set(route.method, { route, names });
 }
 
-function findNode(node: Node, segments: readonly string[], at: number, values: string[]): Node | undefined {
-  const segment = segments[at];
-  if (segment === undefined) return node.methods.size > 0 ? node : undefined;
+/** The node for the segments of the path from the one that begins at `from`; `values` gets those of parameters. */
+function findNode(node: Node, path: string, from: number, values: string[]): Node | undefined {
+  if (from > path.length) return node.methods.size > 0 ? node : undefined;
+  const slash = path.indexOf("/", from);
+  const end = slash < 0 ? path.length : slash;
+  const segment = path.slice(from, end);
   const fixed = node.fixed.get(segment);
   if (fixed !== undefined) {
-    const found = findNode(fixed, segments, at + 1, values);
+    const found = findNode(fixed, path, end + 1, values);
     if (found !== undefined) return found;
   }
   if (node.parameter === null || segment === "") return undefined;
   const depth = values.length;
   values.push(segment);
-  const found = findNode(node.parameter.node, segments, at + 1, values);
+  const found = findNode(node.parameter.node, path, end + 1, values);
   if (found === undefined) values.length = depth;
   return found;
 }

@@ -1,5 +1,4 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { parseBy } from "../field-errors.js";
 import type { BodyRoom } from "../limits/body-room.js";
 import type { FairTurns } from "../limits/fair-turns.js";
@@ -7,21 +6,23 @@ import type { OpenSockets } from "../limits/open-sockets.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
 import { readQuery } from "../query.js";
 import { Refused } from "../refused.js";
-import type { Outcome, Route, RouteRequest } from "../route.js";
+import type { Outcome, Route } from "../route.js";
 import { admit, crowdedBy, type Entry, type EntryOptions, enter } from "./entry.js";
-import { checkApiVersion, clientName, commonHeaders } from "./headers.js";
+import { HandledRequest } from "./handled-request.js";
+import { assertSendable, checkApiVersion, commonHeaders } from "./headers.js";
 import { writeInPieces } from "./json-pieces.js";
+import { refusalOf } from "./refusal-of.js";
 import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
 import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
-import {
-  ClientGone,
-  type SendAnswer,
-  type StreamEnd,
-  type TransportAnswer,
-  type TransportHandlers,
-  type TransportRequest,
-  type UpgradeAnswer,
+import { TimeLimits, wakeByTimer } from "./time-limits.js";
+import type {
+  SendAnswer,
+  StreamEnd,
+  TransportAnswer,
+  TransportHandlers,
+  TransportRequest,
+  UpgradeAnswer,
 } from "./transport.js";
 
 /** Time limit of a handler, and of the wait for its turn, after which the answer is `unavailable`, in milliseconds. */
@@ -61,8 +62,16 @@ export interface ServerOptions extends EntryOptions {
   readonly failed: (requestId: string, error: unknown) => void;
 }
 
+/** What requests share. */
+interface Edge {
+  readonly options: ServerOptions;
+  readonly limits: TimeLimits;
+}
+
 /** Everything between transport and routes: routing, authentication, parsing, problems, headers. */
 export function createHandlers(options: ServerOptions): TransportHandlers {
+  const elapsedMs = () => options.seconds() * 1_000;
+  const edge: Edge = { options, limits: new TimeLimits({ elapsedMs, wakeAfter: wakeByTimer }) };
   const findRoute = createRouter(options.routes);
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
@@ -70,12 +79,12 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   return {
     request: (incoming, send) => {
       const found = findRoute(incoming.method, incoming.path);
-      return serve(options, "route" in found ? found : unrouted(found, incoming.path), incoming, send);
+      return serve(edge, "route" in found ? found : unrouted(found, incoming.path), incoming, send);
     },
     upgrade: (incoming) => answerUpgrade(options, sockets.get(incoming.path), incoming),
     malformed: (refusal, status) => {
       const answer = problemAnswer(refusal, status);
-      return { ...answer, headers: { ...commonHeaders(options.newRequestId()), ...answer.headers } };
+      return { ...answer, headers: commonHeaders(options.newRequestId(), answer.headers) };
     },
   };
 }
@@ -86,6 +95,7 @@ const CROWDED: Refusal = {
   retryAfterSeconds: 1,
 };
 const LATE: EdgeRefusal = { refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 };
+const NO_BODY = { data: undefined };
 /** What a request is counted as whose client went away before there was an answer: nobody was sent it. */
 const GONE_STATUS = 499;
 
@@ -94,6 +104,7 @@ interface Arrival {
   readonly requestId: string;
   readonly begunSeconds: number;
   readonly incoming: TransportRequest;
+  readonly send: SendAnswer;
   /** Null when no route matched. */
   readonly route: Route | null;
   readonly entry: Entry | Refusal | EdgeRefusal;
@@ -102,98 +113,116 @@ interface Arrival {
 }
 
 /**
- * Takes a request in, and answers it when it is whole and has its turn. What waits grows old, and collections of young
- * objects keep whatever an old one refers to, garbage or not: so nothing that waits here refers to the answer.
+ * Takes a request in, and answers it when it is whole and has its turn: at once where both are so and its handler answers
+ * at once. What waits grows old, and collections of young objects keep whatever an old one refers to, garbage or not: so
+ * nothing that waits here refers to the answer.
  */
 function serve(
+  edge: Edge,
+  found: Found | Refusal | EdgeRefusal,
+  incoming: TransportRequest,
+  send: SendAnswer,
+): Promise<void> | void {
+  const arrival = arrive(edge.options, found, incoming, send);
+  const { entry } = arrival;
+  // What is read has no body, and asks for its turn at once.
+  if ("refused" in entry || entry.route.method === "GET") return takeTurn(edge, arrival, null);
+  const room = edge.options.bodies.enter(entry.party);
+  return receiveBody(entry.route, incoming, room)
+    .then((body) => takeTurn(edge, { ...arrival, askedSeconds: edge.options.seconds() }, body))
+    .finally(room.end);
+}
+
+/** Answers a request with its body once it has its turn. */
+function takeTurn(edge: Edge, arrival: Arrival, body: Received): Promise<void> | void {
+  const { entry, incoming } = arrival;
+  const isExempt = "refused" in entry || entry.route.isAlwaysAdmitted === true;
+  const turn = isExempt ? null : edge.options.turns.enter(entry.party, incoming, HANDLER_TIMEOUT_MS);
+  if (turn === null) return answerRequest(edge, arrival, body);
+  const without = (refusal: Refusal | EdgeRefusal) => answerRequest(edge, { ...arrival, entry: refusal }, null);
+  if (turn === "crowded") return without(CROWDED);
+  return turn.then((begin) => {
+    if (begin === "turn") return answerRequest(edge, arrival, body);
+    return without(begin === "gone" ? CLIENT_GONE : LATE);
+  });
+}
+
+function arrive(
   options: ServerOptions,
   found: Found | Refusal | EdgeRefusal,
   incoming: TransportRequest,
   send: SendAnswer,
-): Promise<void> {
-  const arrival = arrive(options, found, incoming);
-  const { entry } = arrival;
-  if ("refused" in entry) return answerRequest(options, arrival, entry, send);
-  const inTurn = (body: Received): Promise<void> => {
-    // What is read has no body, and asks for its turn at once.
-    const asked = body === null ? arrival : { ...arrival, askedSeconds: options.seconds() };
-    const isExempt = entry.route.isAlwaysAdmitted === true;
-    const turn = isExempt ? null : options.turns.enter(entry.party, incoming, HANDLER_TIMEOUT_MS);
-    if (turn === null) return answerRequest(options, asked, body, send);
-    const without = (refusal: Refusal | EdgeRefusal) =>
-      answerRequest(options, { ...asked, entry: refusal }, null, send);
-    if (turn === "crowded") return without(CROWDED);
-    return turn.then((begin) => {
-      if (begin === "turn") return answerRequest(options, asked, body, send);
-      return without(begin === "gone" ? CLIENT_GONE : LATE);
-    });
-  };
-  if (entry.route.method === "GET") return inTurn(null);
-  const room = options.bodies.enter(entry.party);
-  return receiveBody(entry.route, incoming, room).then(inTurn).finally(room.end);
-}
-
-function arrive(options: ServerOptions, found: Found | Refusal | EdgeRefusal, incoming: TransportRequest): Arrival {
+): Arrival {
   const requestId = options.newRequestId();
   const begunSeconds = options.seconds();
   const route = "route" in found ? found.route : null;
+  let entry: Arrival["entry"];
   try {
-    const entry = "route" in found ? enter(options, found, incoming) : (crowdedBy(options, incoming, null) ?? found);
-    return { requestId, begunSeconds, incoming, route, entry, askedSeconds: begunSeconds };
+    entry = "route" in found ? enter(options, found, incoming) : (crowdedBy(options, incoming, null) ?? found);
   } catch (error) {
-    return {
-      requestId,
-      begunSeconds,
-      incoming,
-      route,
-      entry: refusalOf(error, requestId, options.failed),
-      askedSeconds: begunSeconds,
-    };
+    entry = refusalOf(error, requestId, options.failed);
   }
+  return { requestId, begunSeconds, incoming, send, route, entry, askedSeconds: begunSeconds };
 }
 
-/** Answers a request whose body is `received`. */
-async function answerRequest(
-  options: ServerOptions,
-  arrival: Arrival,
-  received: Received,
-  send: SendAnswer,
-): Promise<void> {
-  const { requestId, route, incoming } = arrival;
-  const { outcome, answer } = await settleRequest(options, arrival, received);
+/** Answers a request whose body is `received`: at once if its handler does. */
+function answerRequest(edge: Edge, arrival: Arrival, received: Received): Promise<void> | void {
+  const { entry, requestId } = arrival;
+  const { options } = edge;
+  const toOutcome = (error: unknown) =>
+    error instanceof Refused ? error.refusal : refusalOf(error, requestId, options.failed);
+  let outcome: Promise<Outcome> | Outcome;
+  try {
+    outcome = "refused" in entry ? entry : handleRequest(edge, entry, arrival, received);
+  } catch (error) {
+    outcome = toOutcome(error);
+  }
+  return outcome instanceof Promise
+    ? outcome.catch(toOutcome).then((settled) => sendOutcome(options, arrival, settled))
+    : sendOutcome(options, arrival, outcome);
+}
+
+/** Encodes, records and sends the outcome of a request. */
+function sendOutcome(options: ServerOptions, arrival: Arrival, handled: Outcome): Promise<void> | void {
+  const { requestId, route } = arrival;
+  const { outcome, answer } = encoded(options, arrival, handled);
   if (route !== null) options.answered?.(route, outcome);
-  const served = (isCut: boolean) => {
-    const seconds = options.seconds() - arrival.begunSeconds;
-    const status = outcome === CLIENT_GONE ? GONE_STATUS : answer.status;
-    options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
-  };
-  const headers = Object.assign(commonHeaders(requestId), answer.headers);
+  const status = outcome === CLIENT_GONE ? GONE_STATUS : answer.status;
   if (!("stream" in answer)) {
-    served(false);
-    return send({ status: answer.status, headers, body: answer.body });
+    recordServed(options, arrival, status, false);
+    return arrival.send({ requestId, status: answer.status, headers: answer.headers, body: answer.body });
   }
   const { stream } = answer;
   const close = (end: StreamEnd): void => {
     stream.close(end);
     if (end.error !== undefined) options.failed(requestId, end.error);
-    served(!end.isWhole);
+    recordServed(options, arrival, status, !end.isWhole);
   };
-  return send({ status: answer.status, headers, stream: { ...stream, close } });
+  return arrival.send({ requestId, status: answer.status, headers: answer.headers, stream: { ...stream, close } });
 }
 
-/** The outcome of a request, and its encoding; a throw becomes a refusal. */
-async function settleRequest(
+function recordServed(
   options: ServerOptions,
-  arrival: Arrival,
-  received: Received,
-): Promise<{ readonly outcome: Outcome; readonly answer: TransportAnswer }> {
-  const { requestId, incoming, entry } = arrival;
+  { requestId, begunSeconds, incoming, route }: Arrival,
+  status: number,
+  isCut: boolean,
+): void {
+  const seconds = options.seconds() - begunSeconds;
+  options.served({ requestId, method: incoming.method, route: route?.path ?? null, status, seconds, isCut });
+}
+
+/** The outcome as it is told, and its encoding; a throw becomes a refusal. */
+function encoded(
+  options: ServerOptions,
+  { requestId, incoming }: Arrival,
+  handled: Outcome,
+): { readonly outcome: Outcome; readonly answer: TransportAnswer } {
   try {
-    let outcome: Outcome = "refused" in entry ? entry : await serveRoute(options, entry, arrival, received);
-    if ("refused" in outcome && outcome.refused === "unauthenticated") {
-      outcome = options.admission.ofFailure(options.clientAddress(incoming)) ?? outcome;
-    }
-    return { outcome, answer: encode(outcome) };
+    const isFailure = "refused" in handled && handled.refused === "unauthenticated";
+    const outcome = (isFailure ? options.admission.ofFailure(options.clientAddress(incoming)) : null) ?? handled;
+    const answer = encode(outcome);
+    assertSendable(answer.headers);
+    return { outcome, answer };
   } catch (error) {
     const outcome = refusalOf(error, requestId, options.failed);
     return { outcome, answer: problemAnswer(outcome) };
@@ -215,7 +244,7 @@ async function answerUpgrade(
   if ("refused" in admitted) {
     const answer = problemAnswer(admitted);
     record(answer.status);
-    return { refused: { ...answer, headers: { ...commonHeaders(requestId), ...answer.headers } } };
+    return { refused: { ...answer, headers: commonHeaders(requestId, answer.headers) } };
   }
   record(101);
   return { ...admitted, headers: commonHeaders(requestId) };
@@ -252,27 +281,14 @@ async function admitSocket(
   }
 }
 
-/** The outcome of a request to a route. The only place that catches {@link Refused}. */
-async function serveRoute(
-  options: ServerOptions,
+/** Handles a request to a route; throws or rejects with {@link Refused}, which only {@link answerRequest} catches. */
+function handleRequest(
+  { options, limits }: Edge,
   entry: Entry,
-  arrival: Arrival,
-  received: Received,
-): Promise<Outcome> {
-  try {
-    return await handleRequest(options, entry, arrival, received);
-  } catch (error) {
-    if (error instanceof Refused) return error.refusal;
-    throw error;
-  }
-}
-
-async function handleRequest(
-  options: ServerOptions,
-  { route, params, caller: first, party }: Entry,
   { requestId, incoming, askedSeconds }: Arrival,
   received: Received,
-): Promise<Outcome> {
+): Promise<Outcome> | Outcome {
+  const { route, params, caller: first, party } = entry;
   const read = parseBody(route, incoming, received);
   if ("refused" in read) return read;
   // The credential may have expired while the body arrived.
@@ -280,57 +296,37 @@ async function handleRequest(
   if (isRefusal(caller)) return caller;
   const barred = route.admits?.({ caller, params }) ?? null;
   if (barred !== null) return barred;
-  const body =
-    route.body === undefined ? { data: undefined } : parseBy(route.body, read.json === undefined ? {} : read.json);
+  const body = route.body === undefined ? NO_BODY : parseBy(route.body, read.json === undefined ? {} : read.json);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
   const query = readQuery(route, incoming.query);
   if ("refused" in query) return query;
-
-  let lateness: AbortController | null = null;
-  const request: RouteRequest = {
-    params,
-    query: query.data,
-    body: body.data,
-    caller,
-    header: (name) => incoming.header(name),
-    headers: () => incoming.headers(),
-    client: clientName(incoming.header("service-client")),
-    requestId,
-    pause: () => options.turns.next(party),
-    goOn: () => options.turns.goOn(party),
-    get remoteAddress() {
-      return options.clientAddress(incoming);
-    },
-    get signal() {
-      lateness ??= new AbortController();
-      return AbortSignal.any([incoming.signal, lateness.signal]);
-    },
-  };
+  const parsed = { params, query: query.data, body: body.data, caller, requestId, party };
+  const request = new HandledRequest(options, incoming, parsed);
   const answer = route.handle(request);
   if (!(answer instanceof Promise)) return answer;
   const spentMs = (options.seconds() - askedSeconds) * 1_000;
-  const outcome = await withinTime(answer, HANDLER_TIMEOUT_MS - spentMs, () => lateness?.abort());
-  const turn = route.isAlwaysAdmitted === true ? null : options.turns.goOn(party);
-  if (turn !== null) await turn;
-  if ("refused" in outcome || outcome.body === undefined || outcome.json !== undefined) return outcome;
-  return { ...outcome, json: await writeInPieces(outcome.body, request.pause) };
+  const inTime = limits.within(answer, HANDLER_TIMEOUT_MS - spentMs, {
+    late: () => {
+      request.abort();
+      return LATE;
+    },
+    unused: closeUnsent,
+  });
+  return finish(options, entry, inTime, request.pause);
 }
 
-async function withinTime(work: Promise<Outcome>, mostMs: number, isLate: () => void): Promise<Outcome> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<EdgeRefusal>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(LATE);
-      isLate();
-      // A later answer is not sent.
-      work.then(closeUnsent, () => undefined);
-    }, mostMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Waits for a handler's outcome and for a turn to write it. */
+async function finish(
+  { turns }: ServerOptions,
+  { route, party }: Entry,
+  handled: Promise<Outcome>,
+  pause: () => Promise<void>,
+): Promise<Outcome> {
+  const outcome = await handled;
+  const turn = route.isAlwaysAdmitted === true ? null : turns.goOn(party);
+  if (turn !== null) await turn;
+  if ("refused" in outcome || outcome.body === undefined || outcome.json !== undefined) return outcome;
+  return { ...outcome, json: await writeInPieces(outcome.body, pause) };
 }
 
 function closeUnsent(outcome: Outcome): void {
@@ -357,35 +353,4 @@ function encode(answer: Outcome): TransportAnswer {
     headers: { "content-type": "application/json", ...answer.headers },
     body: answer.json ?? JSON.stringify(answer.body),
   };
-}
-
-/** The refusal for a throw. */
-function refusalOf(
-  error: unknown,
-  requestId: string,
-  failed: (requestId: string, error: unknown) => void,
-): Refusal | EdgeRefusal {
-  if (error instanceof ClientGone) return CLIENT_GONE;
-  if (error instanceof NotAccepted) return { refused: "conflict", detail: untakenText(error) };
-  if (error instanceof Overloaded) {
-    return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
-  }
-  if (error instanceof Stopping) {
-    return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
-  }
-  failed(requestId, error);
-  if (isDamage(error)) {
-    return { refused: "damaged", detail: "What this needs was damaged on the disk; the log names the row." };
-  }
-  const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
-  return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
-}
-
-/** The kinds of actors whose states are in what their readers see. Others' would tell too much. */
-const STATED: ReadonlySet<string> = new Set(["task", "run"]);
-
-function untakenText({ untaken }: NotAccepted): string {
-  if (untaken?.state === undefined || !STATED.has(untaken.kind)) return "This cannot be done in the state it is in.";
-  const wanted = untaken.message.slice(untaken.message.indexOf(".") + 1);
-  return `The ${untaken.kind} is in the state ${untaken.state}, where it takes no ${wanted}.`;
 }

@@ -12,7 +12,8 @@ export interface SocketRequest {
 
 /** An open WebSocket. Nothing throws; sends after a close are dropped. */
 export interface Socket {
-  send(text: string): void;
+  /** Sends a text, or its bytes in UTF-8, which may not change any more. */
+  send(text: string | Uint8Array): void;
   /** Bytes accepted by `send` that the peer has not taken yet. Senders of much data watch it and wait for `drained`. */
   readonly bufferedBytes: number;
   /** Starts the closing handshake with a code of RFC 6455 and a short reason. */

@@ -33,10 +33,16 @@ export interface TransportRequest {
   readonly signal: AbortSignal;
 }
 
-/** An answer whose body is held in memory. */
-export interface WholeAnswer {
+/** The head of an answer. No header's value holds the end of a line. */
+interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
+  /** With it the headers go that every answer has (`headers.ts`); without it there are only its own. */
+  readonly requestId?: string;
+}
+
+/** An answer whose body is held in memory. */
+export interface WholeAnswer extends AnswerHead {
   /** Not sent for HEAD, 204 and 304. The transport sets `content-length`. */
   readonly body: string | Uint8Array;
 }
@@ -69,9 +75,7 @@ export interface StreamedBody {
 }
 
 /** An answer whose body is produced while it is sent. */
-export interface StreamedAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
+export interface StreamedAnswer extends AnswerHead {
   readonly stream: StreamedBody;
 }
 
@@ -92,8 +96,8 @@ export type SendAnswer = (answer: TransportAnswer) => Promise<void> | void;
 
 /** What a transport calls. No function throws or rejects. */
 export interface TransportHandlers {
-  /** Calls `send` once; resolves when that has. */
-  request(request: TransportRequest, send: SendAnswer): Promise<void>;
+  /** Calls `send` once: before it returns nothing, or else before the promise resolves. */
+  request(request: TransportRequest, send: SendAnswer): Promise<void> | void;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
   /** The answer to bytes that are no HTTP request; the connection is closed after it. */
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;

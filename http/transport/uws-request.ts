@@ -12,7 +12,12 @@ export class Client {
   readonly #listeners: (() => void)[] = [];
   #controller: AbortController | null = null;
 
-  constructor(response: HttpResponse) {
+  #isWatched = false;
+
+  /** Notices from now on when it goes away; needed in the first tick, unless the answer was sent in it. */
+  watch(response: HttpResponse): void {
+    if (this.#isWatched) return;
+    this.#isWatched = true;
     response.onAborted(() => {
       this.isGone = true;
       this.#controller?.abort(new ClientGone());
@@ -38,20 +43,22 @@ export interface Headers {
   readonly byName: ReadonlyMap<string, string>;
   /** How many lines are called `Host`. */
   readonly hosts: number;
+  /** The length of names and values. */
+  readonly bytes: number;
 }
 
 /** A fault in a request that `node:http` refuses but this library accepts, or null. */
-export function faultOf({ byName: headers, hosts }: Headers, method: string): Fault | null {
-  let bytes = 0;
-  for (const [name, value] of headers) bytes += name.length + value.length;
+export function faultOf({ byName: headers, hosts, bytes }: Headers, method: string): Fault | null {
   if (bytes > MAX_HEADER_BYTES) return { status: 431, detail: "the headers are longer than 16 KiB" };
   if (hosts > 1) return { status: 400, detail: REPEATED_HOST };
-  if (!/^\d{1,15}$/.test(headers.get("content-length") ?? "0")) {
+  const length = headers.get("content-length");
+  if (length !== undefined && !/^\d{1,15}$/.test(length)) {
     return { status: 400, detail: "content-length must be one number" };
   }
-  if (!isChunkedAlone(headers.get("transfer-encoding"))) return { status: 400, detail: OTHER_ENCODING };
+  const encoding = headers.get("transfer-encoding");
+  if (!isChunkedAlone(encoding)) return { status: 400, detail: OTHER_ENCODING };
   // A streamed answer is not followed by the end of the connection, as one to a chunked body has to be.
-  if ((method === "GET" || method === "HEAD") && headers.has("transfer-encoding")) {
+  if ((method === "GET" || method === "HEAD") && encoding !== undefined) {
     return { status: 400, detail: `a chunked body has no meaning for ${method}` };
   }
   return null;
@@ -88,8 +95,7 @@ class IncomingRequest implements UwsRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
-  readonly header: (name: string) => string | undefined;
-  readonly headers: () => Readonly<Record<string, string>>;
+  readonly #headers: ReadonlyMap<string, string>;
   readonly #response: HttpResponse;
   readonly #client: Client;
   /** In bytes; null when the body is chunked. */
@@ -100,13 +106,20 @@ class IncomingRequest implements UwsRequest {
     this.method = method;
     this.path = request.getUrl();
     this.query = request.getQuery() ?? "";
-    this.header = (name) => headers.get(name);
-    this.headers = () => Object.fromEntries(headers);
+    this.#headers = headers;
     this.#response = response;
     this.#client = client;
     this.#declared = headers.has("transfer-encoding") ? null : Number(headers.get("content-length") ?? 0);
     // The library drops a body that has no listener in the first tick.
     this.#body = this.#declared === 0 ? null : new IncomingBody(response, client);
+  }
+
+  header(name: string): string | undefined {
+    return this.#headers.get(name);
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    return Object.fromEntries(this.#headers);
   }
 
   get remoteAddress(): string {
@@ -144,10 +157,13 @@ class IncomingRequest implements UwsRequest {
 export function readHeaders(request: HttpRequest): Headers {
   const byName = new Map<string, string>();
   let hosts = 0;
+  let bytes = 0;
   request.forEach((name, value) => {
     const before = byName.get(name);
-    byName.set(name, before === undefined ? value : `${before}${name === "cookie" ? "; " : ", "}${value}`);
+    const more = before === undefined ? value : `${name === "cookie" ? "; " : ", "}${value}`;
+    byName.set(name, before === undefined ? more : before + more);
+    bytes += before === undefined ? name.length + more.length : more.length;
     if (name === "host") hosts += 1;
   });
-  return { byName, hosts };
+  return { byName, hosts, bytes };
 }

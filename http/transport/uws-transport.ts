@@ -5,9 +5,10 @@ import uws, {
   type us_socket_context_t,
 } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Fault } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
-import { BIG_BODY, write, writeBig } from "./uws-answer.js";
+import { BIG_BODY, write, writeBig, writeCorked } from "./uws-answer.js";
 import { Client, faultOf, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
 
@@ -16,6 +17,7 @@ interface SocketData {
   open: (socket: Socket) => SocketHandler;
   maxMessageBytes: number;
   handler: SocketHandler | null;
+  socket: OpenSocket | null;
 }
 
 type UwsSocket = uws.WebSocket<SocketData>;
@@ -43,15 +45,9 @@ declare module "uWebSockets.js" {
 export function createUwsTransport(handlers: TransportHandlers): Transport {
   const app = uws.App();
   const sockets = new Set<UwsSocket>();
-  const underWay = new Set<Promise<void>>();
   let listening: us_listen_socket | false = false;
   let draining = false;
-
-  app.any("/*", (response, request) => {
-    const served = serve(handlers, response, request, () => draining);
-    underWay.add(served);
-    void served.finally(() => underWay.delete(served));
-  });
+  const underWay = serveAll(app, handlers, () => draining);
   app.ws<SocketData>("/*", {
     idleTimeout: SOCKET_IDLE_SECONDS,
     sendPingsAutomatically: true,
@@ -62,7 +58,8 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
     open: (ws) => {
       sockets.add(ws);
       const data = ws.getUserData();
-      data.handler = data.open(toSocket(ws, sockets));
+      data.socket = new OpenSocket(ws);
+      data.handler = data.open(data.socket);
     },
     message: (ws, message, isBinary) => {
       const data = ws.getUserData();
@@ -73,7 +70,9 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
     drain: (ws) => tellDrained(ws, sockets),
     close: (ws) => {
       sockets.delete(ws);
-      ws.getUserData().handler?.closed();
+      const { socket, handler } = ws.getUserData();
+      socket?.closed();
+      handler?.closed();
     },
   });
 
@@ -110,6 +109,22 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
   };
 }
 
+/** Serves the requests of an app; returns those that are under way, at any time. */
+function serveAll(
+  app: uws.TemplatedApp,
+  handlers: TransportHandlers,
+  isDraining: () => boolean,
+): ReadonlySet<Promise<void>> {
+  const underWay = new Set<Promise<void>>();
+  app.any("/*", (response, request) => {
+    const served = serve(handlers, response, request, isDraining);
+    if (served === undefined) return;
+    underWay.add(served);
+    void served.finally(() => underWay.delete(served));
+  });
+  return underWay;
+}
+
 /**
  * Listens exclusively: by default the library lets several processes share an address (SO_REUSEPORT). Connections that
  * a killed process left behind do not prevent it (SO_REUSEADDR).
@@ -131,37 +146,61 @@ function freePort(app: uws.TemplatedApp, host: string): number | null {
   return port;
 }
 
-async function serve(
+/**
+ * Serves a request: in this tick, if its handler answers in it. Most reads do, and wait for nobody: only what is not answered
+ * by the end of the tick has to know whether its client goes away.
+ */
+function serve(
   handlers: TransportHandlers,
   response: HttpResponse,
   request: HttpRequest,
   isDraining: () => boolean,
-): Promise<void> {
-  const client = new Client(response);
+): Promise<void> | void {
+  const client = new Client();
   const method = request.getCaseSensitiveMethod();
   const headers = readHeaders(request);
   const fault = faultOf(headers, method);
-  if (fault !== null) {
-    const { status, detail } = fault;
-    // The end of such a request is not known. By answering later, the library closes the connection instead of reading
-    // the rest as the next request.
-    await nextTurn();
-    if (client.isGone) return;
-    write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
-    return;
-  }
+  if (fault !== null) return refuse(handlers, response, client, fault);
   const incoming = toRequest(response, request, headers.byName, method, client);
-  await handlers.request(incoming, (answer) => {
+  let isFirstTick = true;
+  const served = handlers.request(incoming, (answer) => {
     if (client.isGone && !("stream" in answer)) return;
     const isLast = incoming.isLast();
     incoming.forget();
     client.isAnswered = true;
     const closes = isLast || isDraining();
     const isHead = method === "HEAD";
+    // To the library, a HEAD's answer with a length is still to be ended by the connection's end.
+    const isEndedLater = isHead && closes;
+    if (isFirstTick && "body" in answer && answer.body.length <= BIG_BODY && !isEndedLater) {
+      writeCorked(response, answer, { isHead, closes });
+      return;
+    }
+    if (isFirstTick) client.watch(response);
     if ("stream" in answer) return writeStreamed(response, answer, { client, isHead, closes });
     if (answer.body.length > BIG_BODY && !isHead && !isLast) return writeBig(response, answer, client, closes);
     write(response, answer, { isHead, closes });
   });
+  isFirstTick = false;
+  if (served === undefined) return;
+  if (!client.isAnswered) client.watch(response);
+  return served;
+}
+
+/**
+ * Refuses a request whose end is not known. By answering later, the library closes the connection instead of reading the
+ * rest as the next request.
+ */
+async function refuse(
+  handlers: TransportHandlers,
+  response: HttpResponse,
+  client: Client,
+  { status, detail }: Fault,
+): Promise<void> {
+  client.watch(response);
+  await nextTurn();
+  if (client.isGone) return;
+  write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
 }
 
 async function upgrade(
@@ -170,25 +209,17 @@ async function upgrade(
   request: HttpRequest,
   context: us_socket_context_t,
 ): Promise<void> {
-  let gone = false;
-  response.onAborted(() => {
-    gone = true;
-  });
+  const client = new Client();
+  client.watch(response);
   const headers = readHeaders(request);
   const path = request.getUrl();
   const query = new URLSearchParams(request.getQuery() ?? "");
   const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
   const header = (name: string) => headers.byName.get(name);
   const fault = faultOf(headers, "GET");
-  if (fault !== null) {
-    const { status, detail } = fault;
-    await nextTurn();
-    if (gone) return;
-    write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
-    return;
-  }
+  if (fault !== null) return refuse(handlers, response, client, fault);
   const answer = await handlers.upgrade({ path, query, header, remoteAddress, requestId: "" });
-  if (gone) return;
+  if (client.isGone) return;
   if ("refused" in answer) {
     write(response, answer.refused, { isHead: false, closes: true });
     return;
@@ -198,7 +229,7 @@ async function upgrade(
     response.writeStatus("101 Switching Protocols");
     for (const [name, value] of Object.entries(sent)) response.writeHeader(name, value);
     response.upgrade<SocketData>(
-      { open, maxMessageBytes, handler: null },
+      { open, maxMessageBytes, handler: null, socket: null },
       header("sec-websocket-key") ?? "",
       // No sub-protocol.
       "",
@@ -219,19 +250,32 @@ function tellDrained(ws: UwsSocket, open: ReadonlySet<UwsSocket>): void {
   });
 }
 
-function toSocket(ws: UwsSocket, open: ReadonlySet<UwsSocket>): Socket {
-  return {
-    send: (text) => {
-      if (open.has(ws)) ws.send(text);
-    },
-    get bufferedBytes() {
-      return open.has(ws) ? ws.getBufferedAmount() : 0;
-    },
-    close: (code, reason) => {
-      if (open.has(ws)) ws.end(code, reason);
-    },
-    ping: () => {
-      if (open.has(ws)) ws.ping();
-    },
-  };
+/** A class: what is sent to many sockets calls each, and finds all it needs in one object. */
+class OpenSocket implements Socket {
+  /** Null once it is closed: the library throws at any use of it then. */
+  #ws: UwsSocket | null;
+
+  constructor(ws: UwsSocket) {
+    this.#ws = ws;
+  }
+
+  send(text: string | Uint8Array): void {
+    this.#ws?.send(text);
+  }
+
+  get bufferedBytes(): number {
+    return this.#ws === null ? 0 : this.#ws.getBufferedAmount();
+  }
+
+  close(code: number, reason: string): void {
+    this.#ws?.end(code, reason);
+  }
+
+  ping(): void {
+    this.#ws?.ping();
+  }
+
+  closed(): void {
+    this.#ws = null;
+  }
 }

@@ -71,8 +71,8 @@ function expect(reply: Reply, status: number): Reply {
   return reply;
 }
 
-/** Rows that are kept for a day whatever the settings say: what recognises repeats, and bodies that may come back. */
-const dayLong = new Set(["idempotency", "idempotency-age", "seen", "blob", "blob-use", "blob-unused"]);
+/** Rows that are kept for a day or longer whatever the settings say: what recognises repeats, and bodies that may come back. */
+const dayLong = new Set(["idempotency", "seen", "blob", "blob-use", "blob-unused"]);
 
 /** What a store holds. */
 export interface Stored {

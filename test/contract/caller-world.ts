@@ -248,8 +248,8 @@ async function takeDelivery(
     ...{ causes: [], redeliveryOf: null, body: Buffer.from("{}") },
   };
   const intake = deliveryIntakeRef(workspaceId, integrationId);
-  const taken = await runtime.ask(intake, { type: "delivery.take", delivery });
-  if (isRefusal(taken)) throw new Error(taken.refused);
+  const [taken] = await runtime.ask(intake, { type: "deliveries.take", deliveries: [delivery] });
+  if (taken === undefined || isRefusal(taken)) throw new Error(taken?.refused);
   const find = () => deliveries.get(runtime.reading, workspaceId, integrationId, taken.id)?.state === "failed";
   await until("the delivery is over", find);
   return taken.id;

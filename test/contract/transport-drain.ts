@@ -35,6 +35,36 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     await Promise.all([connection.end(), idle.end()]);
   });
 
+  t.test("while it closes, what comes on an open connection is answered as its last, or it has ended", async (t) => {
+    let finish: () => void = () => undefined;
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const inProgress: string[] = [];
+    const { connect, transport } = await listen(t, create, {
+      request: ({ path }) => {
+        if (path !== "/waits") return text("ok");
+        inProgress.push(path);
+        return finished.then(() => text("finished"));
+      },
+    });
+    const [waiting, head, get] = [await connect(), await connect(), await connect()];
+    // Part of a request: uWebSockets.js keeps a connection with it, node:http ends it.
+    head.write("HEAD / HTTP/1.1\r\n");
+    get.write("GET / HTTP/1.1\r\n");
+    waiting.send(["GET /waits HTTP/1.1", "Host: a"]);
+    while (inProgress.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    const closed = transport.close(60_000);
+    for (const connection of [head, get]) {
+      connection.send(["Host: a"]);
+      const answer = await connection.answer({ head: connection === head }).catch(() => null);
+      if (answer !== null) t.same([answer.status, answer.headers.connection?.toLowerCase()], [200, "close"]);
+    }
+    finish();
+    t.equal((await waiting.answer()).body, "finished");
+    await closed;
+  });
+
   t.test("closing waits until a slow reader has received a large answer", async (t) => {
     let answered: () => void = () => undefined;
     const inProgress = new Promise<void>((resolve) => {

@@ -53,6 +53,18 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await connection.answer()).body, "GET answered", "what follows is the next answer");
   });
 
+  t.test("a HEAD with a body that nobody reads is answered, at once or later, and the next client too", async (t) => {
+    for (const request of [() => text("ok"), async () => text("ok")]) {
+      const { connect } = await listen(t, create, { request });
+      for (let times = 0; times < 2; times += 1) {
+        const connection = await connect();
+        connection.send(["HEAD / HTTP/1.1", "Host: a", "Content-Length: 4"], "abcd");
+        const head = await connection.answer({ head: true });
+        t.same([head.status, head.headers.connection?.toLowerCase()], [200, "close"]);
+      }
+    }
+  });
+
   t.test("204 and 304 carry neither body nor length", async (t) => {
     const { connect } = await listen(t, create, {
       request: ({ path }) => ({ status: Number(path.slice(1)), headers: { "x-own": "1" }, body: "" }),

@@ -12,7 +12,7 @@ import { RawConnection } from "../support/raw-connection.js";
 /** Makes the transport that is looked at. */
 export type CreateTransport = (handlers: TransportHandlers) => Transport;
 
-/** What stands behind the transport in one test. */
+/** What stands behind the transport in one test. An answer that is no promise is sent in the tick of its request. */
 export interface Behind {
   readonly request?: (request: TransportRequest) => Promise<TransportAnswer> | TransportAnswer;
   readonly upgrade?: TransportHandlers["upgrade"];
@@ -35,9 +35,10 @@ export async function listen(
   behind: Behind,
 ): Promise<{ readonly port: number; readonly transport: Transport; readonly connect: () => Promise<RawConnection> }> {
   const transport = create({
-    request: async (request, send) => {
-      const answer = async () => (await behind.request?.(request)) ?? text("ok");
-      await send(await answer().catch((error) => text(`the body failed: ${String(error)}`, 400)));
+    request: (request, send) => {
+      const answer = behind.request?.(request) ?? text("ok");
+      if (!(answer instanceof Promise)) return send(answer);
+      return answer.catch((error) => text(`the body failed: ${String(error)}`, 400)).then(send);
     },
     upgrade: behind.upgrade ?? (async () => ({ refused: text("no sockets here", 404) })),
     malformed: (problem, status) => text(problem.detail, status),

@@ -40,6 +40,29 @@ t.test(
   },
 );
 
+t.test("a group's version changes with its own rows alone", async (t) => {
+  const cache = new RowCache(durable, { tables: ["things"], freezes: false });
+  const versionOf = (group: string) => coveredVersion(cache, "ws_1", group);
+  const thing = (partition: string, ...id: string[]) => put([partition, rowSpace, "things", ...id]);
+  const before = versionOf("token");
+  cache.applied([thing("ws_1", "secret", "1"), thing("ws_2", "token", "1"), thing("ws_1", "token")]);
+  t.equal(versionOf("token"), before, "neither another group's, nor another partition's, nor a row in no group");
+  cache.applied([thing("ws_1", "token", "1")]);
+  t.not(versionOf("token"), before);
+  cache.committing(batchOf(thing("ws_1", "token", "1")));
+  t.equal(versionOf("token"), null);
+  cache.flushed();
+  const seen = new Set([before, versionOf("token")]);
+  for (let n = 0; n < 20_000; n++) {
+    if (n % 4_000 === 0) {
+      cache.applied([thing("ws_1", "token", "1")]);
+      t.notOk(seen.has(versionOf("token")), "however many groups there are, none gets a version back that it had");
+      seen.add(versionOf("token"));
+    }
+    cache.applied([thing("ws_1", `kind-${n}`, "1")]);
+  }
+});
+
 t.test("however many partitions change, none gets a version back that it had", async (t) => {
   const cache = cacheOf();
   const seen = new Set<number | null>();

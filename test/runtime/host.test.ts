@@ -1,9 +1,12 @@
+import { randomBytes } from "node:crypto";
 import t from "tap";
 import { address } from "../../runtime/address.js";
+import { createEventLoopScheduler, createSystemClock } from "../../runtime/clock.js";
 import { createRuntime } from "../../runtime/host.js";
-import { Stopping } from "../../runtime/runtime.js";
+import { Stopping, TurnFailed } from "../../runtime/runtime.js";
 import { actorSpace, deadLetterSpace, rowSpace, undeliveredSpace } from "../../storage/keys.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
+import type { Key } from "../../storage/store.js";
 import { DrivenScheduler } from "../support/driven-scheduler.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { ManualClock } from "../support/manual-clock.js";
@@ -23,7 +26,15 @@ const counter = probe("counter", {
     for (let n = 0; n < Number(count); n++) turn.put([turn.self.partition, rowSpace, "probe", turn.self.id, n], n);
   },
 });
-const catalogue = { actors: [counter] };
+/** Sends `add` as the first message of the actor that is named. */
+const opener = probe("opener", {
+  open: (_context, { id }, turn) => {
+    const to = address(partition, "counter", String(id));
+    turn.sendFirst(to, { type: "add" });
+    turn.send(to, { type: "add" });
+  },
+});
+const catalogue = { actors: [counter, opener] };
 
 t.test("idle actors beyond the limit leave memory and come back as they were", async (t) => {
   const harness = new Harness({ catalogue, limits: { idleCells: 10 } });
@@ -292,4 +303,33 @@ t.test("the owner need not listen for the failure", async (t) => {
   harness.disk.fail();
   await t.rejects(harness.ask(harness.to("counter"), { type: "add" }), Stopping);
   t.same(harness.fatal, []);
+});
+
+t.test("an actor's first message is taken without a look for the actor, and kept like the others", async (t) => {
+  const harness = new Harness({ catalogue });
+  await harness.start();
+  const open = (id: string) => settled(harness.ask(harness.to("opener"), { type: "open", id } as Note));
+  await open("new");
+  t.equal(await harness.ask(harness.to("counter", "new"), { type: "add" }), 3);
+  await harness.advance();
+  harness.crash();
+  await harness.start();
+  t.match(await open("new"), { error: TurnFailed }, "tests and simulation look, and say that it is not new");
+  t.equal(await harness.ask(harness.to("counter", "new"), { type: "add" }), 4);
+
+  const asked: Key[] = [];
+  const store = createMemoryStore();
+  const get = <Value>(key: Key): Value | undefined => {
+    asked.push(key);
+    return store.reading.get<Value>(key);
+  };
+  const runtime = await createRuntime({
+    ...{ store: { ...store, reading: { get, range: (range) => store.reading.range(range) } }, randomBytes },
+    ...{ catalogue: { actors: [counter, opener], subscribers: [], gates: [], effects: [] }, log: console },
+    ...{ clock: createSystemClock(), scheduler: createEventLoopScheduler() },
+  });
+  await runtime.ask(address(partition, "opener", "1"), { type: "open", id: "new" } as Note);
+  t.equal(await runtime.ask(address(partition, "counter", "new"), { type: "add" }), 3);
+  t.notOk(asked.some(([, space, kind]) => space === actorSpace && kind === "counter"));
+  await runtime.stop();
 });

@@ -35,6 +35,18 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   t.ok(scheduler.isIdle);
 });
 
+t.test("more are given in a round while one party is about", async (t) => {
+  const scheduler = new DrivenScheduler();
+  let isShared = false;
+  const answers = new ReleasedAnswers(scheduler, () => isShared);
+  const given: string[] = [];
+  answers.release(batchOf(given, "a", 40));
+  t.equal(given.length, 16);
+  isShared = true;
+  await scheduler.turn();
+  t.equal(given.length, 20);
+});
+
 t.test("at the end all that are left are given at once, each once", async (t) => {
   const scheduler = new DrivenScheduler();
   const answers = new ReleasedAnswers(scheduler);

@@ -1,6 +1,6 @@
 import { isRefusal } from "../../actors/refusal.js";
 import { problemsOf } from "../../http/openapi/problems.js";
-import { type Answer, type Outcome, type Route, successOf } from "../../http/route.js";
+import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/route.js";
 
 /**
  * How an outcome differs from its route's declaration, in a sentence, or null: an undeclared status, problem or header,
@@ -17,7 +17,7 @@ export function differenceFrom(route: Route, outcome: Outcome): string | null {
 }
 
 function answerDifference(route: Route, answer: Answer, name: string): string | null {
-  const declared = route.answers[answer.status];
+  const declared = answersOf(route)[answer.status];
   if (declared === undefined) return `${name} answers ${answer.status}, which it does not declare`;
   const { body, text: type, headers } = successOf(declared);
   const unknown = Object.keys(answer.headers ?? {}).find((header) => headers?.[header] === undefined);

@@ -1,7 +1,7 @@
 import { setup } from "xstate";
 import type { DeliveryEntry, DeliveryRow, NewDelivery } from "../../actors/integration-work/delivery.js";
 import { deliveryActor } from "../../actors/integration-work/delivery.machine.js";
-import { deliveryIntakeRef, type TakeDelivery } from "../../actors/integration-work/delivery.messages.js";
+import { deliveryIntakeRef, type TakeDeliveries } from "../../actors/integration-work/delivery.messages.js";
 import { deliveries, deliveryEntries } from "../../actors/integration-work/delivery.table.js";
 import { evaluationEffect } from "../../actors/integration-work/delivery-evaluation.effects.js";
 import { deliveryIntakeActor } from "../../actors/integration-work/delivery-intake.machine.js";
@@ -112,7 +112,7 @@ export async function deliveryWorld(
         ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.from(JSON.stringify(json)) },
         ...given,
       };
-      const message: TakeDelivery = { type: "delivery.take", delivery };
+      const message: TakeDeliveries = { type: "deliveries.take", deliveries: [delivery] };
       return harness.runtime.ask(deliveryIntakeRef(WORKSPACE, delivery.integrationId), message);
     },
     deliveries: (integrationId = INTEGRATION) => deliveries.list(harness.durable, WORKSPACE, [integrationId]),

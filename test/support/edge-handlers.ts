@@ -5,6 +5,7 @@ import { BodyRoom } from "../../http/limits/body-room.js";
 import { FairTurns } from "../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../http/limits/open-sockets.js";
 import { type Route, route } from "../../http/route.js";
+import { commonHeaders } from "../../http/transport/headers.js";
 import { createHandlers, type ServedRequest } from "../../http/transport/server.js";
 import {
   BodyCrowded,
@@ -91,7 +92,13 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
       },
       signal,
     };
-    return new Promise((resolve) => void handlers.request(request, resolve));
+    // With the headers that every answer has, as a transport sends them.
+    return new Promise((resolve) => {
+      void handlers.request(request, ({ requestId, ...answer }) => {
+        const headers = requestId === undefined ? answer.headers : commonHeaders(requestId, answer.headers);
+        resolve({ ...answer, headers });
+      });
+    });
   };
   const send = async (...asked: Parameters<typeof ask>): Promise<WholeAnswer> => {
     const answer = await ask(...asked);

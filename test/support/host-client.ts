@@ -4,8 +4,8 @@ import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
 import { createOutbound } from "../../actors/outbound/request.js";
 import type { CodeHost as HostedPeer } from "../../http/demo/code-host/code-host.js";
 
-/** The service's client of a code host that tests run, and the pauses it would make between writes, in milliseconds. */
-export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
+/** How the service reaches a code host that tests run: its settings, and the sockets, which end with the test. */
+export function reachHost(t: Test, peer: HostedPeer) {
   const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
   const settings = {
     ...{ apiUrl: of("URL"), webUrl: peer.origin, appId: of("APP_ID"), appKey: of("APP_KEY") },
@@ -13,6 +13,12 @@ export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHo
   };
   const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: 2 * 1024 * 1024 });
   t.teardown(() => outbound.close());
+  return { settings, outbound };
+}
+
+/** The service's client of a code host that tests run, and the pauses it would make between writes, in milliseconds. */
+export function clientOf(t: Test, peer: HostedPeer): { readonly codeHost: CodeHost; readonly pauses: number[] } {
+  const { settings, outbound } = reachHost(t, peer);
   const pauses: number[] = [];
   const codeHost = createCodeHost({
     ...{ settings, outbound, now: Date.now, log: { warn: () => undefined } },

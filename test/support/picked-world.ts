@@ -13,13 +13,13 @@ import type { EditOutcome, SourceTree, WantedStation } from "../../actors/config
 import { openConfigEffect } from "../../actors/config-pull-requests/open.effects.js";
 import type { PickedConfig } from "../../actors/config-pull-requests/picked-config.js";
 import { createCodeHost } from "../../actors/outbound/code-host.js";
-import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
-import { createOutbound, type Outbound } from "../../actors/outbound/request.js";
+import type { Outbound } from "../../actors/outbound/request.js";
 import { findResource, resources } from "../../actors/resources/resource.table.js";
 import type { FileChanges, HostedRepository } from "../../http/demo/code-host/hosted-repository.js";
 import { startCodeHost } from "./code-host.js";
 import { install } from "./code-host-scene.js";
 import { Harness } from "./harness.js";
+import { reachHost } from "./host-client.js";
 import { memoryRows } from "./turn.js";
 import { line, lineId, putLine, putTeam, teamId, workspaceId } from "./work.js";
 
@@ -42,14 +42,7 @@ export async function openPickedHost(t: Test) {
   const clock = { now: () => Date.parse("2026-01-01T00:00:00.000Z") };
   const peer = await startCodeHost(t, () => clock.now());
   install(peer, INSTALLATION);
-  const of = (name: string) => peer.settings[`CODE_HOST_${name}`] ?? "";
-  const settings = {
-    ...{ apiUrl: of("URL"), webUrl: peer.origin, appId: of("APP_ID"), appKey: of("APP_KEY") },
-    ...{ clientId: of("CLIENT_ID"), clientSecret: of("CLIENT_SECRET") },
-  };
-  const outbound = createOutbound({ allowList: codeHostAddresses(settings), maxBodyBytes: 2 * 1024 * 1024 });
-  t.teardown(() => outbound.close());
-  return { clock, peer, settings, outbound, count: 0 };
+  return { clock, peer, ...reachHost(t, peer), count: 0 };
 }
 
 type PickedHost = Awaited<ReturnType<typeof openPickedHost>>;

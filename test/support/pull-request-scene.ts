@@ -5,6 +5,7 @@ import { pullRequestActor } from "../../actors/pull-requests/pull-request.machin
 import { pullRequests } from "../../actors/pull-requests/pull-request.table.js";
 import type { AskPullRequest } from "../../actors/runs/pull-request.messages.js";
 import type { RunOwner } from "../../actors/runs/run-owner.js";
+import { findTaskBranch } from "../../actors/runs/task-branch.table.js";
 import { taskRunOwner } from "../../actors/tasks/task-run-owner.js";
 import { address } from "../../runtime/address.js";
 import type { Message } from "../../runtime/turn.js";
@@ -18,6 +19,9 @@ export const host = "code.example";
 export const taskId = "task_01J0000000000000000ABCDEFG";
 const taskAddress = address(workspaceId, "task", taskId);
 export const head = (digit: string): string => digit.repeat(40);
+/** The pull request on the code host, and its branch. */
+export const url = "https://code.example/acme/app/pull/12";
+export const branch = "signalbox/0abcdefg-fix-the-login";
 /** The code host's time of the picture, in milliseconds since 1970. */
 export const T0 = Date.parse("2026-01-01T00:00:00.000Z");
 
@@ -125,3 +129,14 @@ export class SteppedPullRequest {
     return this.answer(this.opening(), { problem: null, pullRequest: pictureOf() });
   }
 }
+
+/** What a turn tells runs of the pull request. */
+export const told = ({ sent }: TurnTaken) =>
+  sent.flatMap(({ to, message }) => (to.kind === "run" && message.type === "pull-request.told" ? [message] : []));
+
+/** The notes that a turn adds to the task. */
+export const notes = ({ sent }: TurnTaken) =>
+  sent.flatMap(({ message }) => (message.type === "note" && "text" in message ? [String(message.text)] : []));
+
+/** The task's branch as it is stored. */
+export const branchOf = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });

@@ -7,7 +7,7 @@ import { findResource, type ResourceRow } from "../../resources/resource.table.j
 import type { Sealer } from "../../sealer.js";
 import type { HookFields } from "../hook.js";
 import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
-import { toEventValues, toHookValues } from "../hook-values.js";
+import { toEventValues, toStepValues } from "../hook-values.js";
 import { whyUnsupported } from "../unsupported-steps.js";
 import { type PreparedCall, prepareCall } from "./call-step.js";
 import { createCallbackToken } from "./callback-token.js";
@@ -103,11 +103,17 @@ export function prepareRequest(
 
 /** What the expressions of a step see: the event, and the outputs of the earlier steps. */
 function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
+  const outputs = delivery.step === 0 ? NO_OUTPUTS : listOutputs(reading, delivery, hook);
+  return toStepValues(hook.fields, toEventValues(work), outputs);
+}
+
+const NO_OUTPUTS: Value = new Map();
+
+function listOutputs(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>): Value {
   const before = new Set(hook.fields.steps.slice(0, delivery.step).map(({ name }) => name));
   const outputs = new Map<string, Value>();
   const { workspaceId, teamId, hookOccurrenceId } = delivery;
-  const made = before.size === 0 ? [] : listAttempts(reading, workspaceId, teamId, hookOccurrenceId);
-  for (const { step, code, body } of made) {
+  for (const { step, code, body } of listAttempts(reading, workspaceId, teamId, hookOccurrenceId)) {
     if (code !== null || !before.has(step)) continue;
     outputs.set(
       step,
@@ -117,7 +123,7 @@ function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow
       ]),
     );
   }
-  return { ...toHookValues(hook.fields, toEventValues(work)), step: outputs };
+  return outputs;
 }
 
 /** The header that authenticates the request; null when it cannot be signed. */

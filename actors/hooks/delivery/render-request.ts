@@ -1,11 +1,13 @@
 import { DYN } from "../../expressions/cel-types.js";
-import { createBudget, type Names } from "../../expressions/evaluate.js";
+import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../../expressions/templates.js";
 import { type Json, toText, toValue, type Value } from "../../expressions/values.js";
 import { isHeaderText, MAX_HEADER_LENGTH } from "../../outbound/header-text.js";
 import type { HookStep } from "../hook.js";
 
 type StepRequest = NonNullable<HookStep["request"]>;
+
+type Head = Pick<StepRequest, "url" | "headers">;
 
 /** A step's request with every expression evaluated. */
 export interface RenderedRequest {
@@ -14,30 +16,27 @@ export interface RenderedRequest {
   readonly body: Json;
 }
 
+/** The address, null for a text that is none, and the headers. */
+interface RenderedHead {
+  readonly url: URL | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Why a request cannot be rendered. */
+interface Unrendered {
+  readonly error: string;
+}
+
 /** Evaluates a request's expressions; an error says which field failed, and why. */
-export function renderRequest(request: StepRequest, names: () => Names): RenderedRequest | { readonly error: string } {
-  const known = parsedRequests.get(request);
-  if (known !== undefined) return known;
-  if (!holdsExpressions(request)) {
-    const rendered = parseRequest(request.url, request.headers, request.body);
-    parsedRequests.set(request, rendered);
-    return rendered;
-  }
+export function renderRequest(request: StepRequest, names: () => Names): RenderedRequest | Unrendered {
+  const fixed = fixedPartsOf(request);
+  if (fixed.request !== null) return fixed.request;
   const values = names();
   const allowance = createBudget();
-  const url = evaluateText(request.url, values, allowance);
-  if ("error" in url) return { error: `url: ${url.error}` };
-  const headers: Record<string, string> = {};
-  for (const [name, text] of Object.entries(request.headers)) {
-    const value = evaluateText(text, values, allowance);
-    if ("error" in value) return { error: `headers.${name}: ${value.error}` };
-    headers[name] = toText(value.value);
-    if (headers[name].length > MAX_HEADER_LENGTH || !isHeaderText(headers[name]))
-      return { error: `headers.${name}: its value cannot stand in a header` };
-  }
-  if (request.body === null) return parseRequest(toText(url.value), headers, null);
-  const body = evaluateJson(request.body, values, allowance);
-  return "error" in body ? { error: `body: ${body.error}` } : parseRequest(toText(url.value), headers, body.value);
+  const head = fixed.head ?? renderHead(request, values, allowance);
+  if ("error" in head) return head;
+  const body = request.body === null ? { value: null } : evaluateJson(request.body, values, allowance);
+  return "error" in body ? { error: `body: ${body.error}` } : toRequest(head, body.value);
 }
 
 /** What later steps see of a completed step: its answer, parsed where it is JSON. */
@@ -49,26 +48,51 @@ export function toStepOutput(body: string): Value {
   }
 }
 
-function parseRequest(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  body: Json,
-): RenderedRequest | { readonly error: string } {
-  if (!URL.canParse(url)) return { error: "url: it is no address" };
-  // Names in lower case, so that a header never duplicates one that the service sets.
-  const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  return { url: new URL(url), headers: named, body };
+function renderHead(request: Head, values: Names, allowance: Budget): RenderedHead | Unrendered {
+  const url = evaluateText(request.url, values, allowance);
+  if ("error" in url) return { error: `url: ${url.error}` };
+  const headers: Record<string, string> = {};
+  for (const [name, text] of Object.entries(request.headers)) {
+    const value = evaluateText(text, values, allowance);
+    if ("error" in value) return { error: `headers.${name}: ${value.error}` };
+    headers[name] = toText(value.value);
+    if (headers[name].length > MAX_HEADER_LENGTH || !isHeaderText(headers[name]))
+      return { error: `headers.${name}: its value cannot stand in a header` };
+  }
+  return parseHead(toText(url.value), headers);
 }
 
-/** Whether a request has no expressions, read once while the request is in memory. */
-const parsedRequests = new WeakMap<StepRequest, ReturnType<typeof parseRequest>>();
-/** Computed once for a request while it is in memory. */
-const expressionFlags = new WeakMap<StepRequest, boolean>();
+function parseHead(url: string, headers: Readonly<Record<string, string>>): RenderedHead {
+  // Names in lower case, so that a header never duplicates one that the service sets.
+  const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  return { url: URL.canParse(url) ? new URL(url) : null, headers: named };
+}
 
-function holdsExpressions(request: StepRequest): boolean {
-  const known = expressionFlags.get(request);
+function toRequest({ url, headers }: RenderedHead, body: Json): RenderedRequest | Unrendered {
+  return url === null ? { error: "url: it is no address" } : { url, headers, body };
+}
+
+/** What of a request has no expressions. */
+interface FixedParts {
+  /** Null when any part has some. */
+  readonly request: RenderedRequest | Unrendered | null;
+  /** Null when the address or a header has some. */
+  readonly head: RenderedHead | Unrendered | null;
+}
+
+/** Read once while a request is in memory. */
+const fixedParts = new WeakMap<StepRequest, FixedParts>();
+
+function fixedPartsOf(request: StepRequest): FixedParts {
+  const known = fixedParts.get(request);
   if (known !== undefined) return known;
-  const holds = isTemplate(JSON.stringify(request));
-  expressionFlags.set(request, holds);
-  return holds;
+  const { url, headers, body } = request;
+  const isFixed = !isTemplate(JSON.stringify(request));
+  const isHeadFixed = !isTemplate(JSON.stringify([url, headers]));
+  const parts: FixedParts = {
+    request: isFixed ? toRequest(parseHead(url, headers), body) : null,
+    head: isHeadFixed ? renderHead(request, {}, createBudget()) : null,
+  };
+  fixedParts.set(request, parts);
+  return parts;
 }

@@ -4,7 +4,7 @@ import type { Work } from "../../expressions/meter.js";
 import { isTemplate, onlyExpression, readTemplate } from "../../expressions/templates.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { HookFields } from "../hook.js";
-import { type EventValues, toHookOwnValues } from "../hook-values.js";
+import { type EventValues, toHookValues } from "../hook-values.js";
 import { compileGlob } from "./glob.js";
 
 /** What a hook's conditions may test: the match lists, and `when`. */
@@ -171,15 +171,14 @@ function toRegularExpression(globs: readonly string[]): string {
 function whenCondition(when: string, hook: MatchedFields): Condition {
   const expression = expressionSource(when);
   const program = compile(expression);
-  const own = toHookOwnValues(hook);
   return {
     ...{ name: "when", wanted: when, expression },
     saw: ({ event, task, run }) => ({ event, task, run, vars: hook.vars }),
-    holds: (subject, work) => program.holds({ ...subject.values(), ...own }, work),
+    holds: (subject, work) => program.holds(toHookValues(hook, subject.values()), work),
     outcome: (subject, work) => {
       const allowance = createBudget();
       const { units } = allowance;
-      const outcome = program.evaluate({ ...subject.values(), ...own }, allowance);
+      const outcome = program.evaluate(toHookValues(hook, subject.values()), allowance);
       work.units -= units - allowance.units;
       return outcome;
     },

@@ -24,7 +24,8 @@ export const afterEventSubscriber: Subscriber<WorkFact> = {
   facts: workEventNames.filter(isAfterEvent),
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
-    for (const hook of fires) fireHook(turn, hook, work);
+    // No other turn fires these hooks on this event: only the matcher does so, and it begins after them.
+    for (const hook of fires) turn.sendFirst(refOf(hook, work), toFire(hook, work));
     if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },
 };
@@ -43,13 +44,16 @@ export const beforeEventGate: Gate<WorkQuestion> = {
 
 /** Fires a hook on an after event. */
 export function fireHook(turn: Turn, hook: HookRow, work: WorkEvent): void {
-  turn.send(hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook)), toFire(hook, work));
+  turn.send(refOf(hook, work), toFire(hook, work));
+}
+
+function refOf(hook: HookRow, work: WorkEvent) {
+  return hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook));
 }
 
 /** Asks a hook to decide on a before event. When no answer ever comes, the hook's `failure` setting decides. */
 export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
-  const to = hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook));
-  return { to, message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
+  return { to: refOf(hook, work), message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
 }
 
 function toFire(hook: HookRow, work: WorkEvent): FireHook {

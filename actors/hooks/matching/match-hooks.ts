@@ -5,6 +5,7 @@ import { listByLookupKey } from "../../resources/resource-indexes.table.js";
 import type { HookFields } from "../hook.js";
 import { toEventValues } from "../hook-values.js";
 import { getConditions, type Subject } from "./conditions.js";
+import { listHooks } from "./held-hooks.js";
 import { evaluateConditions, eventLookupKeys, lookupKeys } from "./lookup-keys.js";
 import { matchCost } from "./match-cost.js";
 
@@ -80,7 +81,9 @@ export function toSubject(work: WorkEvent): Subject {
   return { work, values: () => toEventValues(work) };
 }
 
-function listHooksUnder(reading: Reading, { workspaceId, teamId }: WorkEvent, { key, after }: KeyCursor) {
+function listHooksUnder(reading: Reading, work: WorkEvent, { key, after }: KeyCursor): Iterable<HookRow> {
+  if (after === null) return listHooks(reading, work, key);
+  const { workspaceId, teamId } = work;
   return listByLookupKey<HookFields>(reading, workspaceId, { kind: "hook", teamId, key }, after);
 }
 

@@ -1,8 +1,10 @@
 import t from "tap";
 import { toBindingValues } from "../../../actors/integration-work/binding-values.js";
 import { bindingSubscriber } from "../../../actors/integration-work/bindings.js";
+import { listBindings } from "../../../actors/integration-work/team-bindings.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
+import type { CoveringReading } from "../../../runtime/covered-reading.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, put, TEAM, WORKSPACE } from "../../support/integration-rows.js";
 import { withTurn } from "../../support/turn.js";
@@ -76,4 +78,34 @@ t.test("the channel of the route that led to a task is kept for the bindings of 
   t.same(valuesOf({ thread: expr("task.marks.thread") })?.target, { channel: "C7", thread: "7" });
   t.same(valuesOf({ channel: expr("'mine'") })?.target, { channel: "mine" }, "a binding's own goes first");
   t.equal(valuesOf({ none: expr("task.marks.none") }), null);
+});
+
+t.test("the bindings of a team are held until the version of the configuration changes", async (t) => {
+  const rows = integrationRows(definition);
+  let [version, reads] = [1 as number | null, 0];
+  const reading: CoveringReading = {
+    get: (key) => rows.get(key),
+    range: (range) => {
+      reads += 1;
+      return rows.range(range);
+    },
+    covers: () => true,
+    coveredVersion: () => version,
+  };
+  const eventsOf = (teamId = TEAM) => listBindings(reading, WORKSPACE, teamId).map(({ event }) => event);
+  const readsOf = (): number => {
+    reads = 0;
+    eventsOf();
+    return reads;
+  };
+  t.same(eventsOf(), [...events, "task.opened"]);
+  t.equal(readsOf(), 0);
+  const fields = { on: [{ event: "task.moved" }] };
+  put(rows, "integration", INTEGRATION, { teamId: TEAM, address: "core/tracker", fields });
+  version = null;
+  t.same(eventsOf(), ["task.moved"], "while configuration changes it is read");
+  version = 2;
+  t.same(eventsOf(), ["task.moved"]);
+  t.equal(readsOf(), 0);
+  t.same(eventsOf("team_2"), [], "another team has none of them");
 });

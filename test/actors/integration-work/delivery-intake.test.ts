@@ -16,32 +16,48 @@ function intake(context: Partial<IntakeContext> = {}) {
   const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
   const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
   actor.restore("taking", { ...emptyIntake, ...context });
-  const take = (key: string | null = null, bytes = 2) => {
-    const delivery = {
-      ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key, headers: {} },
-      ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
-    };
-    return actor.take({ type: "delivery.take", delivery } as never);
+  const deliveryOf = (key: string | null, bytes = 2) => ({
+    ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key, headers: {} },
+    ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
+  });
+  let latest: readonly { readonly id: string }[] = [];
+  const takeAll = (keys: readonly (string | null)[]) => {
+    const taken = actor.take({ type: "deliveries.take", deliveries: keys.map((key) => deliveryOf(key)) } as never);
+    latest = taken.answer as typeof latest;
+    return latest.map(({ id }) => id);
   };
-  const id = (taken: ReturnType<typeof take>) => (taken.answer as { id: string }).id;
+  const take = (key: string | null = null, bytes = 2) => {
+    const taken = actor.take({ type: "deliveries.take", deliveries: [deliveryOf(key, bytes)] } as never);
+    return { ...taken, answer: (taken.answer as typeof latest)[0] };
+  };
+  const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";
   /** Ends a delivery, as its actor does. */
   const end = (which: string, state: "done" | "failed" = "done") => {
     const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
     if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });
     return actor.take({ type: "delivery.left", id: which, isOver: true, bytes: row?.body?.bytes ?? 0 } as never);
   };
-  return { actor, rows, take, id, end, stored: () => deliveries.list(rows, WORKSPACE, [INTEGRATION]) };
+  return {
+    actor,
+    rows,
+    take,
+    takeAll,
+    answers: () => latest,
+    id,
+    end,
+    stored: () => deliveries.list(rows, WORKSPACE, [INTEGRATION]),
+  };
 }
 
 const told = ({ sent }: { sent: readonly { to: { id: string }; message: { type: string } }[] }) =>
   sent.filter(({ message }) => message.type.startsWith("delivery.")).map(({ to, message }) => [message.type, to.id]);
 
 t.test("eight have a place, and are raised in order of arrival; only one that waits is overtaken", async (t) => {
-  const { actor, take, id, end, rows } = intake();
+  const { actor, take, id, end } = intake();
   const ids = Array.from({ length: 10 }, () => id(take()));
   const [first = "", second = "", third = ""] = ids;
   t.equal(actor.context<IntakeContext>().working.length, 8);
-  t.equal(queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]).length, 2);
+  t.match(actor.context<IntakeContext>(), { queued: 2, upcoming: ids.slice(8) });
   const ready = (which: string) => told(actor.take({ type: "delivery.ready", id: which } as never));
   t.same(ready(third), [], "two came before it");
   t.same(ready(second), []);
@@ -84,6 +100,67 @@ t.test("in a rush one has a place, in order, until it is over or too many wait",
   for (const each of ids.slice(17)) end(each);
   t.same(working(), [late]);
   t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 1, ended: 40 });
+});
+
+t.test("a long queue is in rows of many, and a delivery that is due again goes before what is younger", async (t) => {
+  const { actor, takeAll, end, rows } = intake();
+  const queued = () => queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]);
+  const ids = [20, 10, 10, 10, 10, 10, 10, 10, 10].flatMap((length) => takeAll(Array.from({ length }, () => null)));
+  t.match(actor.context<IntakeContext>(), { queued: 99, upcoming: ids.slice(1, 33) });
+  t.same(
+    queued(),
+    [33, 40, 50, 60, 70, 80, 90].map((from) => ids.slice(from, from === 33 ? 40 : from + 10)),
+  );
+  const worked: string[] = [];
+  const leave = (which: string) => actor.take({ type: "delivery.left", id: which, isOver: false, bytes: 2 } as never);
+  for (const [index, each] of ids.slice(0, 45).entries())
+    worked.push(...told(index === 20 || index === 21 ? leave(each) : end(each)).map(([, which = ""]) => which));
+  t.same(worked, ids.slice(1, 46));
+  const [overtaken = "", waited = ""] = ids.slice(20);
+  actor.take({ type: "delivery.due", id: waited } as never);
+  actor.take({ type: "delivery.due", id: overtaken } as never);
+  t.match(actor.context<IntakeContext>(), { queued: 56, upcoming: [overtaken, waited, ...ids.slice(46, 50)] });
+  for (const each of [ids[45], overtaken, waited, ...ids.slice(46)])
+    worked.push(...told(end(each ?? "")).map(([, which = ""]) => which));
+  t.same(worked.slice(45), [overtaken, waited, ...ids.slice(46)]);
+  t.same(queued(), []);
+  t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 0, ended: 100, working: { length: 0 } });
+});
+
+t.test("what an earlier release queued, a row each, is worked in its order before what comes", async (t) => {
+  const { actor, take, id, end, rows } = intake();
+  const ids = Array.from({ length: 44 }, (_, n) => `dlv_00${String(n).padStart(2, "0")}`);
+  for (const each of ids) queuedDeliveries.put(rows, WORKSPACE, [INTEGRATION, each], true);
+  const stored = { value: "taking", context: { ...emptyIntake, queued: 44, upcoming: ids.slice(0, 32) } };
+  const upgraded = deliveryIntakeActor.migrate?.(stored, 1);
+  actor.restore(upgraded?.value, upgraded?.context);
+  const late = id(take());
+  for (const each of ids) end(each);
+  t.same(
+    actor.context<IntakeContext>().working.map((one) => one.id),
+    [late],
+  );
+  t.equal(queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]).length, 0);
+});
+
+t.test("of deliveries that are taken together a key counts from the first on, and each is answered", async (t) => {
+  const { takeAll, answers, stored, actor } = intake();
+  const ids = takeAll(["a", "b", "a", null, "a"]);
+  t.match(answers(), [
+    { isRepeated: false },
+    { isRepeated: false },
+    { id: ids[0], isRepeated: true },
+    {},
+    { id: ids[0] },
+  ]);
+  t.same(
+    stored().map(({ repeated }) => repeated),
+    [2, 0, 0],
+  );
+  actor.restore("taking", { ...actor.context<IntakeContext>(), backlog: 9_999 });
+  takeAll(["c", "d", "a"]);
+  t.match(answers(), [{ isRepeated: false }, { refused: "too-many-requests" }, { id: ids[0], isRepeated: true }]);
+  t.equal(stored().length, 4);
 });
 
 t.test("a key is taken once in seven days, and again after a failure", async (t) => {

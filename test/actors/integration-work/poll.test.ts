@@ -1,5 +1,6 @@
 import t from "tap";
 import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import { findBody } from "../../../actors/integration-work/delivery-body.table.js";
 import { pollActor } from "../../../actors/integration-work/poll.machine.js";
 import { pollSubscriber } from "../../../actors/integration-work/poll-subscriber.js";
 import { failureWaitMs, firstWaitMs } from "../../../actors/integration-work/poll-wait.js";
@@ -8,7 +9,6 @@ import { integrationWarnings } from "../../../actors/integrations/integration-wa
 import { polls } from "../../../actors/integrations/poll.table.js";
 import type { IntegrationRequestResult } from "../../../actors/integrations/requests/integration-request.js";
 import { findResource, resources } from "../../../actors/resources/resource.table.js";
-import { findBlob } from "../../../actors/tables/blobs.js";
 import { putMember } from "../../../actors/workspaces/member.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
@@ -83,7 +83,8 @@ t.test("an answer is a delivery: it, the cursor and the next time are put in one
   t.match(row(), { state: "resting", cursor: "7", lastStatus: 200, failures: 0, problem: null });
   const [delivery] = taken();
   t.match(delivery, { source: "poll", block: "poll", cursor: "", key: null, state: "accepted" });
-  t.equal(Buffer.from(findBlob(rows, WORKSPACE, delivery?.body?.digest ?? "") ?? []).toString(), ok.body);
+  const body = delivery && findBody(rows, WORKSPACE, delivery);
+  t.equal(Buffer.from(body ?? []).toString(), ok.body);
   t.match(sent, [{ to: { kind: "delivery-intake", id: INTEGRATION }, message: { id: delivery?.id } }]);
   t.match(actor.take(woken).started[0]?.input, { values: '{"cursor":"7"}' });
 });

@@ -1,28 +1,23 @@
 import t from "tap";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { pushOrder } from "../../../actors/runners/push.js";
-import { findTaskBranch, taskBranches } from "../../../actors/runs/task-branch.table.js";
+import { taskBranches } from "../../../actors/runs/task-branch.table.js";
 import {
+  branch,
+  branchOf,
   closedAt,
   head,
   mergedAt,
+  notes,
   pictureOf,
   repository,
   SteppedPullRequest,
   T0,
   taskId,
+  told,
+  url,
 } from "../../support/pull-request-scene.js";
-import type { TurnTaken } from "../../support/turn.js";
 import { teamId, workspaceId } from "../../support/work.js";
-
-const url = "https://code.example/acme/app/pull/12";
-const branch = "signalbox/0abcdefg-fix-the-login";
-
-const told = ({ sent }: TurnTaken) =>
-  sent.flatMap(({ to, message }) => (to.kind === "run" && message.type === "pull-request.told" ? [message] : []));
-const notes = ({ sent }: TurnTaken) =>
-  sent.flatMap(({ message }) => (message.type === "note" && "text" in message ? [String(message.text)] : []));
-const branchOf = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });
 
 t.test("hooks are asked before anything leaves; then the runner pushes and it is opened", async (t) => {
   const pr = new SteppedPullRequest();

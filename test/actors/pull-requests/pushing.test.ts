@@ -1,25 +1,17 @@
 import t from "tap";
-import { findTaskBranch } from "../../../actors/runs/task-branch.table.js";
 import {
+  branch,
+  branchOf,
   closedAt,
   head,
   mergedAt,
-  repository,
+  notes,
   SteppedPullRequest,
   T0,
-  taskId,
+  told,
+  url,
 } from "../../support/pull-request-scene.js";
 import type { TurnTaken } from "../../support/turn.js";
-import { workspaceId } from "../../support/work.js";
-
-const url = "https://code.example/acme/app/pull/12";
-const branch = "signalbox/0abcdefg-fix-the-login";
-
-const told = ({ sent }: TurnTaken) =>
-  sent.flatMap(({ to, message }) => (to.kind === "run" && message.type === "pull-request.told" ? [message] : []));
-const notes = ({ sent }: TurnTaken) =>
-  sent.flatMap(({ message }) => (message.type === "note" && "text" in message ? [String(message.text)] : []));
-const branchOf = ({ rows }: SteppedPullRequest) => findTaskBranch(rows, workspaceId, { taskId, repository });
 
 /** What becomes of a pull request while a run is about to push to it. */
 

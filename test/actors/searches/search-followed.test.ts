@@ -7,8 +7,6 @@ import { viewPictured } from "../../support/pictured-searches.js";
 import { type SearchScript, SearchWorld } from "../../support/search-world.js";
 import { workspaceId } from "../../support/work.js";
 
-const caller = { kind: "person", userId: "usr_1", email: "usr_1@example.com", sessionId: "ses_1" } as const;
-
 interface Followed {
   search: Record<string, unknown>;
   iterations: Record<string, unknown>[];
@@ -24,7 +22,7 @@ function follow(scene: SearchWorld): { readonly now: () => Followed; readonly lo
   let followed = structuredClone(shown) as Followed;
   let longest = 0;
   runtime.feed.listen(workspaceId, `search/${scene.searchId}`, ({ data }) => {
-    const change = searchTopicView.change?.(runtime.reading, caller, subject, data);
+    const change = searchTopicView.change?.(runtime.reading, subject, data)[0]?.data;
     if (change === undefined) return;
     longest = Math.max(longest, JSON.stringify(change).length);
     followed = apply(followed, change as Record<string, unknown>);

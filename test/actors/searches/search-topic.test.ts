@@ -1,4 +1,5 @@
 import t from "tap";
+import { seesSubject } from "../../../actors/access/stream-topic.js";
 import { decimal } from "../../../actors/fraction.js";
 import { countInPurse } from "../../../actors/replays/replay-purse.js";
 import type { SearchIterationRow } from "../../../actors/searches/search.js";
@@ -27,7 +28,7 @@ function open() {
   putTeam(scene.rows);
   const said = (work: (turn: Turn) => void) =>
     withTurn(self, work, { rows: scene.rows }).changes.map(({ data }) => data);
-  const sent = (data: unknown) => searchTopicView.change?.(scene.rows, ada, subject, data);
+  const sent = (data: unknown) => searchTopicView.change?.(scene.rows, subject, data)[0]?.data;
   return { ...scene, said, sent };
 }
 
@@ -112,8 +113,8 @@ t.test("what is gone is not sent, what others publish is sent as it is", async (
 
 t.test("who may not read the team's outcomes does not see it", async (t) => {
   const { rows } = open();
-  const sees = (userId: string) => searchTopicView.sees(rows, { ...ada, userId }, subject);
+  const sees = (userId: string) => seesSubject(searchTopicView, rows, { ...ada, userId }, subject);
   t.ok(sees("usr_1"));
   t.notOk(sees("usr_3"));
-  t.notOk(searchTopicView.sees(rows, ada, { workspaceId, id: "srch_2" }));
+  t.notOk(seesSubject(searchTopicView, rows, ada, { workspaceId, id: "srch_2" }));
 });

@@ -4,9 +4,7 @@ import type { MachineTable } from "../machine-tables.js";
 export const deliveryMachines: Readonly<Record<string, MachineTable>> = {
   "delivery-intake": {
     taking: {
-      "take.new": "same",
-      "take.repeated": "same",
-      "take.crowded": "same",
+      "deliveries.take": "same",
       "delivery.recorded": "same",
       "delivery.refuse": "same",
       "delivery.ready": "same",

@@ -1,5 +1,16 @@
 import type { MachineTable } from "../machine-tables.js";
 
+/** What a run takes alike from its start on. */
+const always = {
+  "message.taken": "same",
+  "message.refused": "same",
+  "approval.answered": "same",
+  "approval.repeated": "same",
+  "approval.refused": "same",
+  "claim.stale": "same",
+  "call.over": "same",
+};
+
 /** What a run with a runner takes alike, whether its agent has begun or not. */
 const atWork = {
   "push.granted": "same",
@@ -9,13 +20,7 @@ const atWork = {
   "wish.taken": "same",
   "wish.refused": "same",
   "push.unanswered": "same",
-  "message.taken": "same",
-  "message.refused": "same",
-  "approval.answered": "same",
-  "approval.repeated": "same",
-  "approval.refused": "same",
-  "claim.stale": "same",
-  "call.over": "same",
+  ...always,
   "run.end": "ended",
   "run.step": "same",
   "run.heard": "same",
@@ -37,13 +42,7 @@ const atWork = {
 export const runTable: MachineTable = {
   "new": { "run.start": "queued", "run.forget": "same", "claim.orphaned": "same" },
   queued: {
-    "message.taken": "same",
-    "message.refused": "same",
-    "approval.answered": "same",
-    "approval.repeated": "same",
-    "approval.refused": "same",
-    "claim.stale": "same",
-    "call.over": "same",
+    ...always,
     "run.claim": "claimed",
     "run.end": "ended",
   },
@@ -59,17 +58,11 @@ export const runTable: MachineTable = {
     "start.refused": "same",
   },
   ending: {
-    "message.taken": "same",
-    "message.refused": "same",
-    "approval.answered": "same",
-    "approval.repeated": "same",
-    "approval.refused": "same",
-    "claim.stale": "same",
+    ...always,
     "push.granted": "same",
     "push.reported": "same",
     "push.late": "same",
     "push.unanswered": "ended",
-    "call.over": "same",
     "told.one": "same",
     "pushes.over": "ended",
     "claim.lost": "ended",
@@ -78,13 +71,7 @@ export const runTable: MachineTable = {
     "stop.unanswered": "same",
   },
   ended: {
-    "message.taken": "same",
-    "message.refused": "same",
-    "approval.answered": "same",
-    "approval.repeated": "same",
-    "approval.refused": "same",
-    "claim.stale": "same",
-    "call.over": "same",
+    ...always,
     "run.claim": "same",
     "run.forget": "same",
   },

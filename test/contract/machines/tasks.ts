@@ -1,5 +1,15 @@
 import type { MachineTable } from "../machine-tables.js";
 
+/** What a task takes alike from its opening on. */
+const always = {
+  "task.unassign": "same",
+  "task.note": "same",
+  "raise.tell": "same",
+  "task.mark": "same",
+  "asking.other": "same",
+  "over.other": "same",
+};
+
 /** What an open task takes alike in every state. */
 const open = {
   "pull-request.changed": "same",
@@ -11,12 +21,7 @@ const open = {
   "task.withdraw": "closed",
   "task.assign": "same",
   "assignment.refused": "same",
-  "task.unassign": "same",
-  "task.note": "same",
-  "raise.tell": "same",
-  "task.mark": "same",
-  "asking.other": "same",
-  "over.other": "same",
+  ...always,
   "forget.kept": "same",
 };
 
@@ -80,24 +85,14 @@ export const taskTable: MachineTable = {
     "move.refused": "same",
     "task.retry": "queued",
     "pull-request.changed": "same",
-    "task.unassign": "same",
-    "task.note": "same",
-    "raise.tell": "same",
-    "task.mark": "same",
-    "asking.other": "same",
-    "over.other": "same",
+    ...always,
     "forget.due": "same",
     "forget.begun": "same",
     "forget.kept": "same",
   },
   closed: {
     "pull-request.changed": "same",
-    "task.unassign": "same",
-    "task.note": "same",
-    "raise.tell": "same",
-    "task.mark": "same",
-    "asking.other": "same",
-    "over.other": "same",
+    ...always,
     "forget.due": "same",
     "forget.begun": "same",
     "forget.kept": "same",

@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import t from "tap";
 
-/** The command `signalbox`, and the package that brings it. Tests run where `npm test` has built. */
+/** The command `signalbox`. Tests run where `npm test` has built. */
 
 const program = resolve("http/cli/signalbox.mjs");
 const { version, scripts }: Manifest = JSON.parse(readFileSync("package.json", "utf8"));
@@ -79,25 +79,4 @@ t.test("where nothing is built it says in one line what to do", async (t) => {
 t.test("each command has its script, which compiles nothing", async (t) => {
   const script = (name: string) => scripts[name === "serve" ? "start" : name] ?? "";
   for (const name of commands) t.match(script(name), new RegExp(`^exec node .*http/cli/signalbox\\.mjs ${name}$`));
-});
-
-t.test("the package holds the service and the runner alone, and everything that they load", async (t) => {
-  const { out } = await run("npm", "pack", "--dry-run", "--json", "--ignore-scripts");
-  const [packed]: readonly { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(out);
-  const paths = (packed?.files ?? []).map(({ path }) => path);
-  const beside = paths.filter((path) => !/^dist\/(storage|runtime|actors|http)\/.*\.js$/.test(path));
-  t.same(beside.sort(), ["LICENSE", "README.md", "http/cli/signalbox.mjs", "package.json"]);
-  t.same(
-    paths.filter((path) => path.startsWith("dist/http/demo/")),
-    [],
-  );
-  const lacks = paths
-    .filter((path) => path.endsWith(".js"))
-    .flatMap((path) =>
-      [...readFileSync(path, "utf8").matchAll(/(?:from|import|import\()\s*"(\.[^"]+)"/g)].map(([, to = ""]) =>
-        join(dirname(path), to),
-      ),
-    )
-    .filter((path) => !paths.includes(path));
-  t.same(lacks, []);
 });

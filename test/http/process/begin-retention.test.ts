@@ -2,8 +2,9 @@ import t from "tap";
 import { RETENTION_TURN, retentionEffect } from "../../../actors/tables/retention.effects.js";
 import { defaultRetention } from "../../../actors/tables/retention.js";
 import { retentionRef, retentionSweeperActor } from "../../../actors/tables/retention-sweeper.machine.js";
-import { beginRetention } from "../../../http/process/begin-retention.js";
+import { beginEarlierWork } from "../../../http/process/begin-earlier-work.js";
 import { storedWakeUp } from "../../../runtime/offline-send.js";
+import { FORMAT_KEY } from "../../../storage/migrations.js";
 import { Harness, partition } from "../../support/harness.js";
 
 const HOUR_MS = 60 * 60 * 1_000;
@@ -22,7 +23,7 @@ async function begun() {
   const actors = [retentionSweeperActor({ rules: [], owned: [] }, defaultRetention)];
   const start = async () => {
     await harness.start({ actors, effects });
-    const over = beginRetention(harness.runtime);
+    const over = beginEarlierWork(harness.runtime, harness.disk.open());
     await harness.advance();
     await over;
   };
@@ -54,5 +55,27 @@ t.test("a pass that was set at the right time comes then, whatever process runs"
   t.equal(dueMs(), before);
   await harness.ask(retentionRef(partition), { type: "retention.begin" });
   t.equal(dueMs(), before, "nor when its workspace changes");
+  harness.crash();
+});
+
+t.test("so it does where the clock went back while the process ran, which others outlive", async (t) => {
+  const { harness, start, dueMs } = await begun();
+  harness.crash();
+  const stored = harness.disk.open().commit([{ op: "put", key: FORMAT_KEY, value: 1 }]);
+  await harness.advance();
+  await stored;
+  // From here on the store says that all was begun.
+  await start();
+  const anew = { type: "retention.begin", isAnew: true };
+  await harness.ask(retentionRef(partition), anew);
+  harness.world.setBack(5 * DAY_MS);
+  for (const other of ["ws_2", "ws_3", "ws_4"]) {
+    await harness.advance(2 * 60_000);
+    await harness.ask(retentionRef(other), { type: "retention.begin" });
+  }
+  t.ok(dueMs() - harness.world.clock.now() > 4 * DAY_MS);
+  harness.crash();
+  await start();
+  t.ok(dueMs() - harness.world.clock.now() <= 1.25 * HOUR_MS);
   harness.crash();
 });

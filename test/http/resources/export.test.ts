@@ -10,6 +10,7 @@ import { z } from "zod";
 import { createKinds } from "../../../actors/kinds.js";
 import { parseAllowList } from "../../../actors/outbound/allow-list.js";
 import { exampleBodyOf } from "../../../http/openapi/kind-examples.js";
+import { answersOf } from "../../../http/route.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
 import { wholeIntegration } from "../../support/integration.js";
 import { RawConnection } from "../../support/raw-connection.js";
@@ -282,7 +283,8 @@ t.test("a body is as declared and as long as its header says, which HEAD tells t
   const whole = await owner.request("GET", path);
   t.equal(whole.headers["content-type"], "application/json");
   t.equal(whole.headers["content-length"], String(Buffer.byteLength(whole.text)));
-  const declared = tablesOf(service).routes.find((route) => route.path.endsWith("/{id}/export"))?.answers[200];
+  const route = tablesOf(service).routes.find((each) => each.path.endsWith("/{id}/export"));
+  const declared = route === undefined ? null : answersOf(route)[200];
   t.ok(declared instanceof z.ZodType && declared.safeParse(JSON.parse(whole.text)).success);
   const head = await owner.request("HEAD", path);
   t.same([head.status, head.text], [200, ""]);

@@ -22,13 +22,15 @@ function arrange(t: Test) {
   ) => {
     const before = state.made;
     const { key = covered, bytes = 10, workspaceId = "ws_1", during = () => undefined } = of;
-    const text = await lists.textOf(workspaceId, name, async (reading: Reading) => {
+    const kept = lists.find(workspaceId, name);
+    const making = lists.make.bind(lists, workspaceId, name, async (reading: Reading) => {
       state.made += 1;
       reading.get([workspaceId, ...key.slice(1)]);
       await Promise.resolve();
       during();
       return Buffer.alloc(bytes, String(state.made % 10));
     });
+    const text = kept ?? (await making());
     t.equal(text.length, bytes);
     return state.made > before ? "made" : "kept";
   };
@@ -44,6 +46,33 @@ t.test("a list is made once for each version of the rows that it was made from",
   t.same([await read("a"), await read("a")], ["made", "made"], "a batch is being committed");
   state.version = 2;
   t.equal(await read("a"), "kept", "it changed none of them");
+});
+
+t.test("who asks for a list while it is made of the same rows waits for it", async (t) => {
+  const { state, read } = arrange(t);
+  t.same(await Promise.all([read("a"), read("a"), read("b")]), ["made", "made", "made"]);
+  t.equal(state.made, 2);
+  const before = read("c");
+  state.version = 2;
+  await Promise.all([before, read("c"), read("c")]);
+  t.equal(state.made, 4, "rows changed between the first and the others");
+  state.version = null;
+  await Promise.all([read("d"), read("d")]);
+  t.equal(state.made, 6, "a batch is being committed");
+});
+
+t.test("a list that cannot be made is tried anew", async (t) => {
+  const { state, read } = arrange(t);
+  const during = () => {
+    throw new Error("canary");
+  };
+  const failed = await Promise.allSettled([read("a", { during }), read("a")]);
+  t.same(
+    failed.map(({ status }) => status),
+    ["rejected", "rejected"],
+  );
+  t.equal(await read("a"), "made");
+  t.equal(state.made, 2);
 });
 
 t.test("what was made from other rows, or while rows changed, is not kept", async (t) => {

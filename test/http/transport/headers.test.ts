@@ -1,7 +1,10 @@
 import t from "tap";
 import {
+  assertSendable,
   checkApiVersion,
   clientName,
+  commonHeaders,
+  headerLines,
   idempotencyKey,
   ifMatchVersion,
   optionalIdempotencyKey,
@@ -54,4 +57,24 @@ t.test("only the version that is served may be named", async (t) => {
   for (const other of ["", "2026-09-24", "1", "2026-09-23, 2026-09-23"]) {
     t.match(checkApiVersion(other), { refused: "unsupported-api-version" });
   }
+});
+
+t.test("the lines of an answer's headers say what its record says, and its own replace the common ones", async (t) => {
+  const owns: readonly Record<string, string>[] = [
+    {},
+    { etag: '"3"', "content-type": "text/plain" },
+    { "content-security-policy": "none" },
+  ];
+  for (const own of owns) {
+    const lines = headerLines(own).split("\r\n").slice(1).concat("x-request-id: req_1");
+    const all = Object.entries(commonHeaders("req_1", own)).map(([name, value]) => `${name}: ${value}`);
+    t.same(lines.sort(), all.sort());
+  }
+});
+
+t.test("a header that would end its line is not sent", async (t) => {
+  for (const value of ["a\r\nset-cookie: b", "a\nb", "a\rb", "a\0"]) {
+    t.throws(() => assertSendable({ location: value }), /location does not fit/, JSON.stringify(value));
+  }
+  t.doesNotThrow(() => assertSendable({ etag: '"3"', location: "/a?b=c" }));
 });

@@ -205,3 +205,14 @@ t.test("a streamed answer is served once it was sent, and closed whatever become
     t.equal(failed.length, failures);
   }
 });
+
+t.test("an answer with a header that would end its line is a bug, and nothing of it is sent", async (t) => {
+  const headers = { location: "/a\r\nset-cookie: session=canary" };
+  const { send, failed } = edge([
+    answering(() => ({ status: 200, headers, text: { type: "text/plain", content: "b" } })),
+  ]);
+  const answer = await send("GET", "/a/1");
+  problem(t, answer, 500, "internal");
+  t.notMatch(JSON.stringify(answer), /canary/);
+  t.equal(failed.length, 1);
+});

@@ -23,7 +23,7 @@ t.test(
     } as unknown as HttpResponse;
     const request = { getUrl: () => "/", getQuery: () => "" } as unknown as HttpRequest;
     const headers = new Map([["content-length", "10"]]);
-    const incoming = toRequest(response, request, headers, "POST", new Client(response));
+    const incoming = toRequest(response, request, headers, "POST", new Client());
     let outcome: unknown = null;
     const body = incoming
       .body(100, 30_000, () => true)

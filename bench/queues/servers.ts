@@ -1,0 +1,132 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { cpuMicrosOfTree } from "./process-tree.js";
+
+/** The server of a queue, on a socket in a folder of its own that only this user reaches. */
+export interface QueueServer {
+  /** How a client names it: the path of Redis' socket, the address of PostgreSQL's database. */
+  readonly address: string;
+  /** The processor's time that all its processes took so far, in microseconds. */
+  cpuMicros(): number;
+  /** Ends it and removes its folder. */
+  stop(): Promise<void>;
+}
+
+/** How to start one kind of server. */
+export interface ServerKind {
+  readonly name: string;
+  /** Debian's package of it. */
+  readonly debianPackage: string;
+  /** Starts it; null when the package is not there. */
+  start(): Promise<QueueServer | null>;
+}
+
+/** Redis that has every write on disk before it answers. */
+export const redis: ServerKind = { name: "Redis", debianPackage: "redis-server", start: startRedis };
+
+/** PostgreSQL with its defaults: a commit is on disk before it is answered. */
+export const postgres: ServerKind = { name: "PostgreSQL", debianPackage: "postgresql", start: startPostgres };
+
+async function startRedis(): Promise<QueueServer | null> {
+  const program = ["/usr/bin/redis-server", "/usr/local/bin/redis-server"].find((path) => existsSync(path));
+  if (program === undefined) return null;
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-redis-"));
+  const address = join(folder, "redis.sock");
+  const settings = ["--port", "0", "--unixsocket", address, "--dir", folder, "--appendonly", "yes"];
+  const child = spawn(program, [...settings, "--appendfsync", "always"], { stdio: ["ignore", "pipe", "pipe"] });
+  return serving(child, { address, folder, signal: "SIGTERM" });
+}
+
+async function startPostgres(): Promise<QueueServer | null> {
+  const programs = findPostgres();
+  if (programs === null) return null;
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-postgres-"));
+  const user = findUser();
+  // It refuses to serve as root.
+  if (user !== null) chownSync(folder, user.uid, user.gid);
+  const as = user ?? {};
+  const data = join(folder, "data");
+  const initial = ["--pgdata", data, "--username", "bench", "--auth", "trust", "--encoding", "UTF8", "--no-locale"];
+  const made = spawnSync(join(programs, "initdb"), initial, { ...as, cwd: folder, encoding: "utf8" });
+  if (made.status !== 0) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`initdb failed: ${made.stderr}`);
+  }
+  const sockets = ["-c", "listen_addresses=", "-c", `unix_socket_directories=${folder}`];
+  const child = spawn(join(programs, "postgres"), ["-D", data, ...sockets], {
+    ...{ ...as, cwd: folder, stdio: ["ignore", "pipe", "pipe"] },
+  });
+  const address = `postgres://bench@/postgres?host=${folder}`;
+  return serving(child, { address, folder, signal: "SIGINT" });
+}
+
+/** The folder of the newest version's programs. */
+function findPostgres(): string | null {
+  const versions = "/usr/lib/postgresql";
+  if (!existsSync(versions)) return null;
+  const [newest] = readdirSync(versions).sort((left, right) => Number(right) - Number(left));
+  const programs = join(versions, newest ?? "", "bin");
+  return existsSync(join(programs, "initdb")) ? programs : null;
+}
+
+/** Who serves when this process is root's: the user that the package made. Null for who runs this process. */
+function findUser(): { readonly uid: number; readonly gid: number } | null {
+  if (process.getuid?.() !== 0) return null;
+  const idOf = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));
+  return { uid: idOf("-u"), gid: idOf("-g") };
+}
+
+/** What both servers write to their logs once they serve. */
+const READY = "ready to accept connections";
+
+/** A server that was begun, once it says that it is ready. */
+interface Begun {
+  readonly address: string;
+  readonly folder: string;
+  /** What ends it without waiting for its clients. */
+  readonly signal: NodeJS.Signals;
+}
+
+async function serving(child: ChildProcess, { address, folder, signal }: Begun): Promise<QueueServer> {
+  const exit = once(child, "exit");
+  const end = () => void child.kill(signal);
+  // It never outlives this process.
+  const endings = ["SIGINT", "SIGTERM"] as const;
+  const exitNow = () => process.exit(1);
+  process.once("exit", end);
+  for (const ending of endings) process.once(ending, exitNow);
+  const stop = async () => {
+    process.off("exit", end);
+    for (const ending of endings) process.off(ending, exitNow);
+    end();
+    await exit;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await untilReady(child);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { address, stop, cpuMicros: () => cpuMicrosOfTree(child.pid ?? 0) };
+}
+
+/** Throws with its log when it ends before it serves. */
+async function untilReady(child: ChildProcess): Promise<void> {
+  let log = "";
+  await new Promise<void>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      // What it writes later is read too, so that it never waits for that, and dropped.
+      if (log.includes(READY)) return;
+      log += chunk.toString();
+      if (log.includes(READY)) resolve();
+    };
+    child.stdout?.on("data", read);
+    child.stderr?.on("data", read);
+    child.once("error", reject);
+    child.once("exit", () => reject(new Error(`The server ended: ${log}`)));
+  });
+}

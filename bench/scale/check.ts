@@ -1,0 +1,13 @@
+import { createExaminations } from "../../actors/doctor.js";
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import type { Reading } from "../../storage/store.js";
+
+/** Shows that a filled store is like one that a service filled: throws what the doctor finds. */
+export function checkStore(reading: Reading): void {
+  const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+  const found = createExaminations(kinds, Date.now()).flatMap((examine) => [...examine(reading)]);
+  if (found.length === 0) return;
+  const first = found.slice(0, 10).map(({ what, key }) => `${what}: ${JSON.stringify(key)}`);
+  throw new Error([`the doctor finds ${found.length} faults in the filled store`, ...first].join("\n"));
+}

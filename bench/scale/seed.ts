@@ -1,0 +1,160 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import type { AttemptRow } from "../../actors/hooks/hook-occurrence.table.js";
+import { type HookOccurrence, hookOccurrences, listAttempts } from "../../actors/hooks/hook-occurrence.table.js";
+import { type RunFact, runFacts } from "../../actors/run-facts/run-fact.table.js";
+import { type Stay, stays } from "../../actors/run-facts/stay.table.js";
+import type { RunRow } from "../../actors/runs/run.js";
+import { runSteps, runs, type StoredStep } from "../../actors/runs/run.table.js";
+import { getRunInput, type RunInputRow } from "../../actors/runs/run-input.table.js";
+import type { TaskRow } from "../../actors/tasks/task.js";
+import { tasks } from "../../actors/tasks/task.table.js";
+import { address } from "../../runtime/address.js";
+import { type CellRecord, cellKey } from "../../runtime/cell-record.js";
+import { openLmdbStore } from "../../storage/lmdb-store.js";
+import type { Reading } from "../../storage/store.js";
+import { type BenchService, openBenchService } from "../support/bench-service.js";
+import { IdleRunnerProcess } from "../support/idle-runner-process.js";
+import { findUndoneTask } from "../support/undone-task.js";
+
+/** What clients of a filled store need to know. Plain data. */
+export interface Seed {
+  readonly workspaceId: string;
+  readonly userId: string;
+  /** Holds what grows. */
+  readonly teamId: string;
+  /** Holds as much in a store of any size. */
+  readonly steadyTeamId: string;
+  readonly lineId: string;
+  /** Of one workspace, whatever the store holds. */
+  readonly cookie: string;
+  readonly bearer: string;
+  readonly poolToken: string;
+  /** Where hooks are delivered. */
+  readonly receiver: string;
+}
+
+/** A task that a service worked on, with all its rows: others are made like it. */
+export interface SampleTask {
+  readonly task: TaskRow;
+  readonly run: RunRow;
+  readonly input: RunInputRow;
+  readonly fact: RunFact;
+  readonly step: StoredStep;
+  readonly stays: readonly Stay[];
+  /** The records of the actors. */
+  readonly actors: { readonly task: CellRecord; readonly run: CellRecord };
+}
+
+/** Tasks by how they ended, or the one that waits for its assignee; and a delivered hook occurrence. */
+export interface Samples {
+  readonly done: SampleTask;
+  readonly inbox: SampleTask;
+  readonly closed: SampleTask;
+  readonly occurrence: HookOccurrence;
+  readonly attempt: AttemptRow;
+}
+
+/** The line whose tasks hooks hear of, and the one whose tasks none does. */
+export const HEARD = "heard";
+export const QUIET = "quiet";
+/** The key of the hook. */
+export const HOOK = "tell";
+const POLL_MS = 20;
+
+/** Makes a store with a workspace, and has a few tasks worked in it, over the service's own interfaces. */
+export async function makeSeed(folder: string, receiver: string): Promise<Seed> {
+  const service = await openBenchService("node", { OUTBOUND_ALLOW: receiver }, { folder });
+  try {
+    const { workspaceId, teamId, bearer, cookie } = service;
+    const within = `/api/resources/workspaces/${workspaceId}`;
+    const steady = await service.create(`${within}/teams`, { key: "steady", name: "Steady" }, "steady");
+    const pool = await service.create(`${within}/runner-pools`, { key: "main" }, "pool");
+    const lineId = await makeLine(service, QUIET);
+    await makeLine(service, HEARD);
+    const steps = [{ name: "tell", request: { url: receiver } }];
+    const signing = { secret: `whsec_${Buffer.alloc(32, 7).toString("base64")}`, secretVersion: 1 };
+    const hook = { key: HOOK, on: "task.opened", match: { lines: [HEARD] }, steps, signing };
+    await service.create(`/api/resources/teams/${teamId}/hooks`, hook, "hook");
+    const poolToken = String(pool.headers.get("service-pool-token"));
+    await work(service, poolToken, "completed", ["done"]);
+    const [, closed] = await work(service, poolToken, "failed", ["inbox", "closed"]);
+    await service.post(`/api/tasks/${closed}/close`, {}, 200);
+    const { userId } = JSON.parse(await service.get("/api/sessions/me")) as { readonly userId: string };
+    const ids = { workspaceId, userId, teamId, steadyTeamId: steady.id, lineId };
+    return { ...ids, cookie, bearer, poolToken, receiver };
+  } finally {
+    await service.close();
+  }
+}
+
+async function makeLine({ create, teamId }: BenchService, key: string): Promise<string> {
+  const prompt = "Read the issue, mend what it says, and show it with a test.";
+  const stations = [{ key: "work", name: "Work", kind: "work", prompt, runners: { pool: "main" } }];
+  const line = { key, name: key, repositories: [{ name: "acme/app" }], stations };
+  return (await create(`/api/resources/teams/${teamId}/lines`, line, `line-${key}`)).id;
+}
+
+/** Opens tasks with these titles, and waits until a runner has worked on them; returns their ids. */
+async function work(
+  service: BenchService,
+  poolToken: string,
+  outcome: "completed" | "failed",
+  titles: readonly string[],
+): Promise<string[]> {
+  const runner = new IdleRunnerProcess({ port: service.port, poolToken, slots: 1, steps: 1, outcome });
+  const ids: string[] = [];
+  for (const title of titles) {
+    ids.push((await service.create(`/api/teams/${service.teamId}/tasks`, { title, line: HEARD }, title)).id);
+  }
+  await runner.waitFor(() => findUndoneTask(service), POLL_MS);
+  await runner.end();
+  return ids;
+}
+
+/** Starts a program that takes the deliveries of hooks; returns its address, and what ends it. */
+export async function openReceiver(): Promise<{ readonly url: string; readonly close: () => void }> {
+  const receiver = fork(new URL("../support/receiver.js", import.meta.url));
+  const [port] = (await once(receiver, "message")) as [number];
+  return { url: `http://127.0.0.1:${port}`, close: () => receiver.disconnect() };
+}
+
+/** Reads the tasks that {@link makeSeed} had worked. */
+export async function readSamples(folder: string, seed: Seed): Promise<Samples> {
+  const store = await openLmdbStore({ folder });
+  try {
+    const { reading } = store;
+    const { workspaceId, teamId } = seed;
+    const [occurrence] = hookOccurrences.list(reading, workspaceId, [teamId]);
+    const attempt = listAttempts(reading, workspaceId, teamId, occurrence?.id ?? "").at(-1);
+    return {
+      done: readTask(reading, seed, "done"),
+      inbox: readTask(reading, seed, "inbox"),
+      closed: readTask(reading, seed, "closed"),
+      occurrence: there(occurrence),
+      attempt: there(attempt),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+function readTask(reading: Reading, { workspaceId, teamId }: Seed, state: "done" | "inbox" | "closed"): SampleTask {
+  const task = there(tasks.all(reading, workspaceId, { teamId, state }).find(({ title }) => title === state));
+  const run = there(runs.get(reading, workspaceId, there(task.runId)));
+  const record = (kind: string, id: string) => there(reading.get<CellRecord>(cellKey(address(workspaceId, kind, id))));
+  return {
+    task,
+    run,
+    input: getRunInput(reading, workspaceId, run.id),
+    fact: there(runFacts.all(reading, workspaceId, { teamId }).find(({ runId }) => runId === run.id)),
+    step: there(runSteps.list(reading, workspaceId, [run.id])[0]),
+    stays: stays.list(reading, workspaceId, [teamId]).filter(({ taskId }) => taskId === task.id),
+    actors: { task: record("task", task.id), run: record("run", run.id) },
+  };
+}
+
+function there<Value>(value: Value | null | undefined): Value {
+  if (value === null || value === undefined) throw new Error("a row of a sample is missing");
+  return value;
+}

@@ -1,0 +1,173 @@
+import { once } from "node:events";
+import { Agent } from "undici";
+import WebSocket from "ws";
+import { type SocketTopic, type SocketWorld, TITLE, titleOf } from "./socket-world.js";
+import { percentile } from "./table.js";
+
+/** Sockets that are opened at once. */
+const AT_ONCE = 100;
+/** Connections of the writer. */
+const WRITERS = 64;
+/** How long the last messages are waited for, in milliseconds. */
+const LATE_MS = 30_000;
+
+/** What the process of the readers is told: first to open them, then to write changes. */
+export type ReadersOrder = { readonly open: SocketWorld } | Writes | { readonly ask: "close" };
+
+/** Changes to write: each to the next topic, or all to the one without readers. */
+interface Writes {
+  readonly changes: number;
+  readonly perSecond: number;
+  readonly isHeard: boolean;
+}
+
+/** What became of some changes. Times are from a change's answer until a reader has its message, in milliseconds. */
+export interface Arrivals {
+  readonly messages: number;
+  readonly missing: number;
+  /** Writes that were refused. */
+  readonly failed: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** The same from when the write was due, before its request. */
+  readonly fromRequest: { readonly p50Ms: number; readonly p99Ms: number };
+  /** From the first write until the last message, in seconds. */
+  readonly seconds: number;
+}
+
+const DIGITS = titleOf(0).length - titleOf(0).indexOf("0");
+const MARK = Buffer.from(titleOf(0).slice(0, -DIGITS));
+
+/** All readers of a world, which also writes the changes: one clock says when a write was answered and when it arrived. */
+class Readers {
+  readonly #world: SocketWorld;
+  readonly #sockets: WebSocket[] = [];
+  readonly #agent = new Agent({ connections: WRITERS, pipelining: 1 });
+  #written = 0;
+  #topics: readonly SocketTopic[] = [];
+  /** By number of the change, since the first of this run: when its answer came, and when its messages did. */
+  #first = 0;
+  #answeredMs: number[] = [];
+  #arrivedMs: number[][] = [];
+  /** The last text of a change, for a bare server to send. */
+  text = "";
+
+  constructor(world: SocketWorld) {
+    this.#world = world;
+  }
+
+  async open(): Promise<void> {
+    const wanted = this.#world.topics.flatMap(({ name, readers }) => readers.map((bearer) => ({ name, bearer })));
+    for (let from = 0; from < wanted.length; from += AT_ONCE) {
+      await Promise.all(wanted.slice(from, from + AT_ONCE).map(({ name, bearer }) => this.#openOne(name, bearer)));
+    }
+  }
+
+  async #openOne(topic: string, bearer: string): Promise<void> {
+    const { port, path } = this.#world;
+    const headers = { authorization: bearer };
+    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, { headers, perMessageDeflate: false });
+    await once(socket, "open");
+    socket.send(JSON.stringify({ subscribe: topic }));
+    await once(socket, "message");
+    socket.on("message", (data: Buffer) => this.#arrived(data));
+    socket.on("close", (code) => {
+      throw new Error(`a socket was closed with ${code}`);
+    });
+    this.#sockets.push(socket);
+  }
+
+  #arrived(data: Buffer): void {
+    const at = data.indexOf(MARK);
+    if (at < 0) return;
+    const nowMs = performance.now();
+    const change = Number(data.toString("latin1", at + MARK.length, at + MARK.length + DIGITS));
+    this.#arrivedMs[change - this.#first]?.push(nowMs);
+    if (change === this.#first) this.text = data.toString().replace(titleOf(change), titleOf(0));
+  }
+
+  /** Writes changes at a steady rate, whether or not those before are answered. */
+  async write({ changes, perSecond, isHeard }: Writes): Promise<Arrivals> {
+    const { topics, silent } = this.#world;
+    this.#topics = isHeard ? topics : [silent];
+    this.#first = this.#written;
+    this.#answeredMs = [];
+    this.#arrivedMs = Array.from({ length: changes }, () => []);
+    const begunMs = performance.now();
+    const answers: Promise<boolean>[] = [];
+    while (answers.length < changes) {
+      const due = Math.min(changes, Math.ceil(((performance.now() - begunMs) / 1_000) * perSecond));
+      while (answers.length < due) answers.push(this.#write(this.#written++));
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    const failed = (await Promise.all(answers)).filter((isMade) => !isMade).length;
+    const wanted = this.#wanted(changes);
+    const count = () => this.#arrivedMs.reduce((sum, { length }) => sum + length, 0);
+    const untilMs = performance.now() + LATE_MS;
+    while (count() < wanted && performance.now() < untilMs) await new Promise((resolve) => setTimeout(resolve, 10));
+    return { ...this.#figures(begunMs, perSecond), missing: wanted - count(), failed };
+  }
+
+  #wanted(changes: number): number {
+    let wanted = 0;
+    for (let n = 0; n < changes; n++) wanted += this.#topicOf(this.#first + n).readers.length;
+    return wanted;
+  }
+
+  #topicOf(change: number) {
+    const topic = this.#topics[change % this.#topics.length];
+    if (topic === undefined) throw new Error("there are no topics");
+    return topic;
+  }
+
+  #figures(begunMs: number, perSecond: number): Omit<Arrivals, "missing" | "failed"> {
+    const since = (begun: (n: number) => number) =>
+      percentiles(this.#arrivedMs.flatMap((arrived, n) => arrived.map((ms) => ms - begun(n))));
+    const lastMs = this.#arrivedMs.reduce((latest, arrived) => Math.max(latest, arrived.at(-1) ?? 0), begunMs);
+    return {
+      messages: this.#arrivedMs.reduce((sum, { length }) => sum + length, 0),
+      ...since((n) => this.#answeredMs[n] ?? 0),
+      fromRequest: since((n) => begunMs + (n * 1_000) / perSecond),
+      seconds: (lastMs - begunMs) / 1_000,
+    };
+  }
+
+  async #write(change: number): Promise<boolean> {
+    const { write } = this.#topicOf(change);
+    const headers = { "content-type": "application/json", "idempotency-key": titleOf(change), ...write.headers };
+    const origin = `http://127.0.0.1:${this.#world.port}`;
+    const content = write.body.replace(TITLE, titleOf(change));
+    const request = { origin, path: write.path, method: "POST", headers, body: content } as const;
+    const { statusCode, body } = await this.#agent.request(request);
+    this.#answeredMs[change - this.#first] = performance.now();
+    await body.dump();
+    return statusCode >= 200 && statusCode < 300;
+  }
+
+  async close(): Promise<void> {
+    for (const socket of this.#sockets) socket.removeAllListeners("close").terminate();
+    await this.#agent.destroy();
+  }
+}
+
+function percentiles(times: readonly number[]): { readonly p50Ms: number; readonly p99Ms: number } {
+  return { p50Ms: percentile(times, 0.5), p99Ms: percentile(times, 0.99) };
+}
+
+let readers: Readers | null = null;
+
+// Runs in its own process: answers with `true` once all sockets are open, then with the arrivals of each run of changes.
+process.on("message", async (order: ReadersOrder) => {
+  if ("open" in order) {
+    readers = new Readers(order.open);
+    await readers.open();
+    process.send?.(true);
+  } else if ("changes" in order && readers !== null) {
+    const arrivals = await readers.write(order);
+    process.send?.({ ...arrivals, text: readers.text });
+  } else {
+    await readers?.close();
+    process.disconnect();
+  }
+});
+process.on("disconnect", () => process.exit());

@@ -1,0 +1,58 @@
+import { openBenchService } from "./bench-service.js";
+import { loadProduct } from "./product.js";
+
+/** Where tasks are opened and worked. */
+export interface TaskPlace {
+  readonly port: number;
+  readonly teamId: string;
+  /** The `cookie` header of who opens them. */
+  readonly cookie: string;
+  readonly poolToken: string;
+}
+
+/** Rows that were committed, and the processor's time of this process, in microseconds. Both since it began. */
+export interface TaskUse {
+  readonly micros: number;
+  readonly rows: number;
+  readonly batches: number;
+}
+
+/** The runner sends no beats, and no measurement takes as long. */
+const LEASE_SECONDS = 3_600;
+const PROMPT = "Read the issue, mend what it says, and show it with a test. ".repeat(34);
+
+// Runs in its own process: serves what is built in the checkout that is named, this one's by default, answers where
+// tasks are opened, then answers each message with what was used, and ends when its parent disconnects.
+const [folder] = process.argv.slice(2);
+let [rows, batches] = [0, 0];
+const service = await openBenchService(
+  "uws",
+  { LEASE_SECONDS: String(LEASE_SECONDS) },
+  {
+    ...(folder === undefined ? {} : { product: await loadProduct(folder) }),
+    around: (store) => ({
+      reading: store.reading,
+      commit: (changes) => {
+        rows += changes.length;
+        batches += 1;
+        return store.commit(changes);
+      },
+      view: () => store.view(),
+      backup: (to) => store.backup(to),
+      close: () => store.close(),
+    }),
+  },
+);
+const { port, teamId, workspaceId, cookie, create } = service;
+const pool = await create(`/api/resources/workspaces/${workspaceId}/runner-pools`, { key: "main" }, "pool");
+const station = { key: "work", name: "Work", kind: "work", prompt: PROMPT, runners: { pool: "main" } };
+await create(`/api/resources/teams/${teamId}/lines`, { key: "dev", name: "Dev", stations: [station] }, "line");
+
+process.on("message", () => {
+  const { user, system } = process.cpuUsage();
+  const use: TaskUse = { micros: user + system, rows, batches };
+  process.send?.(use);
+});
+process.once("disconnect", () => void service.close());
+const place: TaskPlace = { port, teamId, cookie, poolToken: pool.headers.get("service-pool-token") ?? "" };
+process.send?.(place);

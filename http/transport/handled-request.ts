@@ -1,0 +1,76 @@
+import type { FairTurns } from "../limits/fair-turns.js";
+import type { RouteRequest } from "../route.js";
+import type { EntryOptions } from "./entry.js";
+import { clientName } from "./headers.js";
+import type { TransportRequest } from "./transport.js";
+
+/** What is known of a request once it is parsed, and whose turns it takes. */
+type Parsed = Pick<RouteRequest, "params" | "query" | "body" | "caller" | "requestId"> & { readonly party: string };
+
+/** A request as its handler sees it. What few handlers ask for is made when they do. */
+export class HandledRequest implements RouteRequest {
+  readonly params: RouteRequest["params"];
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly caller: RouteRequest["caller"];
+  readonly requestId: string;
+  readonly #party: string;
+  readonly #options: Pick<EntryOptions, "clientAddress"> & { readonly turns: FairTurns };
+  readonly #incoming: TransportRequest;
+  #lateness: AbortController | null = null;
+
+  constructor(
+    options: Pick<EntryOptions, "clientAddress"> & { readonly turns: FairTurns },
+    incoming: TransportRequest,
+    { params, query, body, caller, requestId, party }: Parsed,
+  ) {
+    this.params = params;
+    this.query = query;
+    this.body = body;
+    this.caller = caller;
+    this.requestId = requestId;
+    this.#party = party;
+    this.#options = options;
+    this.#incoming = incoming;
+  }
+
+  get header(): RouteRequest["header"] {
+    const incoming = this.#incoming;
+    return (name) => incoming.header(name);
+  }
+
+  get headers(): RouteRequest["headers"] {
+    const incoming = this.#incoming;
+    return () => incoming.headers();
+  }
+
+  get client(): string {
+    return clientName(this.#incoming.header("service-client"));
+  }
+
+  get pause(): RouteRequest["pause"] {
+    const { turns } = this.#options;
+    const party = this.#party;
+    return () => turns.next(party);
+  }
+
+  get goOn(): RouteRequest["goOn"] {
+    const { turns } = this.#options;
+    const party = this.#party;
+    return () => turns.goOn(party);
+  }
+
+  get remoteAddress(): string {
+    return this.#options.clientAddress(this.#incoming);
+  }
+
+  get signal(): AbortSignal {
+    this.#lateness ??= new AbortController();
+    return AbortSignal.any([this.#incoming.signal, this.#lateness.signal]);
+  }
+
+  /** Aborts the signal, if the handler has asked for it. */
+  abort(): void {
+    this.#lateness?.abort();
+  }
+}

@@ -1,0 +1,36 @@
+import type { Refusal } from "../../actors/refusal.js";
+import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
+import type { EdgeRefusal } from "../problem.js";
+import { CLIENT_GONE } from "./request-body.js";
+import { ClientGone } from "./transport.js";
+
+/** The refusal for a throw. `failed` is told of those that are bugs or damage. */
+export function refusalOf(
+  error: unknown,
+  requestId: string,
+  failed: (requestId: string, error: unknown) => void,
+): Refusal | EdgeRefusal {
+  if (error instanceof ClientGone) return CLIENT_GONE;
+  if (error instanceof NotAccepted) return { refused: "conflict", detail: untakenText(error) };
+  if (error instanceof Overloaded) {
+    return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
+  }
+  if (error instanceof Stopping) {
+    return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
+  }
+  failed(requestId, error);
+  if (isDamage(error)) {
+    return { refused: "damaged", detail: "What this needs was damaged on the disk; the log names the row." };
+  }
+  const what = error instanceof TurnFailed ? "The change could not be made" : "Something went wrong inside";
+  return { refused: "internal", detail: `${what}; the log has it under request ${requestId}.` };
+}
+
+/** The kinds of actors whose states are in what their readers see. Others' would tell too much. */
+const STATED: ReadonlySet<string> = new Set(["task", "run"]);
+
+function untakenText({ untaken }: NotAccepted): string {
+  if (untaken?.state === undefined || !STATED.has(untaken.kind)) return "This cannot be done in the state it is in.";
+  const wanted = untaken.message.slice(untaken.message.indexOf(".") + 1);
+  return `The ${untaken.kind} is in the state ${untaken.state}, where it takes no ${wanted}.`;
+}

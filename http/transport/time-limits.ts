@@ -1,0 +1,76 @@
+/** What is under way with a limit of its own. */
+interface Limited {
+  readonly latestMs: number;
+  readonly expire: () => void;
+}
+
+export interface TimeLimitsOptions {
+  /** Milliseconds from any fixed point; never goes backwards. */
+  readonly elapsedMs: () => number;
+  /** Calls `wake` once after as many milliseconds. */
+  readonly wakeAfter: (ms: number, wake: () => void) => void;
+}
+
+/** Time limits of many promises under one timer: most are kept, and a timer for each would be made in vain. */
+export class TimeLimits {
+  readonly #options: TimeLimitsOptions;
+  readonly #pending = new Set<Limited>();
+  /** When the timer wakes; infinity while there is none. */
+  #wakesAtMs = Number.POSITIVE_INFINITY;
+
+  constructor(options: TimeLimitsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Settles as `work` does, or after `mostMs` with what `late` gives. What `work` gives after that goes to `unused`; what it
+   * throws then is dropped.
+   */
+  within<Result>(
+    work: Promise<Result>,
+    mostMs: number,
+    { late, unused }: { readonly late: () => Result; readonly unused: (result: Result) => void },
+  ): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const latestMs = this.#options.elapsedMs() + mostMs;
+      const limited: Limited = { latestMs, expire: () => resolve(late()) };
+      this.#pending.add(limited);
+      this.#wakeBy(latestMs);
+      work.then(
+        (result) => (this.#pending.delete(limited) ? resolve(result) : unused(result)),
+        (error) => {
+          if (this.#pending.delete(limited)) reject(error);
+        },
+      );
+    });
+  }
+
+  #wakeBy(atMs: number): void {
+    if (this.#wakesAtMs <= atMs) return;
+    this.#wakesAtMs = atMs;
+    this.#options.wakeAfter(atMs - this.#options.elapsedMs(), () => {
+      // Another timer, that was set later to wake earlier, has taken this one's place.
+      if (this.#wakesAtMs === atMs) this.#expire();
+    });
+  }
+
+  /** Ends what is late; wakes again for the earliest of the rest. */
+  #expire(): void {
+    const nowMs = this.#options.elapsedMs();
+    this.#wakesAtMs = Number.POSITIVE_INFINITY;
+    let nextMs = Number.POSITIVE_INFINITY;
+    for (const limited of this.#pending) {
+      if (limited.latestMs > nowMs) nextMs = Math.min(nextMs, limited.latestMs);
+      else {
+        this.#pending.delete(limited);
+        limited.expire();
+      }
+    }
+    if (nextMs < Number.POSITIVE_INFINITY) this.#wakeBy(nextMs);
+  }
+}
+
+/** Wakes by a timer that does not keep the process alive. */
+export function wakeByTimer(ms: number, wake: () => void): void {
+  setTimeout(wake, Math.ceil(ms)).unref();
+}

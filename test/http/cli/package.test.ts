@@ -1,0 +1,145 @@
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
+import t, { type Test } from "tap";
+import type { Asked, Told } from "../../../actors/config-pull-requests/edit/edit-worker.js";
+import { packList } from "../../../actors/config-pull-requests/edit/packed-list.js";
+import type { SourceTree } from "../../../actors/config-pull-requests/edit/station-edit.js";
+import { EDITED_PATH, stationOf, treeOf, wantedOf } from "../../support/station-edit.js";
+
+/** The package: what is bundled holds all of it, and works where nothing else is. Tests run where `npm test` has built. */
+
+const programs = "dist/bundle/programs";
+const manifest: Manifest = JSON.parse(readFileSync("package.json", "utf8"));
+
+interface Manifest {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
+}
+
+let packing: Promise<readonly string[]> | undefined;
+
+/** The files of the package. */
+function packedPaths(): Promise<readonly string[]> {
+  packing ??= promisify(execFile)("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"]).then(({ stdout }) => {
+    const [packed]: readonly { readonly files: readonly { readonly path: string }[] }[] = JSON.parse(stdout);
+    return (packed?.files ?? []).map(({ path }) => path).sort();
+  });
+  return packing;
+}
+
+/** A folder with the package's files, and the packages that it depends on; returns its path. */
+async function unpacked(t: Test): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-package-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  for (const path of await packedPaths()) cpSync(path, join(folder, path));
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+/** The modules of a bundled file: those beside it, and packages. */
+function importsOf(path: string): readonly string[] {
+  const found = readFileSync(path, "utf8").matchAll(/\b(?:from|import|import\() ?"([@.\w][^"\s,]*)"/g);
+  return [...found].map(([, name = ""]) => name);
+}
+
+t.test("it holds the service and the runner alone, and everything that they load", async (t) => {
+  const paths = await packedPaths();
+  const bundled = paths.filter((path) => path.startsWith(`${programs}/`) && path.endsWith(".js"));
+  t.same(
+    paths.filter((path) => !bundled.includes(path)),
+    ["LICENSE", "README.md", `${programs}/LICENSES.txt`, "http/cli/signalbox.mjs", "package.json"],
+  );
+  const texts = bundled.map((path) => readFileSync(path, "utf8")).join("\n");
+  t.notMatch(texts, /standardwebhooks/, "which the demo alone loads");
+  const installed = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies)];
+  const lacks = bundled
+    .flatMap((path) => importsOf(path).map((name) => (name.startsWith(".") ? join(dirname(path), name) : name)))
+    .filter((name) => ![...bundled, ...installed, ...builtinModules].includes(name.replace(/^node:/, "")));
+  t.same(lacks, []);
+});
+
+t.test("each package that is depended on is loaded by name, or bundled with its licence", async (t) => {
+  const licences = readFileSync(`${programs}/LICENSES.txt`, "utf8");
+  const bundled = (await packedPaths()).filter((path) => path.endsWith(".js"));
+  const loaded = new Set(bundled.flatMap(importsOf));
+  const isNamed = (dependency: string): boolean => {
+    const { name, version } = JSON.parse(readFileSync(join("node_modules", dependency, "package.json"), "utf8"));
+    return licences.includes(`\n${name} ${version}: `);
+  };
+  t.same(
+    Object.keys(manifest.dependencies).filter((name) => loaded.has(name) === isNamed(name)),
+    // Files of theirs are read, and the demo.
+    ["@tree-sitter-grammars/tree-sitter-hcl", "openapi-explorer", "standardwebhooks"],
+  );
+});
+
+t.test("it serves, with the pages that it takes from other packages, and drains", async (t) => {
+  const folder = await unpacked(t);
+  const child = spawn(process.execPath, [join(folder, "http/cli/signalbox.mjs"), "serve"], {
+    env: { PATH: process.env.PATH ?? "", PORT: "0", DATA_DIR: join(folder, "data") },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  t.teardown(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  let url = "";
+  for await (const line of createInterface(child.stdout)) {
+    [, url = ""] = /listening on (http:[^"\s]+)/.exec(line) ?? [];
+    if (url !== "") break;
+  }
+  const paths = ["/healthz", "/api/openapi.json", "/docs", "/docs/explorer.js"];
+  const statuses = await Promise.all(paths.map(async (path) => (await fetch(`${url}${path}`)).status));
+  t.same(statuses, [200, 200, 200, 200]);
+  child.kill("SIGTERM");
+  t.same(await ended, [0, null]);
+});
+
+/** Answers an edit's thread from a tree until its outcome is there. */
+async function outcomeOf(worker: Worker, tree: SourceTree): Promise<Asked> {
+  for (;;) {
+    const [asked]: Asked[] = await once(worker, "message");
+    if (asked === undefined || "outcome" in asked) return asked ?? Promise.reject(new Error("it says nothing"));
+    const value = asked.path === null ? packList(await tree.list()) : await tree.read(asked.path);
+    worker.postMessage({ id: asked.id, value } satisfies Told);
+  }
+}
+
+t.test("its thread edits files of HCL", async (t) => {
+  const folder = await unpacked(t);
+  const line = (model: string) => `resource "service_line" "web" {
+  key = "web"
+  stations = [{ key = "plan", name = "Plan", kind = "work", model = "${model}" }]
+}
+`;
+  const worker = new Worker(join(folder, programs, "edit-worker.js"), {
+    workerData: wantedOf(stationOf({ model: "small" }), { model: "large" }),
+    env: {},
+  });
+  t.teardown(() => worker.terminate());
+  const files = [{ path: EDITED_PATH, before: line("small"), after: line("large") }];
+  t.same(await outcomeOf(worker, treeOf({ [EDITED_PATH]: line("small") })), { outcome: { files } });
+});
+
+t.test("what it starts for an agent's tools pipes to the runner's socket", async (t) => {
+  const folder = await unpacked(t);
+  const path = join(folder, "socket");
+  const server = createServer((socket) => socket.pipe(socket)).listen(path);
+  t.teardown(() => server.close());
+  await once(server, "listening");
+  const child = spawn(process.execPath, [join(folder, programs, "bridge.js"), path], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  child.stdin.end("a call\n");
+  t.equal(await text(child.stdout), "a call\n");
+});
