@@ -28,11 +28,14 @@ export function findVisibleResource(
   id: string,
 ): VisibleResource | Refusal {
   const location = findLocation(reading, id);
-  const row = location?.kind === kind.name ? findResource(reading, location.workspaceId, kind.name, id) : undefined;
-  if (row === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
-  const refused = permit(reading, caller, row.workspaceId, "read", kind.name);
-  if (refused !== null) return refused;
-  return isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+  if (location?.kind === kind.name) {
+    // Asked before the row is read: who may not see it does not learn that it is damaged.
+    const refused = permit(reading, caller, location.workspaceId, "read", kind.name);
+    if (refused !== null) return refused;
+    const row = findResource(reading, location.workspaceId, kind.name, id);
+    if (row !== undefined) return isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+  }
+  return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
 }
 
 /** The same, to be deleted; refused `in-use` when the service made it for itself. */

@@ -53,3 +53,27 @@ t.test(
     socket.close();
   },
 );
+
+t.test("only who may see a resource is told that it is damaged", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { folder, manifest } = unpacked;
+  const { workspaceId } = manifest;
+  const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
+  const [pool] = store.reading.range({ prefix: [workspaceId, "row", "resource", "runner-pool"] });
+  await store.close();
+  const raw = new RawStore(folder);
+  await raw.flip(pool?.key ?? []);
+  await raw.close();
+
+  const { service, ada } = await openUnpacked(t, unpacked);
+  const stranger = await service.signIn("eve@example.com");
+  const path = `/api/resources/runner-pools/${pool?.key.at(-1)}`;
+  const damaged = { status: 503, body: { type: "urn:service:problem:damaged" } };
+  const ofNone = await stranger.request("GET", "/api/resources/runner-pools/pool_00000000000000000000000000");
+  t.equal(ofNone.status, 404);
+  for (const method of ["GET", "DELETE"] as const) {
+    t.match(await ada.request(method, path), damaged, `${method} by who may see it`);
+    const { status, body } = await stranger.request(method, path);
+    t.same({ status, body: { ...body, requestId: null } }, { status: 404, body: { ...ofNone.body, requestId: null } });
+  }
+});
