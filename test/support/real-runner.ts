@@ -33,6 +33,7 @@ export async function startRealRunner(t: Cleaning, options: RealRunnerOptions): 
   });
   t.teardown(async () => {
     await runner.stop();
-    await rm(workFolder, { recursive: true, force: true });
+    // A git that was ended may write for a moment longer.
+    await rm(workFolder, { recursive: true, force: true, maxRetries: 5 });
   });
 }
