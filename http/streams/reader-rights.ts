@@ -20,11 +20,15 @@ export interface StreamReader {
 
 /** Rights that follow from two rows alone, so that they are the same as long as those are. */
 interface HeldRights {
-  /** The version of the workspace's tokens at which the token's row was seen last. */
-  version: number | null;
-  readonly token: IssuedToken;
-  readonly workspace: object;
+  readonly token: HeldRow<IssuedToken>;
+  readonly workspace: HeldRow<object>;
   readonly rights: ReaderRights;
+}
+
+/** A row, and the version of the workspace's rows of its kind at which it was seen last; null where that is not known. */
+interface HeldRow<Row> {
+  readonly row: Row;
+  version: number | null;
 }
 
 export interface RightsOptions {
@@ -35,16 +39,16 @@ export interface RightsOptions {
 
 /**
  * The rights of readers in a workspace at one moment. Those of an issued token are found anew only when its row or the
- * workspace's is another than before, which is looked at only after a change of the workspace's tokens; those of any other
- * credential are found once for all sockets that were opened with it.
+ * workspace's is another than before, which is looked at only after a change of the workspace or of its tokens; those of
+ * any other credential are found once for all sockets that were opened with it.
  */
 export class RightsNow {
   readonly #options: RightsOptions;
   readonly #workspaceId: string;
-  readonly #workspace: object | undefined;
   readonly #nowMs: number;
-  /** Of the workspace's tokens; null where it is not known. */
-  readonly #version: number | null;
+  /** Of the workspace's tokens, and of the workspace itself; null where it is not known. */
+  readonly #tokenVersion: number | null;
+  readonly #workspaceVersion: number | null;
   /** By hash of the credential; null for one that is over. */
   readonly #found = new Map<string | null, ReaderRights | null>();
 
@@ -52,9 +56,9 @@ export class RightsNow {
     const { reading, clock } = options.runtime;
     this.#options = options;
     this.#workspaceId = workspaceId;
-    this.#workspace = findReadWorkspace(reading, workspaceId);
     this.#nowMs = clock.now();
-    this.#version = coveredVersion(reading, workspaceId, "workspace-token");
+    this.#tokenVersion = coveredVersion(reading, workspaceId, "workspace-token");
+    this.#workspaceVersion = coveredVersion(reading, workspaceId, "workspace");
   }
 
   /** The reader's rights; null when their credential is over. */
@@ -64,12 +68,28 @@ export class RightsNow {
     return this.#find(reader);
   }
 
+  /** Whether the rights that the reader holds are still its own; false when they would have to be found. */
+  holds({ held, credential }: StreamReader): boolean {
+    return held !== null && this.#isSame(held, credential);
+  }
+
   #isSame(held: HeldRights, { hash }: Credential): boolean {
-    const { token, workspace, version } = held;
-    if (workspace !== this.#workspace || hash === null || this.#options.expired.has(hash)) return false;
-    if (version !== null && version === this.#version) return !hasExpired(token, this.#nowMs);
-    if (!isSameToken(this.#options.runtime.reading, token, this.#nowMs)) return false;
-    held.version = this.#version;
+    if (held.token.row.workspaceId !== this.#workspaceId) return false;
+    if (hash === null || this.#options.expired.has(hash)) return false;
+    return this.#isSameWorkspace(held) && this.#isSameToken(held);
+  }
+
+  #isSameWorkspace({ workspace }: HeldRights): boolean {
+    if (workspace.version !== null && workspace.version === this.#workspaceVersion) return true;
+    if (workspace.row !== findReadWorkspace(this.#options.runtime.reading, this.#workspaceId)) return false;
+    workspace.version = this.#workspaceVersion;
+    return true;
+  }
+
+  #isSameToken({ token }: HeldRights): boolean {
+    if (token.version !== null && token.version === this.#tokenVersion) return !hasExpired(token.row, this.#nowMs);
+    if (!isSameToken(this.#options.runtime.reading, token.row, this.#nowMs)) return false;
+    token.version = this.#tokenVersion;
     return true;
   }
 
@@ -87,8 +107,20 @@ export class RightsNow {
 
   #hold(caller: Caller, rights: ReaderRights): HeldRights | null {
     if (caller.kind !== "token" || caller.workspaceId !== this.#workspaceId) return null;
-    const token = findIssuedToken(this.#options.runtime.reading, caller);
-    if (token === undefined || this.#workspace === undefined) return null;
-    return { version: this.#version, token, workspace: this.#workspace, rights };
+    const { reading } = this.#options.runtime;
+    const token = findIssuedToken(reading, caller);
+    const workspace = findReadWorkspace(reading, this.#workspaceId);
+    if (token === undefined || workspace === undefined) return null;
+    return {
+      token: { row: token, version: this.#tokenVersion },
+      workspace: { row: workspace, version: this.#workspaceVersion },
+      rights,
+    };
   }
+}
+
+/** Whether the reader's credential is known to be as good as when its rights were found last, of which little is read. */
+export function isStillAdmitted(options: RightsOptions, reader: StreamReader): boolean {
+  const { held } = reader;
+  return held !== null && new RightsNow(options, held.token.row.workspaceId).holds(reader);
 }

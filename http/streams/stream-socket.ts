@@ -9,7 +9,7 @@ import { RateLimit } from "../limits/rate-limit.js";
 import type { Credentials } from "../transport/entry.js";
 import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
 import { type Announced, Announcements } from "./announcements.js";
-import type { StreamReader } from "./reader-rights.js";
+import { isStillAdmitted, type StreamReader } from "./reader-rights.js";
 import { createTopics, type TopicParts } from "./topics.js";
 
 export interface StreamOptions extends TopicParts {
@@ -48,7 +48,8 @@ export function streamSocket(options: StreamOptions): SocketRoute {
   const { runtime, expired } = options;
   const { clock } = runtime;
   const callerNow = (credential: Credential) => findCaller(credential, runtime, expired);
-  const announcements = new Announcements({ runtime, expired, findCaller: callerNow });
+  const rights = { runtime, expired, findCaller: callerNow };
+  const announcements = new Announcements(rights);
   const rate = new RateLimit({ max: SUBSCRIPTIONS_A_SECOND, perMs: 1_000, burst: SUBSCRIPTIONS_AT_ONCE, clock });
   return {
     path: "/api/stream",
@@ -66,15 +67,16 @@ export function streamSocket(options: StreamOptions): SocketRoute {
       if (caller === null || credential === null) return NO_CALLER;
       if (isRefusal(caller)) return caller;
       const holder = caller.kind === "person" ? caller.userId : caller.tokenId;
-      const reader = {
+      const forReader = {
         runtime,
         topics,
         announcements,
         rate,
         holder,
+        isStillAdmitted: (reader: StreamReader) => isStillAdmitted(rights, reader),
         findCaller: () => callerNow(credential),
       };
-      return { holder, open: (socket) => new Stream(reader, credential, socket) };
+      return { holder, open: (socket) => new Stream(forReader, credential, socket) };
     },
   };
 }
@@ -90,6 +92,8 @@ interface ReaderOptions {
   readonly rate: RateLimit;
   /** The person or token whose socket it is. */
   readonly holder: string;
+  /** Whether it is known without asking who holds the credential that it admits its reader as before. */
+  readonly isStillAdmitted: (reader: StreamReader) => boolean;
   /** Who holds the credential now. */
   readonly findCaller: () => Caller | Refusal;
 }
@@ -247,7 +251,7 @@ class Stream implements SocketHandler {
     const { clock } = this.#options.runtime;
     this.#cancelRecheck = clock.at(clock.now() + RECHECK_MS, () => {
       this.#unlessDamaged(null, () => {
-        if (this.#caller() !== null) this.#recheckLater();
+        if (this.#options.isStillAdmitted(this.#reader) || this.#caller() !== null) this.#recheckLater();
       });
     });
   }

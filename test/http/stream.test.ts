@@ -262,6 +262,14 @@ t.test("a token that is revoked or runs out gets no change more", async (t) => {
   await change("unseen");
   t.equal((await short.reader.closed()).code, 4_401);
   t.notOk(short.reader.messages.some(isChangeOf("unseen")));
+  const quiet = await issue("quiet", new Date(clock.now() + 7_000).toISOString());
+  await change("seen");
+  await quiet.reader.until(isChangeOf("seen"));
+  clock.advance(5_000);
+  await change("seen-too");
+  await quiet.reader.until(isChangeOf("seen-too"));
+  clock.advance(5_000);
+  t.equal((await quiet.reader.closed()).code, 4_401, "at the next look, though nothing changes");
 });
 
 t.test("a workspace that is closed ends its topics", async (t) => {
