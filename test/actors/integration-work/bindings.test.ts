@@ -4,10 +4,10 @@ import { bindingSubscriber } from "../../../actors/integration-work/bindings.js"
 import { listBindings } from "../../../actors/integration-work/team-bindings.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
-import type { CoveringReading } from "../../../runtime/covered-reading.js";
 import { expr } from "../../support/integration.js";
 import { INTEGRATION, integrationRows, put, TEAM, WORKSPACE } from "../../support/integration-rows.js";
 import { withTurn } from "../../support/turn.js";
+import { VersionedReading } from "../../support/versioned-reading.js";
 
 const events = ["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"] as const;
 const definition = {
@@ -82,29 +82,16 @@ t.test("the channel of the route that led to a task is kept for the bindings of 
 
 t.test("the bindings of a team are held until the version of the configuration changes", async (t) => {
   const rows = integrationRows(definition);
-  let [version, reads] = [1 as number | null, 0];
-  const reading: CoveringReading = {
-    get: (key) => rows.get(key),
-    range: (range) => {
-      reads += 1;
-      return rows.range(range);
-    },
-    covers: () => true,
-    coveredVersion: () => version,
-  };
+  const reading = new VersionedReading(rows);
   const eventsOf = (teamId = TEAM) => listBindings(reading, WORKSPACE, teamId).map(({ event }) => event);
-  const readsOf = (): number => {
-    reads = 0;
-    eventsOf();
-    return reads;
-  };
+  const readsOf = () => reading.during(eventsOf);
   t.same(eventsOf(), [...events, "task.opened"]);
   t.equal(readsOf(), 0);
   const fields = { on: [{ event: "task.moved" }] };
   put(rows, "integration", INTEGRATION, { teamId: TEAM, address: "core/tracker", fields });
-  version = null;
+  reading.version = null;
   t.same(eventsOf(), ["task.moved"], "while configuration changes it is read");
-  version = 2;
+  reading.version = 2;
   t.same(eventsOf(), ["task.moved"]);
   t.equal(readsOf(), 0);
   t.same(eventsOf("team_2"), [], "another team has none of them");

@@ -11,9 +11,9 @@ import {
 } from "../../../../actors/hooks/matching/match-hooks.js";
 import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
 import { putResource } from "../../../../actors/resources/resource-indexes.table.js";
-import type { CoveringReading } from "../../../../runtime/covered-reading.js";
 import type { Reading } from "../../../../storage/store.js";
 import { memoryRows } from "../../../support/turn.js";
+import { VersionedReading } from "../../../support/versioned-reading.js";
 
 const kind = hookKind({ allowList: parseAllowList(""), signsTokens: false });
 const workspaceId = "ws_1";
@@ -153,35 +153,22 @@ t.test("a slice reads few hooks that are expensive to read or to compile", async
 
 t.test("few hooks are held until the version of their rows changes, many are read each time", (t) => {
   const rows = memoryRows();
-  let [version, reads] = [1 as number | null, 0];
-  const reading: CoveringReading = {
-    get: (key) => rows.get(key),
-    range: (range) => {
-      reads += 1;
-      return rows.range(range);
-    },
-    covers: () => true,
-    coveredVersion: () => version,
-  };
+  const reading = new VersionedReading(rows);
   const firesOf = () => matchHooks(reading, moved(), { from: MATCH_START, units: MAX_MATCH_COST }).fires;
-  const readsOf = (): number => {
-    reads = 0;
-    firesOf();
-    return reads;
-  };
+  const readsOf = () => reading.during(firesOf);
   const hook = row(9_001, {});
   putResource(rows, kind, hook, null);
   t.same(firesOf(), [hook]);
   t.equal(readsOf(), 0);
   const other = row(9_002, { match: { lines: ["dev"] } });
   putResource(rows, kind, other, null);
-  version = null;
+  reading.version = null;
   t.same(firesOf(), [hook, other], "while rows change they are read");
-  version = 2;
+  reading.version = 2;
   t.same(firesOf(), [hook, other]);
   t.equal(readsOf(), 0);
   for (let n = 3; n < 20; n++) putResource(rows, kind, row(9_000 + n, {}), null);
-  version = 3;
+  reading.version = 3;
   firesOf();
   t.ok(readsOf() > 0, "many are not held");
   t.end();
