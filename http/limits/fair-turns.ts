@@ -36,6 +36,8 @@ export interface FairTurnsOptions {
   readonly scheduler: Scheduler;
   /** Milliseconds from any fixed point; never goes backwards. */
   readonly elapsedMs: () => number;
+  /** Milliseconds that the event loop has waited for input, in all. When it waits, it has read all there is. */
+  readonly idleMs: () => number;
 }
 
 /**
@@ -47,13 +49,16 @@ export interface FairTurnsOptions {
  * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, or
  *    {@link MAX_SHARED_TURNS} while several parties are about, and none begins once
  *    {@link SHARED_SLICE_MS} are over, whatever took them; but one always. A party alone has {@link SLICE_MS}. Work that
- *    takes longer than that has to ask for a turn again in between.
+ *    takes longer than that has to ask for a turn again in between. Such a slice ends by itself where the loop waits for
+ *    input; its end is planned, at the cost of rounds of the loop, only where somebody waits, or where the loop did not
+ *    wait since the slice before.
  * 4. At most {@link MAX_WAITING} requests of a party wait to begin. What nobody waits for any more, or has waited too
  *    long, takes no turn.
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
   readonly #elapsedMs: () => number;
+  readonly #idleMs: () => number;
   /** By party, none of them empty. */
   readonly #waiting = new Map<string, OwnWork>();
   #length = 0;
@@ -64,15 +69,20 @@ export class FairTurns {
   #planned = 0;
   /** When the present slice began; null between slices. */
   #begunMs: number | null = null;
+  /** How long the loop had waited for input by then, in all. */
+  #idledMs = 0;
+  /** Whether the slice's end is planned. */
+  #isEnding = false;
   /** Turns that were waited for and given in it. */
   #given = 0;
   /** Who had the last turn, and until when others are taken to be about. */
   #latest: string | null = null;
   #sharedUntilMs = 0;
 
-  constructor({ scheduler, elapsedMs }: FairTurnsOptions) {
+  constructor({ scheduler, elapsedMs, idleMs }: FairTurnsOptions) {
     this.#scheduler = scheduler;
     this.#elapsedMs = elapsedMs;
+    this.#idleMs = idleMs;
   }
 
   /** Whether more than one party is about. */
@@ -124,6 +134,7 @@ export class FairTurns {
 
   #lengthen(): void {
     this.#length += 1;
+    if (this.#begunMs !== null) this.#planEnd();
     this.#plan();
   }
 
@@ -173,14 +184,20 @@ export class FairTurns {
   }
 
   #hasTime(): boolean {
-    if (this.#begunMs === null) {
-      this.#beginSlice();
-      // It begins while input is read; what is deferred then still belongs to it.
-      this.#scheduler.defer(() => this.#scheduler.defer(() => this.#endSlice()));
-      return true;
+    if (this.#begunMs === null || !this.#isEnding) {
+      const idledMs = this.#idleMs();
+      const hasWaited = idledMs !== this.#idledMs;
+      if (this.#begunMs === null || hasWaited) {
+        this.#idledMs = idledMs;
+        this.#beginSlice();
+        if (!hasWaited) this.#planEnd();
+        return true;
+      }
     }
     const isShared = this.#begunMs < this.#sharedUntilMs;
-    return this.#elapsedMs() - this.#begunMs < (isShared ? SHARED_SLICE_MS : SLICE_MS);
+    if (this.#elapsedMs() - this.#begunMs < (isShared ? SHARED_SLICE_MS : SLICE_MS)) return true;
+    this.#planEnd();
+    return false;
   }
 
   #beginSlice(): void {
@@ -188,10 +205,19 @@ export class FairTurns {
     this.#given = 0;
   }
 
+  /** A slice begins while input is read; what is deferred then still belongs to it. */
+  #planEnd(): void {
+    if (this.#isEnding) return;
+    this.#isEnding = true;
+    this.#scheduler.defer(() => this.#scheduler.defer(() => this.#endSlice()));
+  }
+
   /** While somebody waits, the next slice begins at once. */
   #endSlice(): void {
-    if (this.#length === 0) this.#begunMs = null;
-    else {
+    if (this.#length === 0) {
+      this.#begunMs = null;
+      this.#isEnding = false;
+    } else {
       this.#beginSlice();
       this.#scheduler.defer(() => this.#endSlice());
     }

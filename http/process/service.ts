@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { createActorTypes } from "../../actors/actor-types.js";
 import { cachedTables } from "../../actors/cached-tables.js";
 import { createEffects } from "../../actors/effects.js";
@@ -64,10 +65,11 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const { options, sealer, tokens } = parts;
   const { config, log } = options;
   const elapsedMs = () => performance.now();
+  const idleMs = () => performance.nodeTiming.idleTime;
   const roundMs = () => (turns.isShared ? SHARED_ROUND_MS : ROUND_MS);
   const loop = options.scheduler ?? createEventLoopScheduler();
   const scheduler = new LoopRounds({ loop, elapsedMs, roundMs });
-  const turns: FairTurns = new FairTurns({ scheduler, elapsedMs });
+  const turns: FairTurns = new FairTurns({ scheduler, elapsedMs, idleMs });
   const runtime = await openRuntime(parts, scheduler, turns);
   onOpen(() => runtime.stop());
   await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });

@@ -6,7 +6,8 @@ import { DrivenScheduler } from "../../support/driven-scheduler.js";
 function arrange(costMs: number) {
   const scheduler = new DrivenScheduler();
   let nowMs = 100_000;
-  const turns = new FairTurns({ scheduler, elapsedMs: () => nowMs });
+  let idledMs = 0;
+  const turns = new FairTurns({ scheduler, elapsedMs: () => nowMs, idleMs: () => idledMs });
   const had: string[] = [];
   const work = (party: string): void => {
     had.push(party);
@@ -20,7 +21,12 @@ function arrange(costMs: number) {
   const elapse = (ms: number): void => {
     nowMs += ms;
   };
-  return { scheduler, turns, had, enter, work, elapse };
+  /** The loop waits for input. */
+  const wait = (ms: number): void => {
+    idledMs += ms;
+    nowMs += ms;
+  };
+  return { scheduler, turns, had, enter, work, elapse, wait };
 }
 
 t.test("work that nobody waits before begins at once, as long as the slice lasts", async (t) => {
@@ -29,6 +35,32 @@ t.test("work that nobody waits before begins at once, as long as the slice lasts
   t.same(had, ["a", "a", "a"], "the third began with time left");
   while (!scheduler.isIdle) await scheduler.turn();
   t.same(had.length, 5);
+});
+
+t.test("a slice that nobody waits in costs the loop nothing, and ends where it waits for input", async (t) => {
+  const { had, enter, wait, scheduler } = arrange(0.9);
+  for (let count = 0; count < 5; count++) {
+    wait(0.01);
+    for (const party of ["a", "a", "a"]) enter(party);
+    t.same(had.splice(0), ["a", "a", "a"]);
+    t.ok(scheduler.isIdle, "nothing is planned");
+  }
+});
+
+t.test("where the loop did not wait since the slice before, a slice ends once input was read", async (t) => {
+  const { had, enter, wait, scheduler } = arrange(0.9);
+  wait(1);
+  enter("a");
+  await scheduler.turn();
+  for (let count = 0; count < 4; count++) enter("a");
+  t.equal(had.length, 3, "rounds without a wait do not end it: the rest has to wait");
+  await scheduler.turn();
+  t.equal(had.length, 4, "one turn is always given");
+  await scheduler.turn();
+  t.equal(had.length, 5, "in the next slice");
+  while (!scheduler.isIdle) await scheduler.turn();
+  enter("a");
+  t.notOk(scheduler.isIdle, "its end is planned as it begins");
 });
 
 t.test("the party whose last turn is longest ago has the next, whoever asks for more", async (t) => {
