@@ -47,8 +47,13 @@ export class HeldByVersion<Value> {
     // What was dropped already is counted no more.
     if (!this.#begun.has(held)) return;
     this.#bytes += bytes;
+    if (this.#bytes > MAX_HELD_BYTES) this.#dropOldest();
+  }
+
+  /** Makes more room than is needed now: a map passes all that was deleted from it to get to its first entry. */
+  #dropOldest(): void {
     for (const [oldest, partitions] of this.#begun) {
-      if (this.#bytes <= MAX_HELD_BYTES) return;
+      if (this.#bytes <= MAX_HELD_BYTES - MAX_PARTITION_BYTES) return;
       this.#drop(oldest, partitions);
     }
   }
