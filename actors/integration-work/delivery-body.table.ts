@@ -5,11 +5,13 @@ import { findBlob, storeBlob } from "../tables/blobs.js";
 import type { DeliveryBody, DeliveryRow } from "./delivery.js";
 
 /**
- * `[integration, delivery]` -> the bytes that came. A body like most is a row beside its delivery's, where rows are
- * written anyway: one under its digest costs three rows all over the store.
+ * `[integration, delivery]` -> the bytes that came, of a body that is neither short nor long. It stands beside its
+ * delivery's row: lists read those, and do not show bodies.
  */
 const deliveryBodies = table<Uint8Array>("delivery-body");
 
+/** Up to this length, in bytes, a body is part of its delivery's row, as most are: a row of its own costs as much again. */
+const MAX_IN_ROW_BYTES = 4 * 1024;
 /** From this length on, in bytes, a body is stored under its digest, once for its workspace. */
 const MIN_SHARED_BYTES = 64 * 1024;
 
@@ -19,9 +21,11 @@ type Place = Pick<DeliveryRow, "id" | "integrationId">;
 /** Stores the body of a delivery whose row refers to it. */
 export function storeBody(turn: Turn, { integrationId, id }: Place, bytes: Uint8Array): DeliveryBody {
   const { partition } = turn.self;
-  const isShared = bytes.length >= MIN_SHARED_BYTES;
-  if (!isShared) deliveryBodies.put(turn, partition, [integrationId, id], bytes);
-  return { digest: isShared ? storeBlob(turn, partition, bytes) : null, bytes: bytes.length };
+  const { length } = bytes;
+  if (length <= MAX_IN_ROW_BYTES) return { digest: null, bytes: length, content: bytes };
+  if (length >= MIN_SHARED_BYTES) return { digest: storeBlob(turn, partition, bytes), bytes: length };
+  deliveryBodies.put(turn, partition, [integrationId, id], bytes);
+  return { digest: null, bytes: length };
 }
 
 /** The body of a delivery; undefined once it was dropped. */
@@ -31,6 +35,7 @@ export function findBody(
   { id, integrationId, body }: Place & Pick<DeliveryRow, "body">,
 ): Uint8Array | undefined {
   if (body === null) return undefined;
+  if (body.content !== undefined) return body.content;
   if (body.digest !== null) return findBlob(reading, workspaceId, body.digest);
   return deliveryBodies.get(reading, workspaceId, integrationId, id);
 }
@@ -44,7 +49,8 @@ export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): D
   return { digest: storeBlob(turn, partition, bytes), bytes: bytes.length };
 }
 
-/** Removes a body that is not stored under its digest, with the row that refers to it. */
+/** Removes the row of a body that has one of its own, with the row that refers to it. */
 export function removeOwnBody(turn: Turn, { id, integrationId, body }: Place & Pick<DeliveryRow, "body">): void {
-  if (body?.digest === null) deliveryBodies.remove(turn, turn.self.partition, integrationId, id);
+  if (body?.digest === null && body.content === undefined)
+    deliveryBodies.remove(turn, turn.self.partition, integrationId, id);
 }

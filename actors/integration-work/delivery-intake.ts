@@ -26,6 +26,8 @@ export interface IntakeContext {
   readonly periods: readonly RedeliveryPeriod[];
   /** How many came of late; absent before the first. */
   readonly arrivals?: Arrivals;
+  /** The period of keys before which none are stored; null or absent where some may be. See `delivery-key.table.ts`. */
+  readonly keysFrom?: number | null;
 }
 
 /** The deliveries that came within {@link RUSH_MS}, and until when there is a rush; times in milliseconds since 1970. */
@@ -54,8 +56,11 @@ const PLACES_IN_A_RUSH = 1;
 const RUSH_COUNT = 16;
 const RUSH_MS = 250;
 const RUSH_LASTS_MS = 100;
-/** With so many in the queue a rush is none: a stream without end would fill it. */
-const MAX_QUEUED_IN_A_RUSH = 2_000;
+/**
+ * With so many in the queue a rush is none: a stream without end would fill it. Until then senders come first: a place
+ * works some hundreds a second meanwhile.
+ */
+export const MAX_QUEUED_IN_A_RUSH = 8_000;
 /** Deliveries of an integration that are not over, and the bytes of their bodies, from which on no more are taken. */
 export const MAX_BACKLOG = 10_000;
 /** Bytes of bodies that are stored for an integration. */

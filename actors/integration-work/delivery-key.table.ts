@@ -1,5 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
-import type { Reading } from "../../storage/store.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 
 /** How long a delivery's key is remembered, in milliseconds: senders repeat a delivery for days. */
@@ -15,32 +14,35 @@ export const deliveryKeys = table<TakenKey>("delivery-key");
 
 /** The keys of an integration that were taken within {@link KEY_MS} before a turn. */
 export class TakenKeys {
-  readonly #reading: Reading;
-  readonly #workspaceId: string;
-  readonly #integrationId: string;
-  readonly #nowMs: number;
+  /** The period of the turn, once none is stored of those before it; null as long as some are. */
+  readonly from: number | null;
+  readonly #turn: TurnReading;
   /** The periods that may have some. */
   readonly #periods: readonly number[];
 
-  constructor(reading: Reading, workspaceId: string, integrationId: string, nowMs: number) {
-    this.#reading = reading;
-    this.#workspaceId = workspaceId;
-    this.#integrationId = integrationId;
-    this.#nowMs = nowMs;
-    const period = toPeriod(nowMs);
-    const [first] = deliveryKeys.entries(reading, workspaceId, [integrationId], { limit: 1 });
-    // A key of the period before is looked up only where there is one at all.
-    this.#periods = first === undefined || Number(first.key.at(-2)) >= period ? [period] : [period, period - 1];
+  /** `knownFrom` is what an earlier turn found out: keys are stored under their own period, so it stays true. */
+  constructor(turn: TurnReading, knownFrom: number | null) {
+    const period = toPeriod(turn.now);
+    this.#turn = turn;
+    this.from = knownFrom === period || !hasKeysBefore(turn, period) ? period : null;
+    this.#periods = this.from === null ? [period, period - 1] : [period];
   }
 
   /** The last delivery that was taken under this key; undefined for none. */
   find(key: string): string | undefined {
+    const { self, now } = this.#turn;
     for (const period of this.#periods) {
-      const taken = deliveryKeys.get(this.#reading, this.#workspaceId, this.#integrationId, period, key);
-      if (taken !== undefined) return taken.atMs > this.#nowMs - KEY_MS ? taken.deliveryId : undefined;
+      const taken = deliveryKeys.get(this.#turn, self.partition, self.id, period, key);
+      if (taken !== undefined) return taken.atMs > now - KEY_MS ? taken.deliveryId : undefined;
     }
     return undefined;
   }
+}
+
+function hasKeysBefore(turn: TurnReading, period: number): boolean {
+  const { partition, id } = turn.self;
+  const [first] = deliveryKeys.entries(turn, partition, [id], { limit: 1 });
+  return first !== undefined && Number(first.key.at(-2)) < period;
 }
 
 export function recordKey(turn: Turn, integrationId: string, key: string, deliveryId: string): void {

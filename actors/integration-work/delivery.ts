@@ -24,9 +24,12 @@ export interface DeliveryEntry {
 
 /** A body that is stored. */
 export interface DeliveryBody {
-  /** SHA-256, hex, of one that is stored once for its workspace; null for one that is stored beside its delivery. */
+  /** SHA-256, hex, of one that is stored once for its workspace; null for one that is its delivery's alone. */
   readonly digest: string | null;
+  /** Its length. */
   readonly bytes: number;
+  /** A short one itself; absent where it is stored elsewhere. */
+  readonly content?: Uint8Array;
 }
 
 export interface DeliveryRow {

@@ -20,8 +20,8 @@ const crowded: Refusal = {
 
 /** Takes deliveries in the order they came: each as if those before it had been taken alone. */
 export function takeAll({ turn, deliveries: all }: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
-  const context = withArrivals(before, all.length, turn.now);
-  const keys = new TakenKeys(turn, turn.self.partition, turn.self.id, turn.now);
+  const keys = new TakenKeys(turn, before.keysFrom ?? null);
+  const context = { ...withArrivals(before, all.length, turn.now), keysFrom: keys.from };
   const places = countPlaces(context, turn.now);
   const ids: string[] = [];
   let bytes = 0;

@@ -6,6 +6,7 @@ import { findResource, findResourceAt, type ResourceRow } from "../resources/res
 import { locate } from "../resources/resource-location.table.js";
 import { type Sealer, sha256Hex } from "../sealer.js";
 import type { SecretFields } from "../workspaces/secret.kind.js";
+import { readHeader } from "./header-read.js";
 import { type ReceivedDelivery, toKeptHeaders } from "./received-delivery.js";
 import { isVerified } from "./verify-delivery.js";
 
@@ -87,10 +88,14 @@ const MAX_KEY = 255;
 /** What identifies a delivery that is sent again; null where nothing does. */
 export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
   if (delivery === null) return null;
-  const outcome = evaluateText(delivery, received.namesFor(delivery));
-  const key = "error" in outcome ? "" : toText(outcome.value);
+  const key = readHeader(delivery, received.headers) ?? evaluateKey(delivery, received);
   if (key === "") return null;
   return key.length <= MAX_KEY && !key.includes("\0") ? key : `sha256:${sha256Hex(key)}`;
+}
+
+function evaluateKey(field: string, received: ReceivedDelivery): string {
+  const outcome = evaluateText(field, received.namesFor(field));
+  return "error" in outcome ? "" : toText(outcome.value);
 }
 
 /** The headers of a delivery that are stored. */

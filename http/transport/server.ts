@@ -296,7 +296,7 @@ function handleRequest(
   if (isRefusal(caller)) return caller;
   const barred = route.admits?.({ caller, params }) ?? null;
   if (barred !== null) return barred;
-  const body = route.body === undefined ? NO_BODY : parseBy(route.body, read.json === undefined ? {} : read.json);
+  const body = readBody(route, read.json);
   if ("errors" in body) return { refused: "invalid", errors: body.errors };
   const query = readQuery(route, incoming.query);
   if ("refused" in query) return query;
@@ -313,6 +313,12 @@ function handleRequest(
     unused: closeUnsent,
   });
   return finish(options, entry, inTime, request.pause);
+}
+
+/** The body as the route's schema has it. Raw bytes are what they are. */
+function readBody({ body, rawBodyBytes }: Route, json: unknown): ReturnType<typeof parseBy> {
+  if (body === undefined) return NO_BODY;
+  return rawBodyBytes === undefined ? parseBy(body, json === undefined ? {} : json) : { data: json };
 }
 
 /** Waits for a handler's outcome and for a turn to write it. */

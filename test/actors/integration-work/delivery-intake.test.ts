@@ -1,7 +1,12 @@
 import t from "tap";
 import { deliveryIntakeRef } from "../../../actors/integration-work/delivery.messages.js";
 import { deliveries } from "../../../actors/integration-work/delivery.table.js";
-import { emptyIntake, type IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
+import { findBody } from "../../../actors/integration-work/delivery-body.table.js";
+import {
+  emptyIntake,
+  type IntakeContext,
+  MAX_QUEUED_IN_A_RUSH,
+} from "../../../actors/integration-work/delivery-intake.js";
 import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-intake.machine.js";
 import { queuedDeliveries } from "../../../actors/integration-work/delivery-intake.table.js";
 import { newDelivery, onLookedUp, onRaised, onWatched } from "../../../actors/integration-work/delivery-progress.js";
@@ -88,7 +93,7 @@ t.test("in a rush one has a place, in order, until it is over or too many wait",
   t.same(working(), ids.slice(7, 8));
   end(ids[7] ?? "");
   t.same(working(), ids.slice(8, 9), "the next one has the only place");
-  actor.restore("taking", { ...actor.context<IntakeContext>(), queued: 2_001 });
+  actor.restore("taking", { ...actor.context<IntakeContext>(), queued: MAX_QUEUED_IN_A_RUSH });
   end(ids[8] ?? "");
   t.same(working(), ids.slice(9, 17), "too many wait");
   actor.restore("taking", { ...actor.context<IntakeContext>(), queued: 23 });
@@ -176,6 +181,70 @@ t.test("a key is taken once in seven days, and again after a failure", async (t)
   end(second, "failed");
   t.match(take("a").answer, { isRepeated: false });
   t.equal(take("b").answer !== undefined, true);
+});
+
+t.test("a key of the week before counts, whatever the clock was put to", async (t) => {
+  const { actor, take, id } = intake();
+  const hourMs = DAY_MS / 24;
+  const nextWeekMs = Math.ceil(actor.now / (7 * DAY_MS)) * 7 * DAY_MS;
+  actor.now = nextWeekMs + hourMs;
+  const late = id(take("late"));
+  actor.now = nextWeekMs - hourMs;
+  const [first, second] = [id(take("a")), id(take("b"))];
+  t.match(take("a").answer, { id: first, isRepeated: true });
+  actor.now = nextWeekMs + 2 * hourMs;
+  t.match(take("a").answer, { id: first, isRepeated: true }, "of the period before");
+  t.match(take("b").answer, { id: second, isRepeated: true });
+  t.match(take("late").answer, { id: late, isRepeated: true });
+  t.match(take("c").answer, { isRepeated: false });
+});
+
+t.test("a body is in its row, beside it or shared by its length, is found again, and goes with its row", async (t) => {
+  for (const [bytes, place] of [
+    [0, "row"],
+    [4_096, "row"],
+    [4_097, "beside"],
+    [65_535, "beside"],
+    [65_536, "shared"],
+  ] as const) {
+    const { take, id, end, stored, rows, actor } = intake();
+    const first = id(take("a", bytes));
+    const [row] = stored();
+    if (row === undefined) throw new Error("nothing was taken");
+    const beside = () => rows.range({ prefix: [WORKSPACE, "row", "delivery-body"] }).length;
+    t.equal(row.body?.bytes, bytes);
+    t.equal(row.body?.content !== undefined, place === "row", `${bytes} bytes`);
+    t.equal(row.body?.digest !== null, place === "shared");
+    t.equal(beside(), place === "beside" ? 1 : 0);
+    t.equal(findBody(rows, WORKSPACE, row)?.length, bytes);
+    end(first);
+    t.match(actor.take({ type: "delivery.redeliver", id: first } as never).answer, { replayed: false });
+    const again = stored()[1];
+    if (again === undefined) throw new Error("nothing was repeated");
+    t.same(findBody(rows, WORKSPACE, again), findBody(rows, WORKSPACE, row));
+    end(again.id);
+    actor.now += 31 * DAY_MS;
+    actor.take({ type: "woken", name: "sweep", dueMs: actor.now } as never);
+    t.same([stored().length, beside()], [0, 0]);
+  }
+});
+
+t.test("the body of a delivery of an earlier release stands beside it, however short", async (t) => {
+  const { take, id, end, stored, rows, actor } = intake();
+  const first = id(take("a", 100));
+  const [row] = stored();
+  if (row?.body?.content === undefined) throw new Error("the body is not in its row");
+  const { content, ...body } = row.body;
+  deliveries.put(rows, WORKSPACE, row, { ...row, body });
+  rows.put([WORKSPACE, "row", "delivery-body", INTEGRATION, first], content);
+  t.same(findBody(rows, WORKSPACE, { ...row, body }), content);
+  end(first);
+  actor.take({ type: "delivery.redeliver", id: first } as never);
+  t.same(stored()[1]?.body?.content, content);
+  actor.now += 31 * DAY_MS;
+  end(stored()[1]?.id ?? "");
+  actor.take({ type: "woken", name: "sweep", dueMs: actor.now } as never);
+  t.same([stored().length, rows.range({ prefix: [WORKSPACE, "row", "delivery-body"] }).length], [0, 0]);
 });
 
 t.test("beyond the most that may wait a delivery is refused for a while, and one that is known is not", async (t) => {
