@@ -1,7 +1,7 @@
 import type { Caller } from "../../actors/caller.js";
 import type { Scheduler } from "../../runtime/clock.js";
-import { Queue } from "../../runtime/queue.js";
 import { sourceOf } from "./client-address.js";
+import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
 /** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
 const SHARED_SLICE_MS = 0.1;
@@ -14,11 +14,10 @@ const MAX_TURNS = 16;
 /** The same while several parties are about: more seldom fit into the slice, and each that does not is planned in vain. */
 const MAX_SHARED_TURNS = 4;
 
-/** Requests of a party that have begun and wait, from which on others of its own hardly begin. */
-const MANY_BEGUN = 4;
-/** Turns of begun requests to one that begins: with less than {@link MANY_BEGUN}, and with as many. */
-const BEGINS_AFTER = 1;
-const BEGINS_RARELY_AFTER = 63;
+/** Most parties that go ahead of what waits in a slice, each once. */
+const MAX_AHEAD = 4;
+/** Most parties that wait when one goes ahead: it is compared with each. */
+const MAX_COMPARED = 16;
 
 /** Most requests of a party that wait to begin. */
 const MAX_WAITING = 1_000;
@@ -26,14 +25,11 @@ const MAX_WAITING = 1_000;
 /** Parties whose last turn is remembered; one that is forgotten goes first. */
 const MAX_REMEMBERED = 1_000;
 
-/**
- * What came of waiting to begin: the turn, or none. `gone`: nobody waits for the answer any more. `late`: it waited
- * for too long.
- */
-export type Begin = "turn" | "gone" | "late";
-
 export interface FairTurnsOptions {
+  /** Has turns that were waited for begin, in line with other work. */
   readonly scheduler: Scheduler;
+  /** The event loop, which reads input between two rounds: slices end in each, whatever other work is in line. */
+  readonly loop: Scheduler;
   /** Milliseconds from any fixed point; never goes backwards. */
   readonly elapsedMs: () => number;
   /** Milliseconds that the event loop has waited for input, in all. When it waits, it has read all there is. */
@@ -43,7 +39,10 @@ export interface FairTurnsOptions {
 /**
  * Shares the event loop between parties, so that however much one asks for, another waits for little of it.
  *
- * 1. Work that nobody waits before, with time left, begins at once.
+ * 1. Work that nobody waits before, with time left, begins at once. Whatever the slice took, so does work of a party that
+ *    has nothing waiting, while others are about: it goes ahead of all who have several waiting, and of who has one unless
+ *    that party's last turn is longer ago. In a slice each does so once, and {@link MAX_AHEAD} in all. So who asks for one
+ *    thing at a time does not wait for who asks for more.
  * 2. Of the parties that wait, the one whose last turn is longest ago has the next. Of its own work, few requests are
  *    under way at once, so that what they hold is soon garbage: see {@link OwnWork}.
  * 3. Between two reads of input there are at most {@link MAX_TURNS} turns that were waited for, or
@@ -57,6 +56,7 @@ export interface FairTurnsOptions {
  */
 export class FairTurns {
   readonly #scheduler: Scheduler;
+  readonly #loop: Scheduler;
   readonly #elapsedMs: () => number;
   readonly #idleMs: () => number;
   /** By party, none of them empty. */
@@ -75,12 +75,15 @@ export class FairTurns {
   #isEnding = false;
   /** Turns that were waited for and given in it. */
   #given = 0;
+  /** Who went ahead of what waited in it. */
+  #ahead: string[] = [];
   /** Who had the last turn, and until when others are taken to be about. */
   #latest: string | null = null;
   #sharedUntilMs = 0;
 
-  constructor({ scheduler, elapsedMs, idleMs }: FairTurnsOptions) {
+  constructor({ scheduler, loop, elapsedMs, idleMs }: FairTurnsOptions) {
     this.#scheduler = scheduler;
+    this.#loop = loop;
     this.#elapsedMs = elapsedMs;
     this.#idleMs = idleMs;
   }
@@ -119,8 +122,24 @@ export class FairTurns {
   }
 
   #mayRun(party: string): boolean {
-    if (this.#length > 0 || !this.#hasTime()) return false;
+    const hasTime = this.#hasTime();
+    if (this.#length > 0 || !hasTime) {
+      if (!this.#mayGoAhead(party)) return false;
+      this.#ahead.push(party);
+    }
     this.#hadTurn(party);
+    return true;
+  }
+
+  #mayGoAhead(party: string): boolean {
+    // A party alone has nobody to go ahead of.
+    if (party === this.#latest && !this.isShared) return false;
+    if (this.#ahead.length === MAX_AHEAD || this.#ahead.includes(party)) return false;
+    if (this.#waiting.has(party) || this.#waiting.size > MAX_COMPARED) return false;
+    const lastTurn = this.#lastTurns.get(party) ?? 0;
+    for (const [other, { length }] of this.#waiting) {
+      if (length === 1 && (this.#lastTurns.get(other) ?? 0) <= lastTurn) return false;
+    }
     return true;
   }
 
@@ -166,7 +185,7 @@ export class FairTurns {
     const nowMs = this.#elapsedMs();
     this.#length -= own.dropUnwanted(nowMs);
     const isGiven = own.give(nowMs);
-    if (own.isEmpty) this.#waiting.delete(next);
+    if (own.length === 0) this.#waiting.delete(next);
     if (!isGiven) return;
     this.#hadTurn(next);
     this.#given += 1;
@@ -203,13 +222,14 @@ export class FairTurns {
   #beginSlice(): void {
     this.#begunMs = this.#elapsedMs();
     this.#given = 0;
+    if (this.#ahead.length > 0) this.#ahead = [];
   }
 
   /** A slice begins while input is read; what is deferred then still belongs to it. */
   #planEnd(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    this.#scheduler.defer(() => this.#scheduler.defer(() => this.#endSlice()));
+    this.#loop.defer(() => this.#loop.defer(() => this.#endSlice()));
   }
 
   /** While somebody waits, the next slice begins at once. */
@@ -219,76 +239,8 @@ export class FairTurns {
       this.#isEnding = false;
     } else {
       this.#beginSlice();
-      this.#scheduler.defer(() => this.#endSlice());
+      this.#loop.defer(() => this.#endSlice());
     }
-  }
-}
-
-/** Whoever waits for an answer, and may leave. */
-interface Leaving {
-  readonly isGone: boolean;
-}
-
-/** A request that waits to begin. */
-interface Fresh {
-  readonly begin: (how: Begin) => void;
-  readonly client: Leaving;
-  readonly latestMs: number;
-}
-
-function beginOf({ client, latestMs }: Fresh, nowMs: number): Begin {
-  if (client.isGone) return "gone";
-  return latestMs <= nowMs ? "late" : "turn";
-}
-
-/** Requests without a turn to take that are dropped at once: each still has to be counted. */
-const MAX_DROPPED = 100;
-
-/**
- * What waits of one party: requests that begin, and those that have begun, each in the order they came. Begun ones go
- * before when there are many, but never always: a few that take long do not hold up the others for long.
- */
-class OwnWork {
-  readonly fresh = new Queue<Fresh>();
-  readonly begun = new Queue<() => void>();
-  /** Turns of begun requests since one began. */
-  #sinceBegin = 0;
-
-  get isEmpty(): boolean {
-    return this.fresh.length + this.begun.length === 0;
-  }
-
-  /** Gives the next of them its turn; false when none waits. */
-  give(nowMs: number): boolean {
-    const after = this.begun.length < MANY_BEGUN ? BEGINS_AFTER : BEGINS_RARELY_AFTER;
-    const begins = this.fresh.length > 0 && (this.begun.length === 0 || this.#sinceBegin >= after);
-    this.#sinceBegin = begins ? 0 : this.#sinceBegin + 1;
-    if (begins) {
-      const fresh = this.fresh.take();
-      fresh?.begin(beginOf(fresh, nowMs));
-      return fresh !== undefined;
-    }
-    const goOn = this.begun.take();
-    goOn?.();
-    return goOn !== undefined;
-  }
-
-  /** Lets go of those at the front that need no turn at `nowMs`; returns how many. */
-  dropUnwanted(nowMs: number): number {
-    for (let dropped = 0; dropped < MAX_DROPPED; dropped++) {
-      const first = this.fresh.first();
-      const begin = first === undefined ? "turn" : beginOf(first, nowMs);
-      if (begin === "turn") return dropped;
-      this.fresh.take()?.begin(begin);
-    }
-    return MAX_DROPPED;
-  }
-
-  /** Lets go of all whose clients have gone away; returns how many. */
-  dropGone(): number {
-    const gone = this.fresh.removeWhere(({ client }) => client.isGone);
-    for (const { begin } of gone) begin("gone");
-    return gone.length;
   }
 }
 

@@ -69,7 +69,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const roundMs = () => (turns.isShared ? SHARED_ROUND_MS : ROUND_MS);
   const loop = options.scheduler ?? createEventLoopScheduler();
   const scheduler = new LoopRounds({ loop, elapsedMs, roundMs });
-  const turns: FairTurns = new FairTurns({ scheduler, elapsedMs, idleMs });
+  const turns: FairTurns = new FairTurns({ scheduler, loop, elapsedMs, idleMs });
   const runtime = await openRuntime(parts, scheduler, turns);
   onOpen(() => runtime.stop());
   await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });

@@ -59,7 +59,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
     ),
     openSockets: new OpenSockets(0),
     bodies,
-    turns: new FairTurns({ scheduler, elapsedMs: () => elapsedMs++, idleMs: () => 0 }),
+    turns: new FairTurns({ scheduler, loop: scheduler, elapsedMs: () => elapsedMs++, idleMs: () => 0 }),
     newRequestId: () => `req_${++requests}`,
     seconds: () => 0,
     served: (each) => void served.push(each),

@@ -3,11 +3,11 @@ import { FairTurns, partyOf } from "../../../http/limits/fair-turns.js";
 import { DrivenScheduler } from "../../support/driven-scheduler.js";
 
 /** Turns whose work takes `costMs` each, and which party had each; at first a party is alone. */
-function arrange(costMs: number) {
+function arrange(costMs: number, loop?: DrivenScheduler) {
   const scheduler = new DrivenScheduler();
   let nowMs = 100_000;
   let idledMs = 0;
-  const turns = new FairTurns({ scheduler, elapsedMs: () => nowMs, idleMs: () => idledMs });
+  const turns = new FairTurns({ scheduler, loop: loop ?? scheduler, elapsedMs: () => nowMs, idleMs: () => idledMs });
   const had: string[] = [];
   const work = (party: string): void => {
     had.push(party);
@@ -73,6 +73,57 @@ t.test("the party whose last turn is longest ago has the next, whoever asks for 
   t.same(had, ["flood", "a", "b", "flood", "a"]);
   while (!scheduler.isIdle) await scheduler.turn();
   t.equal(had.length, 103, "nobody is left out");
+});
+
+t.test("who asks for one thing at a time goes ahead of a flood, whatever the slice took", async (t) => {
+  const { had, enter, scheduler } = arrange(3);
+  for (let count = 0; count < 100; count++) enter("flood");
+  for (let round = 0; round < 20; round++) {
+    enter("quiet");
+    t.equal(had.at(-1), "quiet", "at once");
+    await scheduler.turn();
+    await scheduler.turn();
+  }
+  const floods = had.filter((party) => party === "flood").length;
+  t.ok(floods >= 20, `${floods} turns of the flood meanwhile`);
+  while (!scheduler.isIdle) await scheduler.turn();
+});
+
+t.test("each goes ahead once in a slice, and few do in all", async (t) => {
+  const { had, enter, scheduler } = arrange(3);
+  for (let count = 0; count < 10; count++) enter("flood");
+  for (const party of ["a", "a", "b", "c", "d", "e", "f"]) enter(party);
+  t.same(had, ["flood", "a", "b", "c", "d"]);
+  while (!scheduler.isIdle) await scheduler.turn();
+  t.equal(had.length, 17);
+});
+
+t.test("nobody goes ahead of a party with one request that has waited longer", async (t) => {
+  const { had, enter, scheduler } = arrange(3);
+  for (let count = 0; count < 10; count++) enter("flood");
+  for (const party of ["a", "a", "b", "b"]) enter(party);
+  await scheduler.turn();
+  await scheduler.turn();
+  t.same(had.splice(0), ["flood", "a", "b", "flood", "a"], "b waits, in a slice that is new");
+  enter("a");
+  t.same(had, []);
+  await scheduler.turn();
+  t.same(had, ["b"]);
+  while (!scheduler.isIdle) await scheduler.turn();
+});
+
+t.test("slices end in each round of the loop, though other work is in line before turns", async (t) => {
+  const loop = new DrivenScheduler();
+  const { had, enter, scheduler } = arrange(3, loop);
+  for (let count = 0; count < 10; count++) enter("flood");
+  for (let round = 0; round < 5; round++) {
+    had.length = 0;
+    for (const party of ["a", "b", "c", "d"]) enter(party);
+    t.same(had, ["a", "b", "c", "d"]);
+    await loop.turn();
+    await loop.turn();
+  }
+  while (!scheduler.isIdle || !loop.isIdle) await Promise.all([scheduler.turn(), loop.turn()]);
 });
 
 t.test("input is read after each slice, and after a few turns that take no time themselves", async (t) => {
@@ -177,6 +228,7 @@ t.test("what waited for something else goes on at once when nobody waits, and el
   const { turns, had, enter, work, scheduler } = arrange(0.2);
   t.equal(turns.goOn("a"), null);
   for (let count = 0; count < 30; count++) enter("flood");
+  t.equal(turns.goOn("a"), null, "ahead of the flood, once");
   const later = turns.goOn("a");
   void later?.then(() => work("a"));
   const before = had.length;
@@ -253,7 +305,7 @@ t.test("a party has so many requests waiting and no more; those that left make r
   ask("first");
   for (let count = 1; count < 1_000; count++) ask("left", leaving);
   t.equal(ask("too many"), "crowded");
-  t.type(world.turns.enter("b", { isGone: false }, 1_000), Promise, "another party waits as before");
+  t.equal(world.turns.enter("b", { isGone: false }, 1_000), null, "another party goes ahead as before");
   leaving.isGone = true;
   t.type(ask("last"), Promise);
   await runOut();
