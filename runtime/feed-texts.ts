@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { estimateWeight } from "./weight.js";
 
 /** Longest text in a change feed, in bytes of UTF-8. */
 export const MAX_FEED_TEXT_BYTES = 2_048;
@@ -16,9 +15,19 @@ export function toFeedText(text: string): string | TextReference {
   return length <= MAX_FEED_TEXT_BYTES ? text : { digest: createHash("sha256").update(text).digest("hex"), length };
 }
 
+/** Most bytes of a UTF-16 unit in UTF-8. */
+const UNIT_BYTES = 3;
+
 /** The data of an entry with references in place of its long texts, at any depth. */
 export function withFeedTexts(data: unknown): unknown {
-  return estimateWeight(data, MAX_FEED_TEXT_BYTES / 3) <= MAX_FEED_TEXT_BYTES / 3 ? data : replaceTexts(data);
+  return mayHoldLongText(data) ? replaceTexts(data) : data;
+}
+
+function mayHoldLongText(value: unknown): boolean {
+  if (typeof value === "string") return value.length > MAX_FEED_TEXT_BYTES / UNIT_BYTES;
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return false;
+  for (const name in value) if (mayHoldLongText(value[name as keyof typeof value])) return true;
+  return false;
 }
 
 function replaceTexts(value: unknown): unknown {

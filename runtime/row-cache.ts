@@ -2,10 +2,10 @@ import { rowSpace } from "../storage/keys.js";
 import type { Change, Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 import type { CoveringReading } from "./covered-reading.js";
 import { freeze } from "./freeze.js";
-import { getOrCreateMap, keyName, type Overlay } from "./overlay.js";
+import { getOrCreateMap, keyName, Overlay } from "./overlay.js";
 import type { PictureReading, ReadPicture } from "./read-picture.js";
 import { ReadPictures } from "./read-pictures.js";
-import type { RowMemory } from "./row-memory.js";
+import type { Origin, RowMemory } from "./row-memory.js";
 import { estimateWeight } from "./weight.js";
 
 /** Most cached rows; beyond it, the oldest one of the same table, partition and group is dropped. */
@@ -17,16 +17,19 @@ const MAX_CACHED_WEIGHT = 16_384;
 /** Heavier ranges are not cached, and those of one table and partition are no heavier together; beyond it, all go. */
 const MAX_RANGE_WEIGHT = 65_536;
 const MAX_RANGES_WEIGHT = 1_048_576;
+/** A batch of more rows is not held; see {@link RowCache}. */
+const MAX_WRITTEN_ROWS = 2_048;
 /** Most partitions, and groups, whose version is known by itself; beyond it, all get the same new one. */
 const MAX_VERSIONS = 8_192;
 
 /**
  * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when
- * batches begin and are durable.
+ * batches begin and are durable. The rows of the last batch are held too, of any table: whoever waited for it reads them
+ * next, and so do the turns that go on from it.
  *
  * 1. It returns what the underlying reading returns. Keys of a batch being committed are read there, since they may or
  *    may not be durable yet.
- * 2. It caches a bounded number of rows and ranges, only of the tables it was given.
+ * 2. It caches a bounded number of rows and ranges, only of the tables it was given; besides those, what one batch wrote.
  * 3. What was made from such rows alone is as good as made anew while the partition's version stays the same.
  */
 export class RowCache implements PictureReading, CoveringReading, RowMemory {
@@ -44,6 +47,10 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   readonly #pictures: ReadPictures;
   readonly #freezes: boolean;
   #committing: Overlay | null = null;
+  /** The last durable batch, without its bodies. What it wrote is durable until another batch writes the same key. */
+  #written = new Overlay();
+  /** Another node wrote since the batch that is being committed began. */
+  #wroteElsewhere = false;
   /** By partition; those that are absent have `#baseVersion`. */
   readonly #versions = new Map<KeyPart | undefined, number>();
   #baseVersion = 0;
@@ -61,7 +68,10 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   }
 
   get<Value = unknown>(key: Key): Value | undefined {
-    if (!this.covers(key) || this.#committing?.get(key) !== undefined) return this.#durable.get<Value>(key);
+    if (key[1] !== rowSpace || this.#committing?.get(key) !== undefined) return this.#durable.get<Value>(key);
+    const written = this.#written.get(key);
+    if (written !== undefined) return written.op === "put" ? (written.value as Value) : undefined;
+    if (!this.covers(key)) return this.#durable.get<Value>(key);
     const group = groupOf(key);
     const name = nameIn(group, key);
     const held = this.#rows.get(key[2])?.get(key[0])?.get(group)?.get(name);
@@ -110,18 +120,28 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   /** Call when the commit of a batch begins. */
   committing(batch: Overlay): void {
     this.#committing = batch;
+    this.#wroteElsewhere = false;
     this.#pictures.committing(batch);
   }
 
   /** Call when that batch is durable. */
   flushed(): void {
+    const batch = this.#committing;
+    const isHeld = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;
+    this.#written = isHeld ? batch : new Overlay();
     this.#committing = null;
     this.#pictures.flushed();
   }
 
-  applied(changes: readonly Change[]): void {
+  applied(changes: readonly Change[], origin: Origin): void {
+    if (origin === "elsewhere") {
+      this.#written = new Overlay();
+      this.#wroteElsewhere = true;
+    }
     this.#pictures.applied(changes);
-    for (const { key } of changes) {
+    for (const change of changes) {
+      const { key } = change;
+      if (change.op === "put" && ArrayBuffer.isView(change.value)) this.#written.unset(change);
       if (!this.covers(key)) continue;
       this.#ranges.get(key[2])?.delete(key[0]);
       this.#drop(key);

@@ -92,9 +92,8 @@ export const pullRequestRetention = retain(pullRequests, {
 });
 
 /** The pull requests of a task, oldest first. */
-export function listTaskPullRequests(reading: Reading, workspaceId: string, taskId: string): PullRequestRow[] {
-  return pullRequests.all(reading, workspaceId, { taskId }).reverse();
-}
+export const listTaskPullRequests: (reading: Reading, workspaceId: string, taskId: string) => PullRequestRow[] =
+  pullRequests.under("task-pull-request");
 
 /** Those with this number: one of a task, or of people one for each team. */
 export function listByNumber(

@@ -21,9 +21,8 @@ export const approvals = indexedTable<ApprovalRow>("approval", {
 });
 
 /** The open approvals of a run, oldest first. */
-export function listOpenApprovals(reading: Reading, workspaceId: string, runId: string): ApprovalRow[] {
-  return approvals.all(reading, workspaceId, { runId, state: "open" }).reverse();
-}
+export const listOpenApprovals: (reading: Reading, workspaceId: string, runId: string) => ApprovalRow[] =
+  approvals.under("approval-open");
 
 /** Open approvals of a workspace that a person may answer, newest first; only those asked for before one, if it is given. */
 export function listApprovalsOf(

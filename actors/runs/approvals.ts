@@ -28,13 +28,16 @@ export const STOPPING = "The run is being stopped.";
  * Records the approval and notifies the owner. Dismisses it at once when there is nobody to ask, or when the run has as
  * many open approvals as it may.
  */
-export function askPermission(turn: Turn, context: RunContext, wish: PermissionWish, owner: RunOwner): void {
+export function askPermission(turn: Turn, before: RunContext, wish: PermissionWish, owner: RunOwner): RunContext {
+  const context: RunContext = { ...before, hasAsked: true };
   const { id: request, tool, inputs, reason } = wish;
   const { partition, id: runId } = turn.self;
   const open = listOpenApprovals(turn, partition, runId).filter(({ kind }) => kind === "permission");
   const refused = whyDismissed(context, owner, open.length);
-  if (refused !== null)
-    return sendAnswer(turn, context, request, { verdict: "dismissed", edited: null, note: refused });
+  if (refused !== null) {
+    sendAnswer(turn, context, request, { verdict: "dismissed", edited: null, note: refused });
+    return context;
+  }
   approvals.insert(turn, partition, {
     ...{ id: turn.newId("apr"), runId, kind: "permission", request, tool, inputs, reason },
     ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
@@ -42,6 +45,7 @@ export function askPermission(turn: Turn, context: RunContext, wish: PermissionW
     askedAt: new Date(turn.now).toISOString(),
   });
   notifyOwner(turn, owner);
+  return context;
 }
 
 function whyDismissed({ stopping }: RunContext, { hasApprovals }: RunOwner, open: number): string | null {
@@ -95,12 +99,13 @@ function recordRefusal(turn: Turn, { tool }: ApprovalRow): void {
 }
 
 /** Closes the open approvals because the run is stopping. */
-export function closeApprovalsOnStop(turn: Turn, owner: RunOwner): void {
-  if (closeApprovals(turn, STOPPING) > 0) notifyOwner(turn, owner);
+export function closeApprovalsOnStop(turn: Turn, context: RunContext, owner: RunOwner): void {
+  if (closeApprovals(turn, context, STOPPING) > 0) notifyOwner(turn, owner);
 }
 
 /** Closes the open approvals, which nobody waits for any more; returns how many there were. */
-export function closeApprovals(turn: Turn, note: string): number {
+export function closeApprovals(turn: Turn, { hasAsked }: RunContext, note: string): number {
+  if (hasAsked === false) return 0;
   const { partition, id } = turn.self;
   const open = listOpenApprovals(turn, partition, id);
   const answeredAt = new Date(turn.now).toISOString();

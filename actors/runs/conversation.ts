@@ -89,6 +89,7 @@ export function recordDelivered(turn: Turn, { said }: RunContext, n: number): vo
  * abandoned run these are the latest of all its messages, since the next agent has received none of them.
  */
 export function carryUndelivered(turn: Turn, { said }: RunContext, { id, outcome, unheard = 0 }: RunRow): void {
+  if (said === 0) return;
   const workspaceId = turn.self.partition;
   const first = outcome === "abandoned" ? Math.max(0, said - MAX_UNDELIVERED) : said - unheard;
   for (const { key, value } of runMessages.entries(turn, workspaceId, [id], { after: [id, first] })) {

@@ -55,8 +55,8 @@ function recordReport(
 /** The agent is done, and what it changed is pushed before the run ends. Its claim goes on until then. */
 export function holdForPushes(turn: Turn, context: RunContext, { repositories, ...report }: EndHeld): RunContext {
   recordReport(turn, report);
-  closeApprovals(turn, "The run is over.");
-  endToolCalls(turn, { reason: "The run is over.", ended: true });
+  closeApprovals(turn, context, "The run is over.");
+  endToolCalls(turn, context, { reason: "The run is over.", ended: true });
   return holdEnd(turn, context, repositories);
 }
 
@@ -152,8 +152,8 @@ function finish(
   losePushes(turn, context);
   const before = getRunRow(turn);
   const row: RunRow = { ...before, state: "ended", outcome, reason, spent: boundMoney(before.spent), endedAt: at };
-  closeApprovals(turn, "The run is over.");
-  endToolCalls(turn, { reason: "The run is over.", ended: true });
+  closeApprovals(turn, context, "The run is over.");
+  endToolCalls(turn, context, { reason: "The run is over.", ended: true });
   turn.cancelWake("stop");
   runs.put(turn, turn.self.partition, before, row);
   recordRunFact(turn, row, outcome, owner);

@@ -34,6 +34,11 @@ export interface RunContext {
   readonly pushes: readonly PendingPush[];
   /** Repositories whose changes are pushed before it ends, and whose turn has not come. */
   readonly held: readonly string[];
+  /**
+   * Whether its agent has asked for leave or called a tool: before that it has neither approvals nor open calls. Absent in
+   * runs of earlier releases, which may have.
+   */
+  readonly hasAsked?: boolean;
 }
 
 /** What a pull request was asked. */

@@ -107,7 +107,7 @@ import { askToolCall, cancelToolCall, countToolCall, endToolCalls } from "./tool
 
 const begun: RunContext = {
   ...{ fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false },
-  ...{ pushes: [], held: [] },
+  ...{ pushes: [], held: [], hasAsked: false },
 };
 
 /** Transitions of every state after the start. */
@@ -188,10 +188,10 @@ const machine = setup({
       assertEvent(event, ["message.refused", "approval.refused"]);
       event.turn.reply(event.refusal);
     },
-    askPermission: ({ context, event }) => {
+    askPermission: assign(({ context, event }) => {
       assertEvent(event, "run.permission");
-      askPermission(event.turn, context, event, event.owner);
-    },
+      return askPermission(event.turn, context, event, event.owner);
+    }),
     answerApproval: ({ context, event }) => {
       assertEvent(event, "approval.answered");
       answerApproval(event, context, event.owner);
@@ -200,15 +200,15 @@ const machine = setup({
       assertEvent(event, "approval.repeated");
       event.turn.reply({ approval: event.approval, replayed: true });
     },
-    closeApprovalsOnStop: ({ event }) => {
+    closeApprovalsOnStop: ({ context, event }) => {
       assertEvent(event, "run.stop");
-      closeApprovalsOnStop(event.turn, event.owner);
+      closeApprovalsOnStop(event.turn, context, event.owner);
     },
-    withdrawToolCalls: ({ event }) => endToolCalls(event.turn, { reason: STOPPING, ended: false }),
-    askToolCall: ({ context, event }) => {
+    withdrawToolCalls: ({ context, event }) => endToolCalls(event.turn, context, { reason: STOPPING, ended: false }),
+    askToolCall: assign(({ context, event }) => {
       assertEvent(event, "run.tool-call");
-      askToolCall(event.turn, context, event);
-    },
+      return askToolCall(event.turn, context, event);
+    }),
     cancelToolCall: ({ event }) => {
       assertEvent(event, "run.tool-cancelled");
       cancelToolCall(event.turn, event);
@@ -361,6 +361,6 @@ export function runActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(runRef, {
     ...{ machine, classify: classifyRun(owners), version: 3 },
     // Before version 2 nobody could send messages to a run; before version 3 none of its changes were pushed.
-    migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
+    migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, { hasAsked: true }, context) }),
   });
 }

@@ -15,7 +15,8 @@ import { toolCallRef } from "./tool-call.messages.js";
  */
 
 /** Passes a call of the agent on. Refuses it at once while the run is stopping, or when too many are open. */
-export function askToolCall(turn: Turn, context: RunContext, asked: ToolCalled): void {
+export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): RunContext {
+  const context: RunContext = { ...before, hasAsked: true };
   const { partition, id: runId } = turn.self;
   const { id: askId, server, tool, inputs, fence } = asked;
   const { runnerId } = context;
@@ -23,14 +24,16 @@ export function askToolCall(turn: Turn, context: RunContext, asked: ToolCalled):
   const refused = whyRefused(context, open.length);
   if (refused !== null || runnerId === null) {
     const answer = { type: "run.tool-answered", runId, fence, id: askId, outcome: "refused", callId: null } as const;
-    return sendToRunner(turn, context, { ...answer, text: refused ?? "The run has no runner." });
+    sendToRunner(turn, context, { ...answer, text: refused ?? "The run has no runner." });
+    return context;
   }
   // Sent twice, it is the same call.
-  if (open.some(({ asks }) => asks.includes(askId))) return;
+  if (open.some(({ asks }) => asks.includes(askId))) return context;
   const callId = turn.newId("call");
   openCalls.put(turn, partition, [runId, callId], { asks: [askId], cancelled: [] });
   const ask = { type: "call.ask", runId, runnerId, fence, askId, server, tool, inputs } as const;
   turn.send(toolCallRef(partition, callId), ask);
+  return context;
 }
 
 function whyRefused({ stopping }: RunContext, open: number): string | null {
@@ -47,7 +50,12 @@ export function cancelToolCall(turn: Turn, { id: askId }: { readonly id: string 
 }
 
 /** Tells the open calls that the run has ended, or is told to stop. */
-export function endToolCalls(turn: Turn, over: { readonly reason: string; readonly ended: boolean }): void {
+export function endToolCalls(
+  turn: Turn,
+  { hasAsked }: RunContext,
+  over: { readonly reason: string; readonly ended: boolean },
+): void {
+  if (hasAsked === false) return;
   const { partition, id } = turn.self;
   for (const { callId } of listOpenCalls(turn, partition, id)) {
     turn.send(toolCallRef(partition, callId), { type: "call.run-over", ...over });

@@ -172,6 +172,20 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return rows;
   }
 
+  /**
+   * Reads the rows that an index holds under values of its first fields, in its order: without what a page weighs, for
+   * turns that look for few rows, and mostly find none.
+   */
+  under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
+    const found = this.#others.find(({ name }) => name === index);
+    if (found === undefined) throw new Error(`${this.name} has no index ${index}`);
+    const lookUp = this.#lookUpOf(found);
+    return (reading, partition, ...values) =>
+      reading
+        .range({ prefix: [partition, rowSpace, index, ...values] })
+        .flatMap(({ key }) => lookUp(reading, partition, key) ?? []);
+  }
+
   /** The digests of the bodies that each row refers to, row by row. */
   *referrals(reading: Reading, partition: string): Generator<readonly string[]> {
     for (const row of this.rows(reading, partition)) yield this.#onWrite.blobsOf(this.#listed(row));
@@ -213,18 +227,24 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
 
   #sourceOf(partition: string, plan: PagePlan, page: PageOptions<Row>): PageSource<Row> {
     const { index } = plan;
-    const places = this.#primary.by.map((field) => ROWS_BEGIN + index.by.indexOf(field));
-    const order = ROWS_BEGIN + index.by.length;
+    const lookUp = this.#lookUpOf(index);
     return {
       ...{ partition, plan, page, listed: this.#listed },
       range: (reading, range) =>
         index.holdsRow
           ? this.#form.range(reading, range).map(({ key, value }) => ({ key, row: value }))
           : reading.range(range).map(({ key }) => ({ key, row: undefined })),
-      lookUp: (reading, key) => {
-        const under = places.map((place) => key[place] ?? "");
-        return this.get(reading, partition, ...under, ...key.slice(order));
-      },
+      lookUp: (reading, key) => lookUp(reading, partition, key),
+    };
+  }
+
+  /** Finds the row of a key of an index. */
+  #lookUpOf({ by }: StoredIndex): (reading: Reading, partition: string, key: Key) => Row | undefined {
+    const places = this.#primary.by.map((field) => ROWS_BEGIN + by.indexOf(field));
+    const order = ROWS_BEGIN + by.length;
+    return (reading, partition, key) => {
+      const under = places.map((place) => key[place] ?? "");
+      return this.get(reading, partition, ...under, ...key.slice(order));
     };
   }
 

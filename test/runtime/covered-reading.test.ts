@@ -26,7 +26,7 @@ t.test(
     cache.committing(batchOf(put(line)));
     t.same(versions(), [null, before[1]], "it may be durable or not");
     cache.flushed();
-    cache.applied([put(line)]);
+    cache.applied([put(line)], "here");
     const after = versions();
     t.not(after[0], before[0]);
     t.equal(after[1], before[1]);
@@ -34,7 +34,7 @@ t.test(
     cache.committing(batchOf(task));
     t.same(versions(), after, "rows of other tables change nothing");
     cache.flushed();
-    cache.applied([task]);
+    cache.applied([task], "here");
     t.same(versions(), after);
     t.equal(coveredVersion(durable, "ws_1"), null, "another reading knows none");
   },
@@ -45,9 +45,9 @@ t.test("a group's version changes with its own rows alone", async (t) => {
   const versionOf = (group: string) => coveredVersion(cache, "ws_1", group);
   const thing = (partition: string, ...id: string[]) => put([partition, rowSpace, "things", ...id]);
   const before = versionOf("token");
-  cache.applied([thing("ws_1", "secret", "1"), thing("ws_2", "token", "1"), thing("ws_1", "token")]);
+  cache.applied([thing("ws_1", "secret", "1"), thing("ws_2", "token", "1"), thing("ws_1", "token")], "here");
   t.equal(versionOf("token"), before, "neither another group's, nor another partition's, nor a row in no group");
-  cache.applied([thing("ws_1", "token", "1")]);
+  cache.applied([thing("ws_1", "token", "1")], "here");
   t.not(versionOf("token"), before);
   cache.committing(batchOf(thing("ws_1", "token", "1")));
   t.equal(versionOf("token"), null);
@@ -55,11 +55,11 @@ t.test("a group's version changes with its own rows alone", async (t) => {
   const seen = new Set([before, versionOf("token")]);
   for (let n = 0; n < 20_000; n++) {
     if (n % 4_000 === 0) {
-      cache.applied([thing("ws_1", "token", "1")]);
+      cache.applied([thing("ws_1", "token", "1")], "here");
       t.notOk(seen.has(versionOf("token")), "however many groups there are, none gets a version back that it had");
       seen.add(versionOf("token"));
     }
-    cache.applied([thing("ws_1", `kind-${n}`, "1")]);
+    cache.applied([thing("ws_1", `kind-${n}`, "1")], "here");
   }
 });
 
@@ -68,11 +68,11 @@ t.test("however many partitions change, none gets a version back that it had", a
   const seen = new Set<number | null>();
   for (let n = 0; n < 20_000; n++) {
     if (n % 4_000 === 0) {
-      cache.applied([put(line)]);
+      cache.applied([put(line)], "here");
       t.notOk(seen.has(coveredVersion(cache, "ws_1")));
       seen.add(coveredVersion(cache, "ws_1"));
     }
-    cache.applied([put([`ws_${n + 2}`, rowSpace, "lines", "1"])]);
+    cache.applied([put([`ws_${n + 2}`, rowSpace, "lines", "1"])], "here");
   }
 });
 

@@ -64,6 +64,7 @@ const letters = ({ durable }: Harness) => durable.range({ prefix: [partition, de
 t.test("who asks for a turn that meets a damaged row is told so, and the actor goes on", async (t) => {
   const { harness, tell, damage } = await started();
   await tell({ type: "put", id: "a" });
+  await tell({ type: "add" }, "2");
   damage(thing);
   for (let n = 0; n < 30; n++) {
     await t.rejects(tell({ type: "read", id: "a" }), damaged);
@@ -77,6 +78,7 @@ t.test("who asks for a turn that meets a damaged row is told so, and the actor g
 t.test("a message whose turn meets a damaged row is set aside at once", async (t) => {
   const { harness, tell, send, damage } = await started();
   await tell({ type: "put", id: "a" });
+  await tell({ type: "add" }, "2");
   damage(thing);
   await send("1", { type: "read", id: "a" }, { type: "add" });
   t.equal(await tell({ type: "count" }), 2, "what comes after it is taken");

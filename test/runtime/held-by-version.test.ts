@@ -123,7 +123,7 @@ t.test("each reading finds what it sees, before a flush, during it and after it"
   t.equal(madeIn(seen), 2);
   turns.flushed();
   cache.flushed();
-  cache.applied([change]);
+  cache.applied([change], "here");
   t.same(seen(), { reads: ["new"], turns: ["new"] });
   t.equal(madeIn(seen), 0);
 });

@@ -64,7 +64,7 @@ async function opened(...changes: readonly Change[]) {
   };
   const end = (batch: readonly Change[]) => {
     reading.flushed();
-    reading.applied(batch);
+    reading.applied(batch, "here");
   };
   const commit = async (...batch: readonly Change[]) => {
     begin(batch);
@@ -156,7 +156,7 @@ t.test("a reading that is not of what is durable builds it each time", async (t)
   t.same(shown(reading, picture), { a: 1 });
   const view = store.view();
   await store.commit([count("a", 3)]);
-  reading.applied([count("a", 3)]);
+  reading.applied([count("a", 3)], "here");
   t.same(shown(view, picture), { a: 1 }, "over a view");
   t.same(shown(reading, picture), { a: 3 });
   t.equal(picture.builds, 3);

@@ -1,7 +1,8 @@
 import t from "tap";
+import { Overlay } from "../../runtime/overlay.js";
 import { RowCache } from "../../runtime/row-cache.js";
 import { rowSpace } from "../../storage/keys.js";
-import type { Key, Range, Reading } from "../../storage/store.js";
+import type { Change, Key, Range, Reading } from "../../storage/store.js";
 
 /** A cache over rows that all exist, and the keys that it read of them. */
 function arrange() {
@@ -41,7 +42,7 @@ t.test("the beginning of a range serves what asks for no more of it", async (t) 
   t.equal(read.length, 1);
   t.same([count(201), count(201), read.length], [201, 201, 2], "there may be more");
   t.same([count(301), count(), count(1_000), read.length], [300, 300, 300, 3], "these are all");
-  cache.applied([{ op: "remove", key: [...prefix, "1"] }]);
+  cache.applied([{ op: "remove", key: [...prefix, "1"] }], "here");
   t.same([count(10), read.length], [10, 4], "one of them changed");
 });
 
@@ -61,4 +62,52 @@ t.test("ranges have a bound in bytes, one by one and together", async (t) => {
   t.same(read, [], "and the latest");
   ask("ws_1", "small", 1);
   t.equal(read.length, 1);
+});
+
+/** A batch of these changes, durable or under way. */
+function commit(cache: RowCache, changes: readonly Change[], isUnderWay = false): void {
+  const batch = new Overlay();
+  for (const change of changes) batch.set(change);
+  cache.committing(batch);
+  if (isUnderWay) return;
+  cache.flushed();
+  cache.applied(changes, "here");
+}
+
+t.test("what the last batch wrote is read without the store, of any table", async (t) => {
+  const { cache, read } = arrange();
+  const task: Key = ["ws_1", rowSpace, "tasks", "1"];
+  const gone: Key = ["ws_1", rowSpace, "tasks", "2"];
+  const record: Key = ["ws_1", "cell", "task", "1"];
+  const body: Key = ["ws_1", rowSpace, "bodies", "1"];
+  const value = { state: "done" };
+  commit(cache, [
+    { op: "put", key: task, value },
+    { op: "remove", key: gone },
+    { op: "put", key: record, value },
+    { op: "put", key: body, value: Buffer.from("x") },
+  ]);
+  t.same([cache.get(task), cache.get(gone), read.length], [value, undefined, 0]);
+  cache.get(record);
+  cache.get(body);
+  t.same(read, [record, body], "records of actors and bodies are not held");
+});
+
+t.test("a row is held until another batch may have written it, or is durable", async (t) => {
+  const { cache, read } = arrange();
+  const task: Key = ["ws_1", rowSpace, "tasks", "1"];
+  const other: Key = ["ws_1", rowSpace, "tasks", "2"];
+  const put = (key: Key): Change => ({ op: "put", key, value: { id: "written" } });
+  const isHeld = (key: Key) => {
+    read.length = 0;
+    cache.get(key);
+    return read.length === 0;
+  };
+  commit(cache, [put(task), put(other)]);
+  commit(cache, [put(other)], true);
+  t.same([isHeld(task), isHeld(other)], [true, false], "a batch under way is durable or not");
+  cache.flushed();
+  t.same([isHeld(task), isHeld(other)], [false, true], "only the last batch is held");
+  cache.applied([put(other)], "elsewhere");
+  t.notOk(isHeld(other), "another node wrote it");
 });

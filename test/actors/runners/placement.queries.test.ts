@@ -79,7 +79,7 @@ async function countReads(count: number) {
     await store.commit([change]);
     later.push(list());
     reading.flushed();
-    reading.applied([change]);
+    reading.applied([change], "here");
     later.push(list());
   }
   return { first, later };

@@ -354,9 +354,9 @@ t.test("the end of a run in a closed workspace is reported to its task only", as
 
 t.test("a run stored by a release without messages continues, and accepts messages", async (t) => {
   const before = run(["start", "claim", "may start", "started"]);
-  const { said: _said, stopping: _stopping, ...context } = before.context<RunContext>();
+  const { said: _said, stopping: _stopping, hasAsked: _hasAsked, ...context } = before.context<RunContext>();
   const migrated = runActor.migrate?.({ value: "running", context }, 1);
-  t.same(migrated, { value: "running", context: before.context() });
+  t.same(migrated, { value: "running", context: { ...before.context<RunContext>(), hasAsked: true } });
 });
 
 t.test("a runner that is told to stop has a minute, counted from the first time; then the run is over", async (t) => {

@@ -91,6 +91,27 @@ t.test("after any writes, a page of any filter equals a search of all rows", asy
   );
 });
 
+t.test(
+  "after any writes, the rows under values of an index are those of a search of all rows, in its order",
+  async () => {
+    const ofTeam = parts.under("team-part");
+    const lost = parts.under("part-lost");
+    fc.assert(
+      fc.property(steps, (all) => {
+        const rows = memoryRows();
+        const oldestFirst = written(rows, all).reverse();
+        const ofFirst = oldestFirst.filter(({ teamId }) => teamId === "team_1");
+        assert.deepEqual(ofTeam(rows, workspaceId, "team_1"), ofFirst);
+        assert.deepEqual(
+          lost(rows, workspaceId, "team_1"),
+          ofFirst.filter(({ state }) => state === "lost"),
+        );
+      }),
+      { numRuns: 200 },
+    );
+  },
+);
+
 t.test("after any writes, the index entries are exactly those of the final rows", async () => {
   fc.assert(
     fc.property(steps, (all) => {
@@ -151,6 +172,7 @@ t.test("an index that does not identify its rows is refused", async (t) => {
   const declare = () =>
     indexedTable<Part>("p", { under: ["teamId"], order: ["id"], indexes: { "part-by-line": ["line"] } });
   t.throws(declare, /part-by-line does not lead/);
+  t.throws(() => parts.under("part-by-line"), /no index part-by-line/);
 });
 
 interface Placed {
