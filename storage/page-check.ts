@@ -3,26 +3,17 @@
  * wrong page. Values are not checked here: they have checksums.
  */
 import { readSync } from "node:fs";
+import { INTEGER_BYTES, PAGE_HEADER, PageEntries } from "./page-entries.js";
 
-/**
- * Layout of LMDB's pages as the lmdb package writes them (`MDB_page`, `MDB_meta`, `MDB_db`, `MDB_node`), in bytes.
- * Offsets stored in a page count from the end of its header (LMDB's `PAGEBASE`).
- */
-const PAGE_HEADER = 24;
-const PAGE = { number: 0, transaction: 8, flags: 18, lower: 20, upper: 22, overflowPages: 20 };
-const NODE_HEADER = 8;
-const NODE = { low: 0, high: 2, flags: 4, keySize: 6 };
+/** Where the header of a page says what (`MDB_page`), in bytes. Offsets in a page count from its end (`PAGEBASE`). */
+const PAGE = { number: 0, transaction: 8, flags: 18, overflowPages: 20 };
 const BRANCH = 0x01;
 const LEAF = 0x02;
 const OVERFLOW = 0x04;
 /** The flags above these are LMDB's notes while it writes. */
 const KINDS = 0x1fff;
-const BIG_DATA = 0x01;
 /** The number that stands for no page, as a double. */
 const NO_PAGE = 2 ** 64;
-const INTEGER_BYTES = 8;
-/** Longest key in bytes. */
-const MAX_KEY = 1978;
 
 /** What a file's newest meta page says. */
 export interface FileLayout {
@@ -94,14 +85,6 @@ interface Waiting {
   readonly before: Buffer | null;
 }
 
-interface Node {
-  readonly at: number;
-  readonly flags: number;
-  readonly key: Buffer;
-  /** Size of the data, or the page of a branch. */
-  readonly data: number;
-}
-
 /** A value, and the page that leads to it. */
 interface Found {
   readonly page: number;
@@ -119,6 +102,12 @@ interface Checked {
 class TreeCheck {
   /** The values of the free tree. */
   readonly values: Found[] = [];
+  /**
+   * The page of each level that is checked, or was last: those that wait below it have keys of it, and come before any
+   * other of its level.
+   */
+  readonly #levels: PageEntries[] = [];
+  readonly #header = Buffer.alloc(PAGE_HEADER);
   readonly #file: number;
   readonly #layout: FileLayout;
   readonly #seen: Set<number>;
@@ -147,91 +136,78 @@ class TreeCheck {
     const { page, level } = place;
     const isLeaf = level === this.#tree.depth;
     const fatal = (what: string): PageFault => ({ page, what, isFatal: true });
-    const bytes = this.#read(page);
-    if (typeof bytes === "string") return yield fatal(bytes);
-    if ((bytes.readUInt16LE(PAGE.flags) & KINDS) !== (isLeaf ? LEAF : BRANCH))
+    const entries = this.#entriesOf(level);
+    const unread = this.#read(page, entries.bytes);
+    if (unread !== null) return yield fatal(unread);
+    if ((entries.bytes.readUInt16LE(PAGE.flags) & KINDS) !== (isLeaf ? LEAF : BRANCH))
       return yield fatal("is of the wrong kind");
-    const nodes = this.#nodesOf(bytes, isLeaf);
-    if (nodes === null) return yield fatal("has entries outside of itself");
-    if (nodes.length < (isLeaf || !this.#isMain ? 1 : 2)) return yield fatal("has too few entries");
-    if (this.#isMain && !isInOrder(nodes, place, isLeaf)) yield { page, what: "has keys out of order", isFatal: false };
-    for (const [index, node] of nodes.entries()) {
+    if (!entries.read(isLeaf)) return yield fatal("has entries outside of itself");
+    if (entries.count < (isLeaf || !this.#isMain ? 1 : 2)) return yield fatal("has too few entries");
+    if (this.#isMain && !isInOrder(entries, place, isLeaf)) {
+      yield { page, what: "has keys out of order", isFatal: false };
+    }
+    for (let index = 0; index < entries.count; index++) {
       if (!isLeaf) {
-        const from = index === 0 ? place.from : node.key;
-        waiting.push({ page: node.data, level: level + 1, from, before: nodes[index + 1]?.key ?? place.before });
+        const from = index === 0 ? place.from : entries.keyAt(index);
+        const before = index + 1 < entries.count ? entries.keyAt(index + 1) : place.before;
+        waiting.push({ page: entries.at(index).data, level: level + 1, from, before });
       } else {
-        const fault = (node.flags & BIG_DATA) === 0 ? null : this.#checkOverflow(bytes, node);
+        const fault = entries.at(index).isBig ? this.#checkOverflow(entries, index) : null;
         if (fault !== null) yield fatal(fault);
-        else if (!this.#isMain) this.values.push({ page, bytes: this.#valueOf(bytes, node) });
+        else if (!this.#isMain) this.values.push({ page, bytes: this.#valueOf(entries, index) });
       }
     }
-    if (isLeaf) this.#entries += nodes.length;
+    if (isLeaf) this.#entries += entries.count;
   }
 
-  /** The bytes of a page, or what is wrong with it. */
-  #read(page: number): Buffer | string {
+  #entriesOf(level: number): PageEntries {
+    const known = this.#levels[level];
+    if (known !== undefined) return known;
+    const made = new PageEntries(this.#layout.pageSize);
+    this.#levels[level] = made;
+    return made;
+  }
+
+  /** Reads the beginning of a page; returns what is wrong with it, or null. */
+  #read(page: number, into: Buffer): string | null {
     const { pageSize, pages, usedPages, transaction } = this.#layout;
     if (page >= pages || page >= usedPages) return "is outside of the file";
     if (this.#seen.has(page)) return "is used twice";
     this.#seen.add(page);
-    const bytes = Buffer.allocUnsafe(pageSize);
-    readSync(this.#file, bytes, 0, pageSize, page * pageSize);
-    if (readInteger(bytes, PAGE.number) !== page) return "has another page's number";
-    if (readInteger(bytes, PAGE.transaction) > transaction) return "is newer than the file";
-    return bytes;
+    if (readSync(this.#file, into, 0, into.length, page * pageSize) < into.length) return "is outside of the file";
+    if (readInteger(into, PAGE.number) !== page) return "has another page's number";
+    if (readInteger(into, PAGE.transaction) > transaction) return "is newer than the file";
+    return null;
   }
 
-  /** The entries of a page; null when one is not inside it. */
-  #nodesOf(bytes: Buffer, isLeaf: boolean): Node[] | null {
-    const end = bytes.length - PAGE_HEADER;
-    const lower = bytes.readUInt16LE(PAGE.lower);
-    const upper = bytes.readUInt16LE(PAGE.upper);
-    if (lower % 2 !== 0 || lower > upper || upper > end) return null;
-    const nodes: Node[] = [];
-    for (let pointer = 0; pointer < lower; pointer += 2) {
-      const offset = bytes.readUInt16LE(PAGE_HEADER + pointer);
-      if (offset < upper || offset + NODE_HEADER > end) return null;
-      const at = PAGE_HEADER + offset;
-      const flags = bytes.readUInt16LE(at + NODE.flags);
-      const keySize = bytes.readUInt16LE(at + NODE.keySize);
-      const low = bytes.readUInt16LE(at + NODE.low) + bytes.readUInt16LE(at + NODE.high) * 2 ** 16;
-      const inPage = !isLeaf ? 0 : (flags & BIG_DATA) === 0 ? low : INTEGER_BYTES;
-      if (keySize > MAX_KEY || offset + NODE_HEADER + keySize + inPage > end) return null;
-      if (isLeaf && (flags & ~BIG_DATA) !== 0) return null;
-      const begin = at + NODE_HEADER;
-      const data = isLeaf ? low : low + flags * 2 ** 32;
-      nodes.push({ at, flags, key: bytes.subarray(begin, begin + keySize), data });
-    }
-    return nodes;
-  }
-
-  #valueOf(bytes: Buffer, { at, key, flags, data }: Node): Buffer {
-    const begin = at + NODE_HEADER + key.length;
-    if ((flags & BIG_DATA) === 0) return bytes.subarray(begin, begin + data);
+  #valueOf(entries: PageEntries, index: number): Buffer {
+    const { end, isBig, data } = entries.at(index);
+    if (!isBig) return Buffer.from(entries.bytes.subarray(end, end + data));
     const value = Buffer.alloc(data);
-    readSync(this.#file, value, 0, data, readInteger(bytes, begin) * this.#layout.pageSize + PAGE_HEADER);
+    const first = readInteger(entries.bytes, end);
+    readSync(this.#file, value, 0, data, first * this.#layout.pageSize + PAGE_HEADER);
     return value;
   }
 
   /** What is wrong with the pages of a value that has its own; null when nothing is. */
-  #checkOverflow(bytes: Buffer, { at, key, data }: Node): string | null {
+  #checkOverflow(entries: PageEntries, index: number): string | null {
+    const { end, data } = entries.at(index);
     const { pageSize, pages, usedPages } = this.#layout;
-    const first = readInteger(bytes, at + NODE_HEADER + key.length);
-    const overflow = this.#read(first);
-    if (typeof overflow === "string") return `leads to page ${first}, which ${overflow}`;
-    const count = overflow.readUInt32LE(PAGE.overflowPages);
+    const first = readInteger(entries.bytes, end);
+    const unread = this.#read(first, this.#header);
+    if (unread !== null) return `leads to page ${first}, which ${unread}`;
+    const count = this.#header.readUInt32LE(PAGE.overflowPages);
     const isInside = first + count <= Math.min(pages, usedPages) && data <= count * pageSize - PAGE_HEADER;
-    if ((overflow.readUInt16LE(PAGE.flags) & KINDS) === OVERFLOW && count > 0 && isInside) return null;
+    if ((this.#header.readUInt16LE(PAGE.flags) & KINDS) === OVERFLOW && count > 0 && isInside) return null;
     return `leads to page ${first}, which does not hold its value`;
   }
 }
 
 /** Whether keys rise, and are between those of the page above. The first key of a branch stands for nothing. */
-function isInOrder(nodes: readonly Node[], { from, before }: Waiting, isLeaf: boolean): boolean {
-  const keys = nodes.slice(isLeaf ? 0 : 1).map(({ key }) => key);
-  const [first] = keys;
-  const last = keys.at(-1);
-  const rises = keys.every((key, index) => index === 0 || Buffer.compare(keys[index - 1] ?? key, key) < 0);
-  const isAbove = from === null || first === undefined || Buffer.compare(from, first) <= 0;
-  return rises && isAbove && (before === null || last === undefined || Buffer.compare(last, before) < 0);
+function isInOrder(entries: PageEntries, { from, before }: Waiting, isLeaf: boolean): boolean {
+  const first = isLeaf ? 0 : 1;
+  if (entries.count <= first) return true;
+  const isAbove = from === null || Buffer.compare(from, entries.keyAt(first)) <= 0;
+  const isBelow = before === null || Buffer.compare(entries.keyAt(entries.count - 1), before) < 0;
+  return isAbove && isBelow && entries.risesFrom(first);
 }

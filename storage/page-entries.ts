@@ -1,0 +1,101 @@
+/** Layout of LMDB's pages and their entries (`MDB_page`, `MDB_node`), in bytes, as the lmdb package writes them. */
+export const PAGE_HEADER = 24;
+const PAGE = { lower: 20, upper: 22 };
+const NODE_HEADER = 8;
+const NODE = { low: 0, high: 2, flags: 4, keySize: 6 };
+export const INTEGER_BYTES = 8;
+const BIG_DATA = 0x01;
+/** Longest key in bytes. */
+const MAX_KEY = 1978;
+
+/** An entry of a page. */
+interface PageEntry {
+  /** Where its key begins and ends. */
+  begin: number;
+  end: number;
+  /** Size of the data, or the page of a branch. */
+  data: number;
+  /** Whether the data has pages of its own, the first of which stands behind the key. */
+  isBig: boolean;
+}
+
+/**
+ * The bytes of a page, and its entries, which {@link read} finds. Used again for the next page: a file has so many that
+ * memory for each page, or a view of each key, would cost more than all else.
+ */
+export class PageEntries {
+  readonly bytes: Buffer;
+  count = 0;
+  readonly #entries: PageEntry[] = [];
+
+  constructor(pageSize: number) {
+    this.bytes = Buffer.alloc(pageSize);
+  }
+
+  /** Finds the entries of the page in `bytes`; returns false, with none, when one is not inside it. */
+  read(isLeaf: boolean): boolean {
+    const { bytes } = this;
+    this.count = 0;
+    const end = bytes.length - PAGE_HEADER;
+    const lower = bytes.readUInt16LE(PAGE.lower);
+    const upper = bytes.readUInt16LE(PAGE.upper);
+    if (lower % 2 !== 0 || lower > upper || upper > end) return false;
+    for (let pointer = 0; pointer < lower; pointer += 2) {
+      const offset = bytes.readUInt16LE(PAGE_HEADER + pointer);
+      if (offset < upper || !this.#readEntry(pointer / 2, offset, isLeaf)) return false;
+    }
+    this.count = lower / 2;
+    return true;
+  }
+
+  at(index: number): PageEntry {
+    const entry = this.#entries[index];
+    if (entry === undefined || index >= this.count) throw new RangeError(`there is no entry ${index}`);
+    return entry;
+  }
+
+  keyAt(index: number): Buffer {
+    const { begin, end } = this.at(index);
+    return this.bytes.subarray(begin, end);
+  }
+
+  /** Whether each key from this entry on is greater than the one before. */
+  risesFrom(first: number): boolean {
+    for (let index = first + 1; index < this.count; index++) {
+      if (!isBefore(this.bytes, this.at(index - 1), this.at(index))) return false;
+    }
+    return true;
+  }
+
+  #readEntry(index: number, offset: number, isLeaf: boolean): boolean {
+    const { bytes } = this;
+    const room = bytes.length - PAGE_HEADER - NODE_HEADER - offset;
+    if (room < 0) return false;
+    const at = PAGE_HEADER + offset;
+    const flags = bytes.readUInt16LE(at + NODE.flags);
+    const keySize = bytes.readUInt16LE(at + NODE.keySize);
+    const low = bytes.readUInt16LE(at + NODE.low) + bytes.readUInt16LE(at + NODE.high) * 2 ** 16;
+    const isBig = isLeaf && (flags & BIG_DATA) !== 0;
+    const inPage = !isLeaf ? 0 : isBig ? INTEGER_BYTES : low;
+    if (keySize > MAX_KEY || keySize + inPage > room) return false;
+    if (isLeaf && (flags & ~BIG_DATA) !== 0) return false;
+    const begin = at + NODE_HEADER;
+    const entry = this.#entries[index] ?? { begin: 0, end: 0, data: 0, isBig: false };
+    entry.begin = begin;
+    entry.end = begin + keySize;
+    entry.data = isLeaf ? low : low + flags * 2 ** 32;
+    entry.isBig = isBig;
+    this.#entries[index] = entry;
+    return true;
+  }
+}
+
+/** Whether the key of one entry is less than that of the other. Keys are short: a call of `compare` costs more. */
+function isBefore(bytes: Buffer, one: PageEntry, other: PageEntry): boolean {
+  const length = Math.min(one.end - one.begin, other.end - other.begin);
+  for (let index = 0; index < length; index++) {
+    const difference = (bytes[one.begin + index] ?? 0) - (bytes[other.begin + index] ?? 0);
+    if (difference !== 0) return difference < 0;
+  }
+  return one.end - one.begin < other.end - other.begin;
+}
