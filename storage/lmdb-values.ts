@@ -10,7 +10,6 @@
 import { asBinary, type RootDatabase } from "lmdb";
 import { pack, unpack } from "msgpackr";
 import { FORMAT_KEY, FROM_KEY } from "./migrations.js";
-import { PlainEncoder } from "./plain-encoder.js";
 import { type Key, type KeyPart, StoreError } from "./store.js";
 import { isInterrupted } from "./store-errors.js";
 import { isIntact, isSealed, SEAL_BYTES, SEALED_FORMAT, seal } from "./stored-value.js";
@@ -25,8 +24,6 @@ export class DamagedValue {
 
 /** The binding's encoder, which its types omit. `mode` may reserve bytes at the start of the result. */
 interface Encoder {
-  /** The field names of each shape; those that records share come first. */
-  readonly structures: readonly (readonly string[])[] & { readonly sharedLength?: number };
   encode(value: unknown, mode?: number): Buffer;
   decode(bytes: Uint8Array, bounds: { readonly start: number; readonly end: number }): unknown;
 }
@@ -39,6 +36,8 @@ const SHAPES_NAME: Key = ["structures"];
 const RESERVE_SEAL = 2048 | SEAL_BYTES;
 /** Times that shapes are written when their flush is interrupted. */
 const MAX_ATTEMPTS = 100;
+/** MessagePack's `true`, the value of index rows. */
+const TRUE = 0xc3;
 
 /**
  * Records of one shape share one description of their field names. The binding's default of 32 shapes is less than the
@@ -70,7 +69,6 @@ export function openValues(open: (options: object) => LmdbRoot): {
 export class LmdbValues {
   readonly #root: LmdbRoot;
   readonly #encoder: Encoder;
-  readonly #plain = new PlainEncoder(SEAL_BYTES);
   /** The key of the value that is decoded next. */
   #key: Key = [];
   #mayHoldUnsealed: boolean;
@@ -101,9 +99,10 @@ export class LmdbValues {
   }
 
   encode(key: Key, value: unknown): Buffer {
-    const { structures } = this.#encoder;
-    const plain = this.#plain.encode(value, structures, structures.sharedLength ?? 0);
-    return seal(key, plain ?? this.#encoder.encode(value, RESERVE_SEAL));
+    if (value !== true) return seal(key, this.#encoder.encode(value, RESERVE_SEAL));
+    const bytes = Buffer.allocUnsafe(SEAL_BYTES + 1);
+    bytes[SEAL_BYTES] = TRUE;
+    return seal(key, bytes);
   }
 
   /** Puts the shapes of what was encoded since the last commit; call in the transaction that puts the values. */
