@@ -12,9 +12,23 @@ export interface CoveringReading extends Reading {
   coveredVersion(partition: string, group?: KeyPart): number | null;
 }
 
+/** A covering reading of the durable state. */
+interface DurableReading extends CoveringReading {
+  /**
+   * The same number for the partition's rows as they are durable now: while a batch with some of them is being committed,
+   * that of before, as long as none of it is durable. Null once it may be, until that is told.
+   */
+  durableVersion(partition: string): number | null;
+}
+
 /** The version of the partition's covered rows, or of a group of them, as the reading sees them now; null if unknown. */
 export function coveredVersion(reading: Reading, partition: string, group?: KeyPart): number | null {
   return isCovering(reading) ? reading.coveredVersion(partition, group) : null;
+}
+
+/** The version of the partition's covered rows as they are durable now, where the reading can tell; null if unknown. */
+export function durableVersion(reading: Reading, partition: string): number | null {
+  return isDurable(reading) ? reading.durableVersion(partition) : coveredVersion(reading, partition);
 }
 
 /** Whether the reading has the rows of the key's table in memory. */
@@ -50,4 +64,8 @@ export class CoverTrace implements Reading {
 
 function isCovering(reading: Reading): reading is CoveringReading {
   return "coveredVersion" in reading;
+}
+
+function isDurable(reading: Reading): reading is DurableReading {
+  return "durableVersion" in reading;
 }

@@ -80,14 +80,15 @@ export class ReadPictures {
     if (this.#committing === null || held.batch === this.#committing.number) return true;
     const changes = changesOf(this.#committing.changes, picture, partition);
     // A batch is durable as a whole or not at all: if one row is not as the batch writes it, none is.
-    if (!changes.every((change) => this.#isDurable(change))) return true;
+    if (!changes.every((change) => isAsWritten(this.#durable, change))) return true;
     held.batch = this.#committing.number;
     return changes.every((change) => applyChange(picture, held, change));
   }
+}
 
-  #isDurable(change: Change): boolean {
-    return isDeepStrictEqual(this.#durable.get(change.key), change.op === "put" ? change.value : undefined);
-  }
+/** Whether the row of a change is durable as the change writes it. Throws what reading it throws. */
+export function isAsWritten(durable: Reading, change: Change): boolean {
+  return isDeepStrictEqual(durable.get(change.key), change.op === "put" ? change.value : undefined);
 }
 
 function changesOf(batch: Overlay, picture: ReadPicture<unknown>, partition: string): Change[] {

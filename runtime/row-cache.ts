@@ -4,7 +4,7 @@ import type { CoveringReading } from "./covered-reading.js";
 import { freeze } from "./freeze.js";
 import { getOrCreateMap, keyName, Overlay } from "./overlay.js";
 import type { PictureReading, ReadPicture } from "./read-picture.js";
-import { ReadPictures } from "./read-pictures.js";
+import { isAsWritten, ReadPictures } from "./read-pictures.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { estimateWeight } from "./weight.js";
 
@@ -113,8 +113,36 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     if (batch !== null) {
       for (const table of this.#tables) if (batch.mayHoldBelow([partition, rowSpace, table])) return null;
     }
-    if (group === undefined) return this.#versions.get(partition) ?? this.#baseVersion;
+    if (group === undefined) return this.#versionOf(partition);
     return this.#groupVersions.get(partition)?.get(group) ?? this.#baseGroupVersion;
+  }
+
+  durableVersion(partition: string): number | null {
+    const batch = this.#committing;
+    const version = this.coveredVersion(partition);
+    if (version !== null || batch === null) return version;
+    for (const table of this.#tables) {
+      for (const group of batch.groupsBelow([partition, rowSpace, table])) {
+        for (const change of group.values()) if (this.#isUnwritten(change)) return this.#versionOf(partition);
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Whether a row is not as the batch being committed writes it. A batch is durable as a whole or not at all, so if one row
+   * is not, none is. What cannot be read says nothing.
+   */
+  #isUnwritten(change: Change): boolean {
+    try {
+      return !isAsWritten(this.#durable, change);
+    } catch {
+      return false;
+    }
+  }
+
+  #versionOf(partition: string): number {
+    return this.#versions.get(partition) ?? this.#baseVersion;
   }
 
   /** Call when the commit of a batch begins. */

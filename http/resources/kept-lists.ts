@@ -1,4 +1,4 @@
-import { CoverTrace, coveredVersion } from "../../runtime/covered-reading.js";
+import { CoverTrace, durableVersion } from "../../runtime/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
 
 type Reading = Runtime["reading"];
@@ -25,7 +25,8 @@ interface Making {
 
 /**
  * Texts of whole lists, so that a list that is read again and again is made once. A text is kept while no row changes
- * that it may have been made from, and only where it was made from rows whose changes are known. Whoever asks for it while it
+ * that it may have been made from (a change is one once it may be durable), and only where it was made from rows whose
+ * changes are known. Whoever asks for it while it
  * is made of the same rows waits for it.
  */
 export class KeptLists {
@@ -42,7 +43,7 @@ export class KeptLists {
 
   /** The text with this name if it is kept, else undefined. */
   find(workspaceId: string, name: string): Uint8Array | undefined {
-    const version = coveredVersion(this.#reading, workspaceId);
+    const version = durableVersion(this.#reading, workspaceId);
     const kept = version === null ? undefined : this.#workspaces.get(workspaceId);
     if (kept?.version !== version) return undefined;
     const text = kept?.texts.get(name);
@@ -59,7 +60,7 @@ export class KeptLists {
    * same for all who may ask for it.
    */
   make(workspaceId: string, name: string, make: (trace: CoverTrace) => Promise<Uint8Array>): Promise<Uint8Array> {
-    const version = coveredVersion(this.#reading, workspaceId);
+    const version = durableVersion(this.#reading, workspaceId);
     const key = `${workspaceId} ${name}`;
     const making = this.#making.get(key);
     if (making !== undefined && making.version === version) return making.text;
@@ -82,7 +83,7 @@ export class KeptLists {
     trace: CoverTrace,
   ): Promise<Uint8Array> {
     const text = await making;
-    const isOfOneVersion = coveredVersion(this.#reading, workspaceId) === version;
+    const isOfOneVersion = durableVersion(this.#reading, workspaceId) === version;
     if (isOfOneVersion && trace.isCovered && text.length <= MAX_BYTES) this.#keep(workspaceId, name, version, text);
     return text;
   }

@@ -1,5 +1,5 @@
 import t from "tap";
-import { CoverTrace, coveredVersion } from "../../runtime/covered-reading.js";
+import { CoverTrace, coveredVersion, durableVersion } from "../../runtime/covered-reading.js";
 import { Overlay } from "../../runtime/overlay.js";
 import { RowCache } from "../../runtime/row-cache.js";
 import { rowSpace } from "../../storage/keys.js";
@@ -39,6 +39,42 @@ t.test(
     t.equal(coveredVersion(durable, "ws_1"), null, "another reading knows none");
   },
 );
+
+t.test(
+  "while a batch is being committed, durable rows have the version of before until it may be durable",
+  async (t) => {
+    const rows = new Map<Key | undefined, unknown>([[line, { name: "before" }]]);
+    const other: Key = ["ws_1", rowSpace, "lines", "2"];
+    const reading: Reading = { ...durable, get: <Value>(key: Key) => rows.get(key) as Value | undefined };
+    const cache = new RowCache(reading, { tables: ["lines"], freezes: false });
+    const before = durableVersion(cache, "ws_1");
+    t.type(before, "number");
+    t.equal(before, coveredVersion(cache, "ws_1"));
+    const changes: Change[] = [
+      { op: "put", key: line, value: { name: "after" } },
+      { op: "remove", key: other },
+    ];
+    cache.committing(batchOf(...changes));
+    t.equal(durableVersion(cache, "ws_1"), before, "one of its rows is not as it writes them");
+    t.equal(coveredVersion(cache, "ws_1"), null, "who sees what is not durable knows none");
+    rows.set(line, { name: "after" });
+    t.equal(durableVersion(cache, "ws_1"), null, "all are");
+    cache.flushed();
+    cache.applied(changes, "here");
+    t.not(durableVersion(cache, "ws_1"), before);
+    t.equal(durableVersion(cache, "ws_1"), coveredVersion(cache, "ws_1"));
+    t.equal(durableVersion(durable, "ws_1"), null, "another reading knows none");
+  },
+);
+
+t.test("a row that cannot be read does not say whether a batch is durable", async (t) => {
+  const damaged = () => {
+    throw new Error("canary");
+  };
+  const cache = new RowCache({ ...durable, get: damaged }, { tables: ["lines"], freezes: false });
+  cache.committing(batchOf(put(line)));
+  t.equal(durableVersion(cache, "ws_1"), null);
+});
 
 t.test("a group's version changes with its own rows alone", async (t) => {
   const cache = new RowCache(durable, { tables: ["things"], freezes: false });

@@ -8,12 +8,13 @@ import { startTestService } from "../../support/service.js";
 const covered: Key = ["ws_1", "row", "covered", "1"];
 
 function arrange(t: Test) {
-  const state = { version: 1 as number | null, made: 0 };
-  const reading: CoveringReading = {
+  const state = { version: 1 as number | null, durable: null as number | null, made: 0 };
+  const reading: CoveringReading & { durableVersion(): number | null } = {
     get: () => undefined,
     range: () => [],
     covers: (key) => key[2] === "covered",
     coveredVersion: () => state.version,
+    durableVersion: () => state.version ?? state.durable,
   };
   const lists = new KeptLists(reading);
   const read = async (
@@ -46,6 +47,17 @@ t.test("a list is made once for each version of the rows that it was made from",
   t.same([await read("a"), await read("a")], ["made", "made"], "a batch is being committed");
   state.version = 2;
   t.equal(await read("a"), "kept", "it changed none of them");
+});
+
+t.test("a list is kept while a batch is being committed, until that may be durable", async (t) => {
+  const { state, read } = arrange(t);
+  t.equal(await read("a"), "made");
+  Object.assign(state, { version: null, durable: 1 });
+  t.same([await read("a"), await read("b"), await read("b")], ["kept", "made", "kept"]);
+  const during = () => {
+    state.durable = null;
+  };
+  t.same([await read("c", { during }), await read("c"), await read("a")], ["made", "made", "made"]);
 });
 
 t.test("who asks for a list while it is made of the same rows waits for it", async (t) => {
