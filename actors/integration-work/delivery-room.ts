@@ -11,7 +11,7 @@ export const SWEEP_MS = 24 * 60 * 60 * 1_000;
 /** Rows that are read at once for those that may go, and how often in one turn for bodies. */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
-/** Of the oldest rows so few are not over, mostly, that reading these beside those that go finds them. */
+/** Where some of the oldest rows are not over they are so few, mostly, that reading these as well finds those that are. */
 const FEW = 3;
 
 /** Counts deliveries that are recorded, and has them worked; their ids rise. `bytes` are those of their bodies. */
@@ -40,8 +40,11 @@ export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext 
     const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit });
     return rows.filter(({ state }) => isOver(state)).slice(0, surplus);
   };
-  const first = oldestOf(surplus + FEW);
-  const oldest = first.length === surplus ? first : oldestOf(SCAN_LIMIT);
+  let oldest: readonly DeliveryRow[] = [];
+  for (const limit of [surplus, surplus + FEW, SCAN_LIMIT]) {
+    oldest = oldestOf(limit);
+    if (oldest.length === surplus) break;
+  }
   return oldest.reduce((left, row) => remove(turn, left, row), context);
 }
 
