@@ -303,7 +303,7 @@ class Host implements Runtime {
 
   /** Async, so that a store that throws counts as one that rejects. */
   async #write(changes: readonly Change[]): Promise<void> {
-    return this.#options.store.commit(changes);
+    return this.#options.store.commit(changes, (work) => this.#options.scheduler.defer(work));
   }
 
   #close(batch: Batch): readonly Change[] {

@@ -3,7 +3,7 @@ import type { Scheduler } from "./clock.js";
 import { Queue } from "./queue.js";
 
 /** Answers that are given before the event loop goes on: what askers do with one takes about 20 us. */
-const AT_ONCE = 4;
+const AT_ONCE = 2;
 /** The same while one party is about: a round of the loop takes as long as an answer does. */
 const AT_ONCE_ALONE = 16;
 

@@ -4,7 +4,7 @@ import { sourceOf } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
 /** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
-const SHARED_SLICE_MS = 0.1;
+const SHARED_SLICE_MS = 0.05;
 /** The same while one party is alone: looking at the input less often, more gets done. */
 const SLICE_MS = 2;
 /** How long a party is taken to be about after a turn, in milliseconds. */

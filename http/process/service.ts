@@ -33,7 +33,7 @@ export interface Service {
 }
 
 /** How long work of all kinds begins before input is read again, in milliseconds, while several parties are about. */
-const SHARED_ROUND_MS = 0.1;
+const SHARED_ROUND_MS = 0.05;
 /** The same otherwise. */
 const ROUND_MS = 4;
 

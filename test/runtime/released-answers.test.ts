@@ -20,7 +20,7 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   const given: string[] = [];
   const batch = (name: string, count: number) => batchOf(given, name, count);
   answers.release(batch("a", 3));
-  t.same(given, ["a0", "a1 failed", "a2"], "few at once");
+  t.same(given, ["a0", "a1 failed"], "few at once");
   answers.release(batch("b", 20));
   answers.release(batch("c", 2));
   const wanted = [...batch("a", 3), ...batch("b", 20), ...batch("c", 2)].map(({ answer, error }) =>
@@ -28,7 +28,7 @@ t.test("answers are given in their order, a few in each round of the loop", asyn
   );
   for (let before = given.length; !scheduler.isIdle; before = given.length) {
     await scheduler.turn();
-    t.ok(given.length - before <= 4, `${given.length - before} in a round`);
+    t.ok(given.length - before <= 2, `${given.length - before} in a round`);
   }
   t.same(given, wanted);
   answers.release([]);
@@ -44,7 +44,7 @@ t.test("more are given in a round while one party is about", async (t) => {
   t.equal(given.length, 16);
   isShared = true;
   await scheduler.turn();
-  t.equal(given.length, 20);
+  t.equal(given.length, 18);
 });
 
 t.test("at the end all that are left are given at once, each once", async (t) => {
@@ -52,7 +52,7 @@ t.test("at the end all that are left are given at once, each once", async (t) =>
   const answers = new ReleasedAnswers(scheduler);
   const given: string[] = [];
   answers.release(batchOf(given, "a", 30));
-  t.equal(given.length, 4);
+  t.equal(given.length, 2);
   answers.giveAll();
   t.equal(given.length, 30);
   await scheduler.turn();

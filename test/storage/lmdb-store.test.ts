@@ -181,3 +181,25 @@ t.test("records of many shapes are read back, also those written when fewer shap
     await store.close();
   }
 });
+
+t.test("a long batch is encoded in parts that its caller defers, a short one at once; each is whole", async (t) => {
+  const store = await openLmdbStore({ folder: temporary(t) });
+  for (const [count, wanted] of [
+    [11, 0],
+    [100, 9],
+  ] as const) {
+    let deferred = 0;
+    const changes = Array.from(
+      { length: count },
+      (_, n) => ({ op: "put", key: ["p", "r", count, n], value: n }) as const,
+    );
+    await store.commit(changes, (work) => {
+      t.same(store.reading.range({ prefix: ["p", "r", count] }), [], "nothing of it is stored yet");
+      deferred += 1;
+      setImmediate(work);
+    });
+    t.equal(deferred, wanted);
+    t.equal(store.reading.range({ prefix: ["p", "r", count] }).length, count);
+  }
+  await store.close();
+});

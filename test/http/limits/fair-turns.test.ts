@@ -145,7 +145,7 @@ t.test("input is read after each slice, and after a few turns that take no time 
 });
 
 t.test("slices are short while several parties are about, and long for one alone", async (t) => {
-  const { had, turns, work, elapse, scheduler } = arrange(0.04);
+  const { had, turns, work, elapse, scheduler } = arrange(0.02);
   const slice = async (): Promise<number> => {
     const before = had.length;
     await scheduler.turn();
@@ -166,7 +166,7 @@ t.test("slices are short while several parties are about, and long for one alone
 });
 
 t.test("what else the loop does counts for the slice, but one turn is always given", async (t) => {
-  const { had, turns, work, elapse, scheduler } = arrange(0.08);
+  const { had, turns, work, elapse, scheduler } = arrange(0.04);
   const slice = async (): Promise<number> => {
     const before = had.length;
     await scheduler.turn();
