@@ -12,6 +12,8 @@ export type TakeTogether = (deliveries: readonly NewDelivery[]) => Promise<reado
 /** Most deliveries of one message, and the bytes of bodies after which it ends: a turn takes a quarter of a millisecond. */
 const MAX_TOGETHER = 32;
 const MAX_BYTES_TOGETHER = 1024 * 1024;
+/** So many that wait go at once, beside one message that is under way: their turn is taken while that is flushed. */
+const ENOUGH = 16;
 /** Deliveries of an integration that may wait to be handed over. */
 const MAX_WAITING = 1_000;
 
@@ -27,14 +29,16 @@ interface Arrived {
 interface Waiting {
   readonly take: TakeTogether;
   arrived: Arrived[];
+  /** How often some were handed over that have no answer yet. */
+  underWay: number;
 }
 
 /**
  * Hands over the deliveries that arrive, several of an integration in one message: a turn and its answer cost as much for
  * one delivery as for many.
  *
- * 1. Those of an integration are handed over in order of arrival. While some are under way, what arrives waits: it would
- *    wait for the same flush as a message of its own.
+ * 1. Those of an integration are handed over in order of arrival. While some are under way, what arrives waits, until it
+ *    is {@link ENOUGH}: as messages of their own they would wait for the same flush. While two are, all wait.
  * 2. A turn that failed has kept nothing. Its deliveries are handed over again, each alone: none is refused for another.
  * 3. At most {@link MAX_WAITING} of an integration wait; others are refused as by a full mailbox.
  */
@@ -51,23 +55,35 @@ export class ArrivingDeliveries {
     }
     return new Promise((resolve, reject) => {
       waiting.arrived.push({ delivery, bytes, resolve, reject });
+      if (waiting.underWay === 1) this.#goOn(integrationId, waiting);
     });
   }
 
   /** Those that arrive in the same round of the event loop go together. */
   #begin(integrationId: string, take: TakeTogether): Waiting {
-    const waiting: Waiting = { take, arrived: [] };
+    const waiting: Waiting = { take, arrived: [], underWay: 0 };
     this.#waiting.set(integrationId, waiting);
     setImmediate(() => this.#handOver(integrationId, waiting));
     return waiting;
   }
 
+  /** Hands over what waits, once it is worth a message beside the one that is under way. */
+  #goOn(integrationId: string, waiting: Waiting): void {
+    if (waiting.underWay === 0 || waiting.arrived.length >= ENOUGH) this.#handOver(integrationId, waiting);
+  }
+
   #handOver(integrationId: string, waiting: Waiting): void {
     const { take, arrived } = waiting;
+    if (arrived.length === 0) {
+      this.#waiting.delete(integrationId);
+      return;
+    }
     waiting.arrived = [];
-    const goOn = () => this.#handOver(integrationId, waiting);
-    if (arrived.length === 0) this.#waiting.delete(integrationId);
-    else Promise.all(listGroups(arrived).map((group) => handOver(take, group))).then(goOn);
+    waiting.underWay += 1;
+    Promise.all(listGroups(arrived).map((group) => handOver(take, group))).then(() => {
+      waiting.underWay -= 1;
+      this.#goOn(integrationId, waiting);
+    });
   }
 }
 

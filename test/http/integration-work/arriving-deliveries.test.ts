@@ -28,7 +28,12 @@ function intake(failure: Error = new TurnFailed("bad")) {
     for (const each of open.splice(0)) each();
     await round();
   };
-  return { send, taken, flush };
+  /** The first message that is under way is flushed. */
+  const flushOne = async () => {
+    open.shift()?.();
+    await round();
+  };
+  return { send, taken, flush, flushOne };
 }
 
 t.test("what arrives in one round goes together, and what arrives meanwhile with the next message", async (t) => {
@@ -45,6 +50,39 @@ t.test("what arrives in one round goes together, and what arrives meanwhile with
   t.same(taken[2], ["c", "d"]);
   await flush();
   t.match(await Promise.all(answers), [{ id: "a" }, { id: "b" }, { id: "other" }, { id: "c" }, { id: "d" }]);
+});
+
+t.test("sixteen that wait go beside one message that is under way, and no third does", async (t) => {
+  const { send, taken, flush, flushOne } = intake();
+  const lengths = () => taken.map((keys) => keys.length);
+  const answers = [send("first")];
+  const arrive = async (count: number) => {
+    for (let n = 0; n < count; n++) answers.push(send(`${answers.length}`));
+    await round();
+  };
+  await round();
+  await arrive(15);
+  t.same(lengths(), [1]);
+  await arrive(1);
+  t.same(lengths(), [1, 16]);
+  await arrive(40);
+  t.same(lengths(), [1, 16], "two are under way");
+  await flushOne();
+  t.same(lengths(), [1, 16, 32, 8]);
+  await arrive(3);
+  await flushOne();
+  t.same(lengths(), [1, 16, 32, 8], "three are few, beside what is under way");
+  await flush();
+  t.same(lengths(), [1, 16, 32, 8, 3]);
+  await flush();
+  const taking = await Promise.all(answers);
+  t.same(
+    taking.map((one) => (typeof one === "object" && "id" in one ? one.id : one)),
+    taken.flat(),
+    "in order of arrival",
+  );
+  await arrive(1);
+  t.same(taken.at(-1), ["60"], "what comes after that goes at once");
 });
 
 t.test("a message has at most 32 deliveries and a mebibyte; all that wait go at once", async (t) => {
