@@ -5,7 +5,7 @@ import { isRefusal, type Refusal } from "../actors/refusal.js";
 import { sha256Hex } from "../actors/sealer.js";
 import type { Runtime } from "../runtime/runtime.js";
 import type { ExpiredCredentials } from "./access/expired-credentials.js";
-import type { Credentials } from "./transport/entry.js";
+import type { CallerNow, Credentials } from "./transport/entry.js";
 
 /** The name of the session cookie. */
 export const SESSION_COOKIE = "session";
@@ -17,25 +17,34 @@ export interface Credential {
 }
 
 /**
- * The caller of a request: null without a credential, a refusal for an invalid one. A write with a cookie must come from
- * our own pages (`Origin`) or from no page.
+ * Reads the credential of a request. What it returns says at each call who holds it now: null without a credential, a
+ * refusal for an invalid one. A write with a cookie must come from our own pages (`Origin`) or from no page.
  */
 export function authenticate(
   request: Credentials,
   runtime: Pick<Runtime, "reading" | "clock">,
   expired: ExpiredCredentials,
   origin: string,
-): Caller | null | Refusal {
+): CallerNow {
   const credential = readCredential(request);
-  if (credential === null) return null;
-  const caller = findCaller(credential, runtime, expired);
-  if (credential.kind === "token" || isRefusal(caller)) return caller;
+  if (credential === null) return () => null;
+  const isForeign = credential.kind === "session" && isWriteFromElsewhere(request, origin);
+  return () => {
+    const caller = findCaller(credential, runtime, expired);
+    return isForeign && !isRefusal(caller) ? FOREIGN_PAGE : caller;
+  };
+}
+
+const FOREIGN_PAGE: Refusal = {
+  refused: "forbidden",
+  title: "Not allowed from this page",
+  detail: "Origin must be this service's own.",
+};
+
+function isWriteFromElsewhere(request: Credentials, origin: string): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return false;
   const from = request.header("origin");
-  const writes = request.method !== "GET" && request.method !== "HEAD";
-  if (writes && from !== undefined && from !== origin) {
-    return { refused: "forbidden", title: "Not allowed from this page", detail: "Origin must be this service's own." };
-  }
-  return caller;
+  return from !== undefined && from !== origin;
 }
 
 /** The credential of a request, or null. A bearer token takes precedence over a cookie. */

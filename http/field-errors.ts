@@ -12,8 +12,8 @@ export function parseBy<Schema extends z.ZodType>(
   const parsed = safeParse(schema, value);
   if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
   if (!parsed.success) return { errors: firstErrors(parsed.error.issues, value) };
-  const lost = findLostNames(value, []);
-  return lost.length === 0 ? { data: parsed.data } : { errors: lost.slice(0, MAX_FAULTS) };
+  if (!holdsLostName(value)) return { data: parsed.data };
+  return { errors: findLostNames(value, []).slice(0, MAX_FAULTS) };
 }
 
 function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldError[] {
@@ -25,6 +25,16 @@ function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldE
 
 /** Zod silently drops this name from maps, so a value sent under it would be lost. */
 const LOST = "__proto__";
+
+/** Whether {@link findLostNames} finds any: nearly no body has one. */
+function holdsLostName(value: unknown): boolean {
+  if (typeof value !== "object" || value === null || value instanceof Uint8Array) return false;
+  if (Array.isArray(value)) return value.some(holdsLostName);
+  for (const name of Object.keys(value)) {
+    if (name === LOST || holdsLostName((value as Readonly<Record<string, unknown>>)[name])) return true;
+  }
+  return false;
+}
 
 function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError[] {
   // Raw bytes have a member for each byte, and no names of a client's.
@@ -43,11 +53,11 @@ function findLostNames(value: unknown, path: readonly PropertyKey[]): FieldError
  */
 function safeParse<Schema extends z.ZodType>(schema: Schema, value: unknown) {
   try {
-    return schema.safeParse(value, { error: sentenceOf });
+    return schema.safeParse(value, SENTENCES);
   } catch (thrown) {
     if (!(thrown instanceof TypeError)) throw thrown;
   }
-  const again = schema.safeParse(withoutOddLengths(value), { error: sentenceOf });
+  const again = schema.safeParse(withoutOddLengths(value), SENTENCES);
   return again.success ? null : again;
 }
 
@@ -133,6 +143,8 @@ function sentenceOf(issue: z.core.$ZodRawIssue): string {
       return "is not valid";
   }
 }
+
+const SENTENCES = { error: sentenceOf };
 
 function sizeSentence(bound: "at least" | "at most", origin: unknown, size: unknown): string {
   if (bound === "at least" && size === 1 && origin !== "number" && origin !== "int") return "must not be empty";

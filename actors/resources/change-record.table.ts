@@ -3,6 +3,7 @@ import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { Caller } from "../caller.js";
 import { retain } from "../tables/retention.js";
+import { timeText } from "../time-text.js";
 
 /** The author of a change. */
 interface ChangedBy {
@@ -61,7 +62,7 @@ export function recordChange(
   const seq = (sequence.get(turn, turn.self.partition, "last") ?? 0) + 1;
   sequence.put(turn, turn.self.partition, "last", seq);
   const by = toChangedBy(change.caller);
-  const at = new Date(turn.now).toISOString();
+  const at = timeText(turn.now);
   const record: ChangeRecord = { seq, resource, resourceId, key, action, client, details, by, at };
   records.put(turn, turn.self.partition, record.seq, record);
   const data = { type: "configuration", change: record } as const;

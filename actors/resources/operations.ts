@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Turn } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
+import { timeText } from "../time-text.js";
 import { canonicalJson } from "./canonical-json.js";
 import { recordChange } from "./change-record.table.js";
 import { findAttempt, recordAttempt } from "./idempotency.table.js";
@@ -51,7 +52,7 @@ export function createResource(turn: Turn, kind: Kind, message: NewResource): Wr
   const address = kind.address(checked.fields, holder.address);
   if (resourceAddresses.get(turn, workspaceId, kind.name, address) !== undefined) return addressTaken(kind, address);
 
-  const at = new Date(turn.now).toISOString();
+  const at = timeText(turn.now);
   const row: ResourceRow = {
     id: kind.heldBy === "none" ? workspaceId : turn.newId(kind.idPrefix),
     kind: kind.name,
@@ -99,7 +100,7 @@ export function updateResource(turn: Turn, kind: Kind, message: UpdateResource):
     ...previous,
     ...next,
     version: previous.version + 1,
-    updatedAt: new Date(turn.now).toISOString(),
+    updatedAt: timeText(turn.now),
   };
   putResource(turn, kind, row, previous);
   kind.afterUpdate?.(turn, { row, previous }, turn.now);

@@ -4,6 +4,7 @@ import type { Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { tallyRefusal } from "../run-facts/call-tally.js";
 import { MAX_OPEN_PERMISSIONS, type RunnerMessage } from "../runners/protocol.js";
+import { timeText } from "../time-text.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
@@ -42,7 +43,7 @@ export function askPermission(turn: Turn, before: RunContext, wish: PermissionWi
     ...{ id: turn.newId("apr"), runId, kind: "permission", request, tool, inputs, reason },
     ...{ state: "open", edited: null, note: null, answeredAt: null, answeredBy: null },
     approver: owner.assignee(turn, partition, getRunRow(turn)) ?? null,
-    askedAt: new Date(turn.now).toISOString(),
+    askedAt: timeText(turn.now),
   });
   notifyOwner(turn, owner);
   return context;
@@ -81,7 +82,7 @@ export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: s
 /** Records the answer and sends it to the runner. */
 export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunContext, owner: RunOwner): void {
   const { turn, by, approval, verdict, edited, note } = event;
-  const answeredAt = new Date(turn.now).toISOString();
+  const answeredAt = timeText(turn.now);
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };
   approvals.put(turn, turn.self.partition, approval, answered);
   if (verdict === "dismissed") recordRefusal(turn, approval);
@@ -108,7 +109,7 @@ export function closeApprovals(turn: Turn, { hasAsked }: RunContext, note: strin
   if (hasAsked === false) return 0;
   const { partition, id } = turn.self;
   const open = listOpenApprovals(turn, partition, id);
-  const answeredAt = new Date(turn.now).toISOString();
+  const answeredAt = timeText(turn.now);
   for (const approval of open)
     approvals.put(turn, partition, approval, { ...approval, state: "closed", note, answeredAt });
   return open.length;

@@ -2,6 +2,7 @@ import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
+import { timeText } from "../time-text.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
 import type { RunRow, StepRow } from "./run.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
@@ -65,7 +66,7 @@ export function sendMessage(event: Delivered<MessageTaken>, context: RunContext)
   }
   const row = getRunRow(turn);
   const from = `person ${by}`;
-  const at = new Date(turn.now).toISOString();
+  const at = timeText(turn.now);
   const step: StepRow = { index: row.steps, kind: "message", text, tool: null, spent: null, from, at };
   const said = context.said + 1;
   runMessages.put(turn, workspaceId, [row.id, said], { index: step.index, by });

@@ -2,6 +2,7 @@ import type { GateAnswer, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";
+import { timeText } from "../time-text.js";
 import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
 import { getEventSubject, getRunRow, sendToRunner } from "./run.transitions.js";
@@ -36,7 +37,7 @@ function askGate(turn: Turn, context: RunContext, wish: HandoverWish, owner: Run
       on: GATE,
       occurrence: turn.newId("occ"),
       run: { id: turn.self.id },
-      event: { at: new Date(turn.now).toISOString(), to: wish.to, note: wish.note },
+      event: { at: timeText(turn.now), to: wish.to, note: wish.note },
     }),
   };
   turn.askGate(question);

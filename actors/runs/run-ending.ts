@@ -8,6 +8,7 @@ import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import { storeText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
@@ -148,7 +149,7 @@ function finish(
   { outcome, reason }: { readonly outcome: RunOutcome; readonly reason: string | null },
   owner: RunOwner,
 ): void {
-  const at = new Date(turn.now).toISOString();
+  const at = timeText(turn.now);
   losePushes(turn, context);
   const before = getRunRow(turn);
   const row: RunRow = { ...before, state: "ended", outcome, reason, spent: boundMoney(before.spent), endedAt: at };

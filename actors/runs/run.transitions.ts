@@ -8,6 +8,7 @@ import { dispatcherRef, type QueueRun } from "../runners/dispatcher.messages.js"
 import type { RunnerMessage, RunStep, Spent } from "../runners/protocol.js";
 import { type ClaimRun, runnerRef, type SendToRunner } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
+import { timeText } from "../time-text.js";
 import type { RunRow, StepRow } from "./run.js";
 import type { OwnerMessage, RunClaimed, StartRun } from "./run.messages.js";
 import { runEntry, runs, toQueuedRun } from "./run.table.js";
@@ -105,7 +106,7 @@ function askStarting(turn: Turn, owner: RunOwner, fence: number): void {
       on: STARTING,
       occurrence: turn.newId("occ"),
       run: { id: turn.self.id },
-      event: { at: new Date(turn.now).toISOString() },
+      event: { at: timeText(turn.now) },
     }),
   };
   turn.askGate(question);
@@ -128,7 +129,7 @@ export function sendToRunner(turn: Turn, context: Pick<RunContext, "runnerId">, 
 export function beginRun(turn: Turn, { bases = [] }: Pick<StartReport, "bases">): void {
   const row = getRunRow(turn);
   recordBases(turn, bases);
-  const startedAt = new Date(turn.now).toISOString();
+  const startedAt = timeText(turn.now);
   runs.put(turn, turn.self.partition, row, { ...row, state: "running", startedAt });
   sendToOwner(turn, { type: "run.began", runId: row.id });
 }
@@ -137,7 +138,7 @@ export function beginRun(turn: Turn, { bases = [] }: Pick<StartReport, "bases">)
 export function recordStep(turn: Turn, context: Pick<RunContext, "said">, step: RunStep): void {
   const row = getRunRow(turn);
   if (step.index !== row.steps - context.said) return;
-  const at = new Date(turn.now).toISOString();
+  const at = timeText(turn.now);
   addStep(turn, { ...step, index: row.steps, from: "agent", at }, { spent: addSpent(row.spent, step.spent) });
 }
 

@@ -9,6 +9,7 @@ import { type NextAct, type RunOutcomeRow, runOutcomes, type TaskOutcome } from 
 import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
+import { timeText } from "../time-text.js";
 import type { EndedRun, NextStation } from "./task-events.js";
 
 /** Most ended runs that a task remembers: the latest ones. */
@@ -68,7 +69,7 @@ export function sendBackStanding(
 
 /** A person did something with the task: it is the next act after every run that waits for one. */
 export function recordAct(turn: Turn, ended: readonly EndedRun[], act: NextAct): readonly EndedRun[] {
-  const next = { act, at: new Date(turn.now).toISOString() };
+  const next = { act, at: timeText(turn.now) };
   for (const { runId, waits } of ended) if (waits) move(turn, runId, { next });
   return remember(ended.map((run) => ({ ...run, waits: false })));
 }

@@ -7,6 +7,7 @@ import {
 } from "../integrations/requests/integration-request.js";
 import { storeBlob } from "../tables/blobs.js";
 import { readStoredText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
 import { taskRef } from "./task.messages.js";
 import { taskAttachments, tasks } from "./task.table.js";
 import {
@@ -58,7 +59,7 @@ function askFor(
       listRows(turn).map(({ name }) => name),
     ),
     ...{ type: toMediaType(file.type), state: "waiting", reason: null, bytes: null, digest: null },
-    at: new Date(turn.now).toISOString(),
+    at: timeText(turn.now),
   };
   taskAttachments.insert(turn, turn.self.partition, row);
   const seen = JSON.stringify({ ...values, file: JSON.parse(file.file) });

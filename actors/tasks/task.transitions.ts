@@ -12,6 +12,7 @@ import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { toStoredText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
 import { findMember } from "../workspaces/member.table.js";
 import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
@@ -115,7 +116,7 @@ export function beginTask(turn: Turn, { station: wanted, description, causes, ..
   const workspaceId = turn.self.partition;
   const station = wanted ?? findLine(turn, workspaceId, of.lineId)?.stations[0]?.key;
   if (station === undefined) throw new Error("a task on a line without stations");
-  const at = new Date(turn.now).toISOString();
+  const at = timeText(turn.now);
   const row = putTask(turn, null, {
     ...{ id: turn.self.id, ...of, station },
     description: toStoredText(turn, workspaceId, description),
@@ -346,7 +347,7 @@ function isEarlier(line: LineFields | undefined, to: string, station: string): b
 
 /** The row at another station, to be stored with its next run. */
 function moveTo(turn: Turn, row: TaskRow, to: string): TaskRow {
-  const moved = { ...row, station: to, movedAt: new Date(turn.now).toISOString() };
+  const moved = { ...row, station: to, movedAt: timeText(turn.now) };
   publish(turn, moved, "task.moved", { from: row.station, to });
   return moved;
 }
@@ -363,7 +364,7 @@ function carryDiffs(turn: Turn, runId: string): void {
 /** Appends a note to the task. */
 export function appendNote(turn: Turn, row: TaskRow, from: string, text: string): void {
   const last = taskNotes.list(turn, turn.self.partition, [row.id], { reverse: true, limit: 1 })[0];
-  const note = { seq: (last?.seq ?? 0) + 1, at: new Date(turn.now).toISOString(), from, text };
+  const note = { seq: (last?.seq ?? 0) + 1, at: timeText(turn.now), from, text };
   taskNotes.put(turn, turn.self.partition, [row.id, note.seq], note);
   turn.publishChange(taskTopic(row.id), { type: "note", note });
 }
@@ -378,7 +379,7 @@ function publishHappening(turn: Turn, row: TaskRow, on: TaskHappening["on"], ask
     happening: {
       ...{ on, occurrence: turn.newId("occ"), workspaceId, teamId, lineId },
       task: toEventTask(task, findLine(turn, workspaceId, lineId)),
-      ...{ ask, at: new Date(turn.now).toISOString(), causes },
+      ...{ ask, at: timeText(turn.now), causes },
     },
   };
   turn.publish(fact);
@@ -390,11 +391,9 @@ function publish(
   name: "task.opened" | "task.moved",
   fields: Readonly<Record<string, unknown>>,
 ): void {
-  const at = new Date(turn.now).toISOString();
-  const of = { on: name, occurrence: turn.newId("occ"), run: null, event: { at, ...fields } } as const;
-  const fact: WorkFact = {
-    name,
-    work: recordWorkEvent(turn, turn.self.partition, toEventSubject(turn, turn.self.partition, row), of),
-  };
+  const { partition } = turn.self;
+  const event = { at: timeText(turn.now), ...fields };
+  const of = { on: name, occurrence: turn.newId("occ"), run: null, event } as const;
+  const fact: WorkFact = { name, work: recordWorkEvent(turn, partition, toEventSubject(turn, partition, row), of) };
   turn.publish(fact);
 }

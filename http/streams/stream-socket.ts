@@ -6,7 +6,7 @@ import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { type Credential, findCaller, readCredential } from "../authenticate.js";
 import { RateLimit } from "../limits/rate-limit.js";
-import type { Credentials } from "../transport/entry.js";
+import type { CallerNow, Credentials } from "../transport/entry.js";
 import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
 import { type Announced, Announcements } from "./announcements.js";
 import { isStillAdmitted, type StreamReader } from "./reader-rights.js";
@@ -14,7 +14,7 @@ import { createTopics, type TopicParts } from "./topics.js";
 
 export interface StreamOptions extends TopicParts {
   readonly runtime: Runtime;
-  readonly callerOf: (credentials: Credentials) => Caller | null | Refusal;
+  readonly callerOf: (credentials: Credentials) => CallerNow;
   readonly expired: ExpiredCredentials;
 }
 
@@ -62,7 +62,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
     maxMessageBytes: 4_096,
     open: async (request) => {
       // Pages of other hosts can open sockets with a person's cookie, so an upgrade counts as a write.
-      const caller = options.callerOf({ method: "POST", header: (name) => request.header(name) });
+      const caller = options.callerOf({ method: "POST", header: (name) => request.header(name) })();
       const credential = readCredential(request);
       if (caller === null || credential === null) return NO_CALLER;
       if (isRefusal(caller)) return caller;

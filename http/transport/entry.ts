@@ -15,9 +15,12 @@ export interface Credentials {
   header(name: string): string | undefined;
 }
 
+/** Who holds a request's credential now; null without one, a refusal for one that is not valid. */
+export type CallerNow = () => Caller | null | Refusal;
+
 export interface EntryOptions {
-  /** The caller of a request; null without a credential. */
-  readonly authenticate: (request: Credentials) => Caller | null | Refusal;
+  /** Reads the credential of a request, once. */
+  readonly authenticate: (request: Credentials) => CallerNow;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
 }
@@ -25,6 +28,7 @@ export interface EntryOptions {
 /** A request that may be served. */
 export interface Entry extends Found {
   readonly caller: RouteRequest["caller"];
+  readonly callerNow: CallerNow;
   /** Whose turns its work takes. */
   readonly party: string;
 }
@@ -32,14 +36,15 @@ export interface Entry extends Found {
 /** Authenticates and admits a request to a route. */
 export function enter(options: EntryOptions, found: Found, incoming: TransportRequest): Entry | Refusal | EdgeRefusal {
   const { route, params } = found;
-  const known = options.authenticate(incoming);
+  const callerNow = options.authenticate(incoming);
+  const known = callerNow();
   const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known);
   if (crowded !== null) return crowded;
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
-  return { route, params, caller, party: partyOf(caller, () => options.clientAddress(incoming)) };
+  return { route, params, caller, callerNow, party: partyOf(caller, () => options.clientAddress(incoming)) };
 }
 
 /** Counts the request by its valid credential, or else by its address; a refusal beyond the limit. */

@@ -288,11 +288,11 @@ function handleRequest(
   { requestId, incoming, askedSeconds }: Arrival,
   received: Received,
 ): Promise<Outcome> | Outcome {
-  const { route, params, caller: first, party } = entry;
+  const { route, params, caller: first, callerNow, party } = entry;
   const read = parseBody(route, incoming, received);
   if ("refused" in read) return read;
   // The credential may have expired while the body arrived.
-  const caller = route.method === "GET" ? first : admit(route, options.authenticate(incoming));
+  const caller = route.method === "GET" ? first : admit(route, callerNow());
   if (isRefusal(caller)) return caller;
   const barred = route.admits?.({ caller, params }) ?? null;
   if (barred !== null) return barred;

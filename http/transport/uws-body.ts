@@ -85,19 +85,31 @@ export class IncomingBody {
     if (this.#aborted) return Promise.reject(new ClientGone());
     if (this.complete) return Promise.resolve();
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
-      const resuming = setInterval(() => {
-        this.#response.pause();
-        this.#response.resume();
-      }, RESUME_EVERY_MS);
+      let stop = (): void => clearImmediate(waiting);
+      // Most bodies come with their heads, in this round of the event loop, and need no timers.
+      const waiting = setImmediate(() => {
+        stop = this.#watch(timeoutMs);
+      });
       this.#settle = (error) => {
-        clearTimeout(timer);
-        clearInterval(resuming);
+        stop();
         this.#settle = null;
         if (error === null) resolve();
         else reject(error);
       };
       if (this.#paused) this.#response.resume();
     });
+  }
+
+  /** Ends the wait for the body after `timeoutMs`, and has the library wait as long; until what it returns is called. */
+  #watch(timeoutMs: number): () => void {
+    const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
+    const resuming = setInterval(() => {
+      this.#response.pause();
+      this.#response.resume();
+    }, RESUME_EVERY_MS);
+    return () => {
+      clearTimeout(timer);
+      clearInterval(resuming);
+    };
   }
 }

@@ -48,9 +48,11 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
     sockets: [],
     authenticate: ({ header }) => {
       const who = header("x-who");
-      if (who === "person") return person;
-      if (who === "token") return bearer;
-      return who === undefined ? null : ({ refused: "unauthenticated", detail: "not you" } satisfies Refusal);
+      return () => {
+        if (who === "person") return person;
+        if (who === "token") return bearer;
+        return who === undefined ? null : ({ refused: "unauthenticated", detail: "not you" } satisfies Refusal);
+      };
     },
     clientAddress: ({ remoteAddress }) => remoteAddress,
     admission: createAdmission(

@@ -27,7 +27,7 @@ export function tablesOf({ runtime, folder }: TestService): {
       baseUrl: () => "http://localhost",
       signInDomains: config.signInDomains,
       expired: new ExpiredCredentials(runtime),
-      callerOf: () => null,
+      callerOf: () => () => null,
     },
     hosts: {
       allowList: parseAllowList(""),
