@@ -76,7 +76,11 @@ function print(
     note:
       `From the event to delivered and recorded, ${IN_FLIGHT} in flight, ${EVENTS.toLocaleString("en-US")} events, medians ` +
       `of ${rounds} rounds in turns. Each records the event on disk before it acknowledges it, sends the same signed ` +
-      "request to a receiver in a process of its own, and records on disk how it went. CPU is user and system time of " +
+      "request to a receiver in a process of its own, and records on disk how it went. Signalbox, in one process with its " +
+      "store, finds the event's hooks, guards against loops, and keeps the event and of each attempt its time, headers, " +
+      "status and answer. BullMQ takes jobs one by one and keeps each with the status and body of its answer; so does " +
+      "pg-boss, which takes them in batches, but for rows without answers. graphile-worker keeps nothing of a job once " +
+      "it is done, and ends it here before that is on disk. CPU is user and system time of " +
       "the process that adds and works, and of all processes of the queue's server; the receiver's is not counted. The " +
       "servers are those of Debian's packages, each on a Unix socket in a folder of its own: Redis with appendfsync " +
       "always, PostgreSQL with its defaults. What is added in batches came while the batch before was on its way." +
