@@ -26,8 +26,7 @@ interface Making {
 /**
  * Texts of whole lists, so that a list that is read again and again is made once. A text is kept while no row changes
  * that it may have been made from (a change is one once it may be durable), and only where it was made from rows whose
- * changes are known. Whoever asks for it while it
- * is made of the same rows waits for it.
+ * changes are known. Whoever asks for it while it is made of the same rows waits for it.
  */
 export class KeptLists {
   readonly #reading: Reading;
