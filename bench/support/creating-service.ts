@@ -19,11 +19,11 @@ let asked = 0;
 function counting(store: Store): Store {
   return {
     reading: store.reading,
-    commit: (changes) => {
+    commit: (changes, defer) => {
       written.batches += 1;
       written.rows += changes.length;
       written.last = changes;
-      return store.commit(changes);
+      return store.commit(changes, defer);
     },
     view: () => store.view(),
     backup: (folder) => store.backup(folder),

@@ -32,10 +32,10 @@ const service = await openBenchService(
     ...(folder === undefined ? {} : { product: await loadProduct(folder) }),
     around: (store) => ({
       reading: store.reading,
-      commit: (changes) => {
+      commit: (changes, defer) => {
         rows += changes.length;
         batches += 1;
-        return store.commit(changes);
+        return store.commit(changes, defer);
       },
       view: () => store.view(),
       backup: (to) => store.backup(to),
