@@ -301,9 +301,10 @@ class Host implements Runtime {
     );
   }
 
-  /** Async, so that a store that throws counts as one that rejects. */
+  /** Async, so that a store that throws counts as one that rejects. A party alone does not wait for short parts. */
   async #write(changes: readonly Change[]): Promise<void> {
-    return this.#options.store.commit(changes, (work) => this.#options.scheduler.defer(work));
+    const { store, scheduler, isShared } = this.#options;
+    return store.commit(changes, isShared?.() === true ? (work) => scheduler.defer(work) : undefined);
   }
 
   #close(batch: Batch): readonly Change[] {

@@ -79,8 +79,8 @@ export interface Store {
    * Writes all changes or none, in the order given, and resolves once they are on disk (fsync).
    * Batches become durable in the order of the calls. Rejects with a {@link StoreError}. Then nothing of the batch is
    * visible, and every later commit is rejected too, since it may depend on this one.
-   * `defer` runs the parts of a long batch in line with the caller's other work; without it they run when the event loop
-   * comes round.
+   * With `defer` a long batch is worked on in short parts, in line with the caller's other work; without it in longer ones,
+   * when the event loop comes round.
    */
   commit(changes: readonly Change[], defer?: Defer): Promise<void>;
   /** Opens a consistent view. Like all reads, throws `closed` once the store is closed. */
