@@ -31,15 +31,16 @@ export function authenticate(
   const isForeign = credential.kind === "session" && isWriteFromElsewhere(request, origin);
   return () => {
     const caller = findCaller(credential, runtime, expired);
-    return isForeign && !isRefusal(caller) ? FOREIGN_PAGE : caller;
+    return isForeign && !isRefusal(caller) ? fromForeignPage(origin) : caller;
   };
 }
 
-const FOREIGN_PAGE: Refusal = {
-  refused: "forbidden",
-  title: "Not allowed from this page",
-  detail: "Origin must be this service's own.",
-};
+function fromForeignPage(origin: string): Refusal {
+  const detail = `Origin must be this service's own, ${origin}: the setting BASE_URL says which that is.`;
+  return { refused: "forbidden", title: "Not allowed from this page", detail };
+}
+
+const NO_TOKEN: Refusal = { refused: "unauthenticated", detail: "The header Authorization must be Bearer <token>." };
 
 function isWriteFromElsewhere(request: Credentials, origin: string): boolean {
   if (request.method === "GET" || request.method === "HEAD") return false;
@@ -67,6 +68,7 @@ export function findCaller(
   { reading, clock }: Pick<Runtime, "reading" | "clock">,
   expired: ExpiredCredentials,
 ): Caller | Refusal {
+  if (kind === "token" && hash === null) return NO_TOKEN;
   const isKnown = hash !== null && !expired.has(hash);
   if (kind === "token") {
     const caller = isKnown ? findTokenCaller(reading, hash, clock.now()) : null;

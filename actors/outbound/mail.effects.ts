@@ -42,6 +42,9 @@ export interface MailLog {
   warn(message: string, details: Record<string, unknown>): void;
 }
 
+/** The library's ports where the address names none. */
+const SMTP_PORT = 587;
+const SMTPS_PORT = 465;
 /** Time limits for connecting to a mail server, its greeting and its answers, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
@@ -58,13 +61,13 @@ export function mailEffect(options: MailOptions): Effect {
       log.mail(logLine);
       return null;
     }
-    const transport = await opening;
+    const { transport, server } = await opening;
     try {
       await transport.sendMail({ from, to, subject, text, messageId: `<${id}@signalbox>` });
       return null;
     } catch (error) {
       const code = failureCode(error);
-      log.warn("a mail was not sent", { id, code });
+      log.warn("a mail was not sent", { id, code, server });
       throw new Error(`the mail was not sent: ${code}`);
     }
   };
@@ -77,15 +80,23 @@ export function mailEffect(options: MailOptions): Effect {
   });
 }
 
+interface MailServer {
+  readonly transport: Transporter;
+  /** Its host and port, without credentials. */
+  readonly server: string;
+}
+
 /** Loads the library and prepares it for a server; makes no connection. */
-async function openMailServer(url: string): Promise<Transporter> {
+async function openMailServer(url: string): Promise<MailServer> {
   const { createTransport } = await import("nodemailer");
-  return createTransport({
+  const transport = createTransport({
     url,
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: ANSWER_TIMEOUT_MS,
   });
+  const { protocol, hostname, port } = new URL(url);
+  return { transport, server: `${hostname}:${port || (protocol === "smtps:" ? SMTPS_PORT : SMTP_PORT)}` };
 }
 
 /** The error of the mail server or the connection, as a code: its text may contain parts of the mail. */

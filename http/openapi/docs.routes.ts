@@ -50,6 +50,15 @@ export function docsRoutes(): readonly Route[] {
   return [
     route({
       method: "GET",
+      path: "/",
+      operation: "openDocs",
+      summary: "Leads to the page that shows this document",
+      access: "public",
+      answers: { 302: { body: null, headers: { location: "The page." } } },
+      handle: () => ({ status: 302, headers: { location: "/docs" } }),
+    }),
+    route({
+      method: "GET",
       path: "/docs",
       summary: "The page that shows this document",
       access: "public",

@@ -104,6 +104,14 @@ interface Site {
   readonly origin: string;
 }
 
+/** Addresses that stand for all of this machine: one listens on them, and opens none of them. */
+const EVERY_ADDRESS: readonly string[] = ["0.0.0.0", "::"];
+
+/** Whether no browser opens the address that links have, since `HOST` names no single one and `BASE_URL` is not set. */
+export function isOpenedNowhere({ baseUrl, host }: Config): boolean {
+  return baseUrl === null && EVERY_ADDRESS.includes(host);
+}
+
 /** The address by the setting `BASE_URL`, or by host and port. */
 export function toSite({ baseUrl: given, host }: Config, port: number): Site {
   const baseUrl = given ?? `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

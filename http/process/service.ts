@@ -21,7 +21,15 @@ import { beginEarlierWork } from "./begin-earlier-work.js";
 import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
 import { holdsStore } from "./open-store.js";
-import { type Close, type OnOpen, openParts, type ServiceOptions, type ServiceParts, toSite } from "./service-parts.js";
+import {
+  type Close,
+  isOpenedNowhere,
+  type OnOpen,
+  openParts,
+  type ServiceOptions,
+  type ServiceParts,
+  toSite,
+} from "./service-parts.js";
 
 export interface Service {
   readonly baseUrl: string;
@@ -83,6 +91,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   parts.isReady = true;
   const { baseUrl } = parts.site;
   log.info(`listening on ${baseUrl}`);
+  if (isOpenedNowhere(config)) log.warn("links in mails begin with no address to open: set BASE_URL", { baseUrl });
   const { codeHost } = parts.outbounds;
   askMissedDeliveries({ codeHost, secret: config.codeHostWebhookSecret }, { runtime, log });
   let stopped: Promise<void> | null = null;

@@ -17,6 +17,11 @@ export class Jobs {
     return [...this.#runs.values()].filter(({ isHeld }) => isHeld);
   }
 
+  /** Whether any job is running, also one whose claim is over. */
+  get isWorking(): boolean {
+    return this.#working.size > 0;
+  }
+
   find(claim: { readonly runId: string; readonly fence: number }): JobRun | undefined {
     const run = this.#runs.get(claim.runId);
     return run?.job.fence === claim.fence ? run : undefined;

@@ -99,15 +99,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     }),
   });
   connection.open();
-
   const drain = async () => {
     slots = 0;
-    connection.send({ type: "offer", slots });
-    await jobs.done();
-    // The service may be gone for good, and never acknowledge.
-    const cancel = clock.at(clock.now() + SETTLE_MS, () => connection.close());
-    await connection.settled();
-    cancel();
+    if (jobs.isWorking || !connection.isIdleAndAway) await settle(jobs, connection, clock);
     connection.close();
     await Promise.all([requests.close(), commits.close()]);
     await leave();
@@ -120,4 +114,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     },
     kill: () => jobs.endAll("drop"),
   };
+}
+
+/** Takes no more runs; resolves when the running ones are done and reported, or no acknowledgement came in time. */
+async function settle(jobs: Jobs, connection: ServiceConnection, clock: Clock): Promise<void> {
+  connection.send({ type: "offer", slots: 0 });
+  await jobs.done();
+  // The service may be gone for good, and never acknowledge.
+  const cancel = clock.at(clock.now() + SETTLE_MS, () => connection.close());
+  await connection.settled();
+  cancel();
 }

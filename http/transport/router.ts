@@ -31,7 +31,7 @@ export function createRouter(routes: readonly Route[]): Router {
     if (!path.startsWith("/")) return { refused: "bad-request", detail: "the path must begin with /" };
     const values: string[] = [];
     const node = findNode(root, path, 1, values);
-    if (node === undefined) return { refused: "not-found" };
+    if (node === undefined) return { refused: "not-found", detail: "No route has this path: /docs lists them all." };
     const found = node.methods.get(method === "HEAD" ? "GET" : method);
     if (found === undefined) {
       const methods = [...node.methods.keys()];

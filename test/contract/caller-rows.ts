@@ -316,6 +316,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /readyz": anyone,
   "GET /metrics": anyone,
   "GET /api/openapi.json": anyone,
+  "GET /": anyone,
   "GET /docs": anyone,
   "GET /docs/explorer.js": anyone,
 };

@@ -50,11 +50,12 @@ t.test("a mail that was not accepted is sent again while its link is valid, unde
 });
 
 t.test("a mail server that is not there delays nobody and loses no other mail", async (t) => {
-  const service = await startTestService(t, { settings: { SMTP_URL: "smtp://127.0.0.1:1" } });
+  const service = await startTestService(t, { settings: { SMTP_URL: "smtp://mailer:hunter2@127.0.0.1:1" } });
   const asked = await service.anonymous.request("POST", "/api/sign-in", { email: "ada@example.com" });
   t.equal(asked.status, 202);
   const [line] = await service.logged(/.*a mail was not sent.*/);
-  t.match(JSON.parse(line), { code: /ECONNREFUSED|ESOCKET/ });
+  t.match(JSON.parse(line), { code: /ECONNREFUSED|ESOCKET/, server: "127.0.0.1:1" });
+  t.notMatch(line, /mailer|hunter2/, "without its credentials");
 });
 
 t.test("a mail that was pending when the process ended is sent by the next one", async (t) => {

@@ -148,7 +148,8 @@ t.test("a write with a cookie must come from a page of the service, or from none
     ada.request("POST", "/api/resources/workspaces", { slug, name: "Any" }, { "idempotency-key": slug, ...headers });
   const elsewhere = await create("one", { origin: "https://evil.example" });
   t.equal(elsewhere.status, 403);
-  t.equal(elsewhere.body?.type, "urn:service:problem:forbidden");
+  t.match(elsewhere.body, { type: "urn:service:problem:forbidden", detail: /BASE_URL/ });
+  t.match(elsewhere.body?.detail, service.baseUrl, "the origin that is wanted");
   t.equal((await create("two", { origin: "null" })).status, 403);
   t.equal((await create("three", { origin: service.baseUrl })).status, 201);
   t.equal((await create("four", {})).status, 201);
@@ -160,10 +161,12 @@ t.test("a write with a cookie must come from a page of the service, or from none
 t.test("a bearer that admits nobody is refused even beside a good cookie", async (t) => {
   const service = await startTestService(t);
   const ada = await service.signIn("ada@example.com");
-  for (const authorization of ["Bearer nonsense", "Basic YTpi", "Bearer", "bearer "]) {
+  for (const authorization of ["Bearer nonsense", "nonsense", "Basic YTpi", "Bearer", "bearer "]) {
     const answer = await ada.request("GET", "/api/resources/workspaces", undefined, { authorization });
     t.equal(answer.status, 401, authorization);
     t.equal(answer.headers["www-authenticate"], "Bearer");
+    const says = authorization === "Bearer nonsense" ? "not valid, or" : "must be Bearer <token>";
+    t.match(answer.body?.detail, says);
   }
 });
 

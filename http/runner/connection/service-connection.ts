@@ -127,7 +127,7 @@ export class ServiceConnection {
       socket.terminate();
     });
     socket.on("error", (error) => {
-      if (!refused) this.#sayFailed(`the connection to ${url} failed: ${error.message}`);
+      if (!refused && !this.#closed) this.#sayFailed(`the connection to ${url} failed: ${error.message}`);
     });
     socket.on("close", (code, reason) => {
       if (code === NOT_ADMITTED) {
@@ -165,6 +165,11 @@ export class ServiceConnection {
     return this.#features.includes(feature);
   }
 
+  /** Whether there is no connection, and nothing that one would be needed for. */
+  get isIdleAndAway(): boolean {
+    return !this.#welcomed && this.#outbox.entries.length === 0;
+  }
+
   /** Resolves when everything that was sent is acknowledged, or when closed. */
   settled(): Promise<void> {
     return this.#outbox.settled();
@@ -184,7 +189,7 @@ export class ServiceConnection {
     const now = this.#options.clock.now();
     if (this.#failures > 0 && now - this.#saidMs < SAID_EVERY_MS) return;
     this.#saidMs = now;
-    this.#options.log(this.#failures === 0 ? line : `${line}; it is tried again`);
+    this.#options.log(`${line}; it is tried again`);
   }
 
   #leaseOver(): void {

@@ -20,6 +20,12 @@ t.test("the page and its script come from here, with a policy that lets nothing 
   t.same([kept.status, kept.text], [304, ""]);
 });
 
+t.test("who opens the address of the service comes to the page", async (t) => {
+  const { anonymous } = await startTestService(t);
+  const { status, headers } = await anonymous.request("GET", "/");
+  t.match({ status, headers }, { status: 302, headers: { location: "/docs" } });
+});
+
 t.test(
   "a browser shows every operation, asks no other host, and finds nothing that the policy forbids",
   { skip: noBrowser },

@@ -62,3 +62,20 @@ t.test("a port that is taken stops the start with one line, and leaves the folde
   for (const TRANSPORT of ["uws", "node"]) await t.rejects(start(folder, { PORT: String(port), TRANSPORT }), refused);
   await starts(folder);
 });
+
+t.test("that links would name no single address is said at the start, unless BASE_URL is set", async (t) => {
+  const warned = async (settings: Readonly<Record<string, string>>): Promise<string[]> => {
+    const lines: string[] = [];
+    const log = createLog("warn", { write: (line) => void lines.push(line) });
+    const config = readConfig({ DATA_DIR: await folderOf(t), PORT: "0", ...settings });
+    await (await startService({ config, log })).stop();
+    return lines;
+  };
+  for (const HOST of ["0.0.0.0", "::"]) {
+    const [line = "", ...more] = await warned({ HOST });
+    t.match(line, /BASE_URL/);
+    t.same(more, []);
+    t.same(await warned({ HOST, BASE_URL: "https://signalbox.example" }), []);
+  }
+  t.same(await warned({}), []);
+});
