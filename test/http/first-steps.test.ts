@@ -1,4 +1,5 @@
 import t from "tap";
+import { hookReceiver } from "../support/hook-receiver.js";
 import { readCommands } from "../support/page-commands.js";
 import { itemsOf } from "../support/resources.js";
 import { RunnerPeer } from "../support/runner-peer.js";
@@ -51,11 +52,13 @@ async function callThrice(service: TestService, owner: Client, { known }: Filled
 }
 
 t.test("the main page leads from a sign-in to a queued run, an integration and a call's approval", async (t) => {
-  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: "hooks.example.com,api.linear.app" } });
+  const receiver = await hookReceiver(t, (response) => response.end());
+  const service = await startTestService(t, { settings: { OUTBOUND_ALLOW: `${receiver.url},api.linear.app` } });
   const steps = await readCommands("README.md");
   t.equal(steps.length, 26);
   const filled = new Filled();
   const { known } = filled;
+  known["<address of your receiver>"] = `${receiver.url}/in`;
   let client = service.anonymous;
   let waiting: readonly string[] = [];
   for (const [index, { method, headers: written, path, body }] of steps.entries()) {
@@ -77,6 +80,8 @@ t.test("the main page leads from a sign-in to a queued run, an integration and a
     if (!path.includes("<approval id>")) filled.remember(reply);
   }
   t.match(known["pool token"], /^[\w-]{43}$/);
+  const [told] = await receiver.arrived(1);
+  t.match(told?.verified, { hook: "tell", on: "task.opened", task: { title: "The tests fail again" } });
   const calls = await until("the calls to be over", async () => {
     const found = itemsOf(await client.request("GET", `/api/runs/${known["<run id>"]}/tool-calls`));
     return found.every(({ endedAt }) => endedAt !== null) ? found : null;
