@@ -29,7 +29,8 @@ export async function showCheck(
     reference: { pullRequest: PULL_REQUEST },
   });
   const read = () => client.get<Check>(`${team}/replay-checks/${started.id}`);
-  if (!(await until(async () => (await read()).verdict !== "running", signal))) return false;
+  const isOver = async () => ((await read()).verdict === "running" ? "it is running" : null);
+  await until("the check of the planned change was not over", isOver, signal);
   const { verdict, tasks, regressions, gain } = await read();
   line(
     "check",

@@ -21,6 +21,8 @@ interface ToolCall {
   readonly state: string;
 }
 
+const DONE_COMMENT = "The work on this is done.";
+
 const ISSUE = {
   title: "Approvals",
   description: "Say who approves a tool's call.",
@@ -44,13 +46,21 @@ export async function showIssue(
     return items.find(({ title }) => title.startsWith(`${issue.identifier}:`));
   };
   const read = async () => client.get<Task>(`/api/tasks/${(await findTask())?.id}`);
-  if (!(await until(async () => (await findTask())?.state === "inbox", signal))) return null;
+  const isTask = (wanted: string) => async () => {
+    const state = (await findTask())?.state ?? "not there";
+    return state === wanted ? null : `it is ${state}`;
+  };
+  await until("the issue's task did not wait for an approval", isTask("inbox"), signal);
   const [approval] = (await read()).approvals;
   if (approval === undefined) return null;
   line("issue", `its agent asks to call ${approval.tool}, and waits; Ada approves it`);
   await client.post(`/api/runs/${approval.runId}/approvals/${approval.id}/approve`, {});
-  const isTold = () => issue.comments.some(({ body }) => body === "The work on this is done.");
-  if (!(await until(async () => (await findTask())?.state === "done" && isTold(), signal))) return null;
+  await until("the issue's task was not done", isTask("done"), signal);
+  const isTold = async () => {
+    const { comments } = issue;
+    return comments.some(({ body }) => body === DONE_COMMENT) ? null : `it has ${comments.length} comments`;
+  };
+  await until("the issue was not told that the work is done", isTold, signal);
   for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
   const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
   line(

@@ -26,7 +26,7 @@ import { startScriptedModel } from "./scripted-model.js";
 import { showSearch } from "./searches.js";
 import { type Counts, line, Show } from "./show.js";
 import { Tracker } from "./tracker.js";
-import { until } from "./until.js";
+import { asItShould, until } from "./until.js";
 
 /**
  * The whole product in one terminal: a service with its store in a temporary folder, a runner in its own process, a
@@ -113,25 +113,24 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
     await client.post(`/api/teams/${teamId}/tasks`, { title, description, line: "notes" });
   }
   const firings = () => client.get<{ items: { state: string }[] }>(`/api/teams/${teamId}/hook-occurrences?limit=200`);
-  const isOver = async () =>
-    show.counts.states.size === taskTexts.length &&
-    [...show.counts.states.values()].every((state) => state === "done" || state === "inbox") &&
-    (await firings()).items.every(({ state }) => state !== "attempting");
-  const inTime = await until(isOver, ending.signal);
-  const isDone = inTime && summarise(show.counts, receiver.received, (await firings()).items.length);
-  if (isDone) {
-    await connectCodeHost(client, codeHost, { baseUrl, repositories: [REPOSITORY, CONFIG_SOURCE.repository] });
-    await writeConfig(client, configured, codeHost);
-  }
-  const taskId = isDone ? await showIssue(client, configured, tracker, ending.signal) : null;
-  const isMerged = taskId !== null && (await showPullRequest(client, configured, { codeHost, taskId }, ending.signal));
-  const replayed = isMerged ? await showReplays(client, configured, ending.signal) : null;
-  const isChecked = replayed !== null && (await showCheck(client, configured, replayed, ending.signal));
-  const best = isChecked ? await showSearch(client, configured, ending.signal) : null;
-  const isPicked = best !== null && (await showPick(client, configured, { codeHost, ...best }, ending.signal));
-  const setId = isPicked ? replayed : null;
-  if (setId === null) line("demo", "this is not how it should have come out");
-  if (ends.exit || setId === null) return setId === null ? 1 : 0;
+  const areOver = async () => {
+    const states = [...show.counts.states.values()];
+    const attempting = (await firings()).items.filter(({ state }) => state === "attempting").length;
+    const isOver = states.length === taskTexts.length && states.every((state) => state === "done" || state === "inbox");
+    return isOver && attempting === 0 ? null : `they are ${states.join(", ")}; ${attempting} hooks are attempting`;
+  };
+  const { signal } = ending;
+  await until("the tasks and their hooks were not over", areOver, signal);
+  asItShould("the work on the tasks", summarise(show.counts, receiver.received, (await firings()).items.length));
+  await connectCodeHost(client, codeHost, { baseUrl, repositories: [REPOSITORY, CONFIG_SOURCE.repository] });
+  await writeConfig(client, configured, codeHost);
+  const taskId = asItShould("the issue of the tracker", await showIssue(client, configured, tracker, signal));
+  asItShould("the pull request", await showPullRequest(client, configured, { codeHost, taskId }, signal));
+  const setId = asItShould("the replays", await showReplays(client, configured, signal));
+  asItShould("the check of the planned change", await showCheck(client, configured, setId, signal));
+  const best = asItShould("the search", await showSearch(client, configured, signal));
+  asItShould("the pick of the best", await showPick(client, configured, { codeHost, ...best }, signal));
+  if (ends.exit) return 0;
   lookAround(baseUrl, configured, setId);
   runner.off("exit", lost);
   if (!ending.signal.aborted) await once(ending.signal, "abort");

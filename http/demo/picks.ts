@@ -43,7 +43,8 @@ export async function showPick(
   const team = `/api/teams/${teamId}`;
   const { body: picked } = await client.post(`${team}/searches/${searchId}/candidates/${candidateId}/pick`, {});
   const read = () => client.get<ConfigPullRequest>(`${team}/config-pull-requests/${picked.id}`);
-  if (!(await until(async () => (await read()).state !== "opening", signal))) return false;
+  const isOpened = async () => ((await read()).state === "opening" ? "it is opening" : null);
+  await until("the pull request of what was picked was not open", isOpened, signal);
   const { state, url, branch, reason } = await read();
   const repository = codeHost.work.repositories.get(CONFIG_SOURCE.repository);
   const pull = codeHost.work.pulls.find(({ head }) => head === branch);

@@ -61,7 +61,11 @@ export async function showPullRequest(
   signal: AbortSignal,
 ): Promise<boolean> {
   const read = () => client.get<TaskWithPull>(`/api/tasks/${taskId}`);
-  if (!(await until(async () => (await read()).pullRequest?.state === "open", signal))) return false;
+  const isPull = (wanted: string) => async () => {
+    const { state } = (await read()).pullRequest ?? { state: "not there" };
+    return state === wanted ? null : `it is ${state}`;
+  };
+  await until("the pull request of the issue's task was not open", isPull("open"), signal);
   const { id, url } = (await read()).pullRequest ?? {};
   const pull = codeHost.work.pulls.find(({ number }) => url?.endsWith(`/pull/${number}`));
   if (pull === undefined) return false;
@@ -69,24 +73,30 @@ export async function showPullRequest(
   line("pull", `its runner pushed ${pull.head}; the service opened #${pull.number} "${pull.title}": ${url}`);
   line("pull", `it changes ${(await readPull()).changed.join(", ")}`);
   await codeHost.work.review(pull, { state: "APPROVED", body: "Well said.", by: adaThere });
-  if (!(await until(async () => (await readPull()).rounds === 1, signal))) return false;
+  const isReviewed = async () => {
+    const { rounds } = await readPull();
+    return rounds === 1 ? null : `it has ${rounds} rounds of reviews`;
+  };
+  await until("the pull request was not reviewed", isReviewed, signal);
   line("pull", `${adaThere.login} reviewed it at the code host, and merges it`);
   if ((await codeHost.work.merge(pull, adaThere)) === null) return false;
-  if (!(await until(async () => (await read()).pullRequest?.state === "merged", signal))) return false;
+  await until("the pull request was not merged", isPull("merged"), signal);
   const { marks } = await read();
   line("pull", `the code host told: it is merged; marks of the task: ${Object.keys(marks).sort().join(", ")}`);
-  return (await isEvent(client, teamId, signal)) && showFact(pull, await readPull());
+  await showEvent(client, teamId, signal);
+  return showFact(pull, await readPull());
 }
 
 /** Waits for the event of the merge, and prints it. */
-async function isEvent(client: Client, teamId: string, signal: AbortSignal): Promise<boolean> {
-  const find = async () => {
-    const { items } = await client.get<{ items: readonly WorkEvent[] }>(`/api/teams/${teamId}/events`);
-    return items.find(({ on }) => on === "pull-request.merged");
+async function showEvent(client: Client, teamId: string, signal: AbortSignal): Promise<void> {
+  const read = async () => (await client.get<{ items: readonly WorkEvent[] }>(`/api/teams/${teamId}/events`)).items;
+  const isMerge = ({ on }: WorkEvent) => on === "pull-request.merged";
+  const missing = async () => {
+    const items = await read();
+    return items.some(isMerge) ? null : `there are ${items.length} others`;
   };
-  if (!(await until(async () => (await find()) !== undefined, signal))) return false;
-  line("event", `pull-request.merged: ${(await find())?.event.url}`);
-  return true;
+  await until("the event of the pull request's merge was not there", missing, signal);
+  line("event", `pull-request.merged: ${(await read()).find(isMerge)?.event.url}`);
 }
 
 /** Prints what figures read of it. */

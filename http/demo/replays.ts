@@ -57,9 +57,10 @@ export async function showReplays(client: Client, configured: Configured, signal
     (await client.get<{ items: readonly Replay[] }>(`${team}/replay-sets/${setId}/replays`)).items.toReversed();
   const areOver = async () => {
     const replays = await list();
-    return replays.length === REPLAYS && replays.every(isOver);
+    if (replays.length === REPLAYS && replays.every(isOver)) return null;
+    return `they are ${replays.map((replay) => (isOver(replay) ? "over" : replay.state)).join(", ")}`;
   };
-  if (!(await until(areOver, signal))) return null;
+  await until("the replays were not over, with their comparisons,", areOver, signal);
   const replays = await Promise.all((await list()).map(({ id }) => client.get<Replay>(`${team}/replays/${id}`)));
   for (const replay of replays) show(replay);
   const better = replays.find(({ candidate: { kind } }) => kind === "proposed");

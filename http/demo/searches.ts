@@ -51,7 +51,11 @@ export async function showSearch(client: Client, configured: Configured, signal:
     ...{ setId, budget: BUDGET, agent: { harness: workStation.harness }, objective: "success" },
   });
   const read = () => client.get<Search>(`${team}/searches/${started.id}`);
-  if (!(await until(async () => hasEnded(await read()), signal))) return null;
+  const isOver = async () => {
+    const search = await read();
+    return hasEnded(search) ? null : `it is ${search.state}`;
+  };
+  await until("the search was not over", isOver, signal);
   const { split, seed, candidates, best, ending, spent } = await read();
   line("search", `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out, unseen by its agent`);
   for (const candidate of [seed, ...candidates]) show(candidate);
