@@ -90,6 +90,7 @@ class Host implements Runtime {
   readonly #answers: ReleasedAnswers;
   readonly #retrying = new Set<string>();
   readonly #run = (): void => this.#guarded(() => this.#pump());
+  readonly #defer = (work: () => void): void => this.#options.scheduler.defer(work);
   #batch = new Batch(1);
   #flushing = false;
   #flushedBatch = 0;
@@ -114,8 +115,7 @@ class Host implements Runtime {
     this.#bound = new BatchBound(this.#limits, this.#overlays, options);
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
-      ...{ effects: catalogue.effects, reading: durable, clock },
-      ...{ defer: (work) => options.scheduler.defer(work), elapsedMs: options.elapsedMs },
+      ...{ effects: catalogue.effects, reading: durable, clock, defer: this.#defer, elapsedMs: options.elapsedMs },
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
@@ -207,7 +207,7 @@ class Host implements Runtime {
   #poke(): void {
     if (this.#scheduled || this.#dead) return;
     this.#scheduled = true;
-    this.#options.scheduler.defer(this.#run);
+    this.#defer(this.#run);
   }
 
   /** A failure outside a turn is the store's or a bug. The state is then unknown, so the runtime stops. */
@@ -303,8 +303,7 @@ class Host implements Runtime {
 
   /** Async, so that a store that throws counts as one that rejects. A party alone does not wait for short parts. */
   async #write(changes: readonly Change[]): Promise<void> {
-    const { store, scheduler, isShared } = this.#options;
-    return store.commit(changes, isShared?.() === true ? (work) => scheduler.defer(work) : undefined);
+    return this.#options.store.commit(changes, this.#options.isShared?.() === true ? this.#defer : undefined);
   }
 
   #close(batch: Batch): readonly Change[] {
