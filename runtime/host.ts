@@ -303,7 +303,7 @@ class Host implements Runtime {
 
   /** Async, so that a store that throws counts as one that rejects. A party alone does not wait for short parts. */
   async #write(changes: readonly Change[]): Promise<void> {
-    return this.#options.store.commit(changes, this.#options.isShared?.() === true ? this.#defer : undefined);
+    return this.#options.store.commit(changes, { inShortParts: this.#options.isShared?.() === true });
   }
 
   #close(batch: Batch): readonly Change[] {

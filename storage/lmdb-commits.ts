@@ -10,13 +10,13 @@
 import { asBinary } from "lmdb";
 import { checkChange } from "./change-check.js";
 import type { LmdbRoot, LmdbValues } from "./lmdb-values.js";
-import type { Change, Defer, KeyPart, StoreError } from "./store.js";
+import type { Change, CommitOptions, KeyPart, StoreError } from "./store.js";
 import { isInterrupted, storeError } from "./store-errors.js";
 
 /** Changes that are encoded at once: about a tenth of a millisecond. */
 const ENCODED_AT_ONCE = 24;
-/** The same of a batch whose parts its caller defers. */
-const DEFERRED_AT_ONCE = 12;
+/** The same of a batch that is written in short parts. */
+const SHORT_AT_ONCE = 12;
 /** Times that a group is written when its flush is interrupted. */
 const MAX_ATTEMPTS = 100;
 
@@ -28,7 +28,7 @@ interface Write {
 
 interface Waiting {
   readonly changes: readonly Change[];
-  readonly defer: Defer | undefined;
+  readonly atOnce: number;
   resolve(): void;
   reject(error: StoreError): void;
 }
@@ -47,7 +47,7 @@ export class LmdbCommits {
     this.#folder = folder;
   }
 
-  commit(changes: readonly Change[], defer?: Defer): Promise<void> {
+  commit(changes: readonly Change[], { inShortParts = false }: CommitOptions = {}): Promise<void> {
     if (this.#failure !== null) return Promise.reject(this.#failure);
     try {
       for (const change of changes) checkChange(change);
@@ -55,7 +55,7 @@ export class LmdbCommits {
       return Promise.reject(this.#fail(error));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ changes, defer, resolve, reject });
+      this.#waiting.push({ changes, atOnce: inShortParts ? SHORT_AT_ONCE : ENCODED_AT_ONCE, resolve, reject });
       this.#underWay ??= this.#writeAll();
     });
   }
@@ -68,16 +68,15 @@ export class LmdbCommits {
 
   async #encode(group: readonly Waiting[]): Promise<readonly Write[]> {
     const writes: Write[] = [];
-    for (const { changes, defer } of group) {
-      const atOnce = defer === undefined ? ENCODED_AT_ONCE : DEFERRED_AT_ONCE;
+    for (const { changes, atOnce } of group) {
       for (const change of changes) {
-        if (writes.length % atOnce === atOnce - 1) await new Promise<void>(defer ?? setImmediate);
+        if (writes.length % atOnce === atOnce - 1) await new Promise(setImmediate);
         // The binding wants a mutable array, but does not change it.
         const bytes = change.op === "put" ? this.#values.encode(change.key, change.value) : null;
         writes.push({ key: change.key.slice(), bytes });
       }
       // To pass it on takes about as long as two parts.
-      if (defer !== undefined && changes.length >= DEFERRED_AT_ONCE) await new Promise<void>(defer);
+      if (atOnce === SHORT_AT_ONCE && changes.length >= atOnce) await new Promise(setImmediate);
     }
     return writes;
   }

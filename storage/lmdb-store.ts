@@ -13,7 +13,7 @@ import { checkDataFile, DATA_FILE } from "./data-file.js";
 import { LmdbCommits } from "./lmdb-commits.js";
 import { LmdbReading, type LmdbSource, LmdbView } from "./lmdb-reading.js";
 import { type LmdbRoot, openValues } from "./lmdb-values.js";
-import { type Change, type Defer, type Reading, type Store, StoreError, type View } from "./store.js";
+import { type Change, type CommitOptions, type Reading, type Store, StoreError, type View } from "./store.js";
 import { storeError } from "./store-errors.js";
 import { prepareFolder } from "./store-folder.js";
 
@@ -90,8 +90,8 @@ class LmdbStore implements Store {
     this.#release = release;
   }
 
-  commit(changes: readonly Change[], defer?: Defer): Promise<void> {
-    if (!this.#readOnly) return this.#commits.commit(changes, defer);
+  commit(changes: readonly Change[], options?: CommitOptions): Promise<void> {
+    if (!this.#readOnly) return this.#commits.commit(changes, options);
     return Promise.reject(new StoreError("read-only", `the store in ${this.#source.folder} was opened for reading`));
   }
 

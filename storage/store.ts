@@ -64,8 +64,11 @@ export type Change =
   | { readonly op: "put"; readonly key: Key; readonly value: unknown }
   | { readonly op: "remove"; readonly key: Key };
 
-/** Runs `work` soon, never inside the call. */
-export type Defer = (work: () => void) => void;
+/** How a batch is written. */
+export interface CommitOptions {
+  /** A long one in parts of about a twentieth of a millisecond, of which each waits for a round of the event loop. */
+  readonly inShortParts?: boolean;
+}
 
 /** A consistent snapshot of the state that was durable when it was opened. The caller closes it. */
 export interface View extends Reading {
@@ -79,10 +82,8 @@ export interface Store {
    * Writes all changes or none, in the order given, and resolves once they are on disk (fsync).
    * Batches become durable in the order of the calls. Rejects with a {@link StoreError}. Then nothing of the batch is
    * visible, and every later commit is rejected too, since it may depend on this one.
-   * With `defer` a long batch is worked on in short parts, in line with the caller's other work; without it in longer ones,
-   * when the event loop comes round.
    */
-  commit(changes: readonly Change[], defer?: Defer): Promise<void>;
+  commit(changes: readonly Change[], options?: CommitOptions): Promise<void>;
   /** Opens a consistent view. Like all reads, throws `closed` once the store is closed. */
   view(): View;
   /** Copies a consistent state into an empty or absent folder while serving continues. Leaves nothing if it fails. */

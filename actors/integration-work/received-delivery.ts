@@ -50,10 +50,11 @@ const CREDENTIAL = /authorization|cookie|signature|token|secret|password|credent
 /** The headers of a delivery that are stored: without credentials and signatures, and without the header `signed`. */
 export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
   const signature = signed?.toLowerCase();
-  const kept: Record<string, string> = {};
+  const kept: [string, string][] = [];
   for (const name of Object.keys(headers)) {
     const value = headers[name];
-    if (value !== undefined && name !== signature && !CREDENTIAL.test(name)) kept[name] = value;
+    if (value !== undefined && name !== signature && !CREDENTIAL.test(name)) kept.push([name, value]);
   }
-  return kept;
+  // By entries, since a header may have the name of what every object has.
+  return Object.fromEntries(kept);
 }

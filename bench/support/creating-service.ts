@@ -19,11 +19,11 @@ let asked = 0;
 function counting(store: Store): Store {
   return {
     reading: store.reading,
-    commit: (changes, defer) => {
+    commit: (changes, options) => {
       written.batches += 1;
       written.rows += changes.length;
       written.last = changes;
-      return store.commit(changes, defer);
+      return store.commit(changes, options);
     },
     view: () => store.view(),
     backup: (folder) => store.backup(folder),

@@ -32,10 +32,10 @@ const service = await openBenchService(
     ...(folder === undefined ? {} : { product: await loadProduct(folder) }),
     around: (store) => ({
       reading: store.reading,
-      commit: (changes, defer) => {
+      commit: (changes, options) => {
         rows += changes.length;
         batches += 1;
-        return store.commit(changes, defer);
+        return store.commit(changes, options);
       },
       view: () => store.view(),
       backup: (to) => store.backup(to),

@@ -110,6 +110,8 @@ interface Arrival {
   readonly entry: Entry | Refusal | EdgeRefusal;
   /** When it asked for its turn. */
   readonly askedSeconds: number;
+  /** Whether it waited since its credential was read. */
+  readonly hasWaited: boolean;
 }
 
 /**
@@ -129,7 +131,7 @@ function serve(
   if ("refused" in entry || entry.route.method === "GET") return takeTurn(edge, arrival, null);
   const room = edge.options.bodies.enter(entry.party);
   return receiveBody(entry.route, incoming, room)
-    .then((body) => takeTurn(edge, { ...arrival, askedSeconds: edge.options.seconds() }, body))
+    .then((body) => takeTurn(edge, { ...arrival, askedSeconds: edge.options.seconds(), hasWaited: true }, body))
     .finally(room.end);
 }
 
@@ -142,7 +144,7 @@ function takeTurn(edge: Edge, arrival: Arrival, body: Received): Promise<void> |
   const without = (refusal: Refusal | EdgeRefusal) => answerRequest(edge, { ...arrival, entry: refusal }, null);
   if (turn === "crowded") return without(CROWDED);
   return turn.then((begin) => {
-    if (begin === "turn") return answerRequest(edge, arrival, body);
+    if (begin === "turn") return answerRequest(edge, { ...arrival, hasWaited: true }, body);
     return without(begin === "gone" ? CLIENT_GONE : LATE);
   });
 }
@@ -162,7 +164,7 @@ function arrive(
   } catch (error) {
     entry = refusalOf(error, requestId, options.failed);
   }
-  return { requestId, begunSeconds, incoming, send, route, entry, askedSeconds: begunSeconds };
+  return { requestId, begunSeconds, incoming, send, route, entry, askedSeconds: begunSeconds, hasWaited: false };
 }
 
 /** Answers a request whose body is `received`: at once if its handler does. */
@@ -285,14 +287,14 @@ async function admitSocket(
 function handleRequest(
   { options, limits }: Edge,
   entry: Entry,
-  { requestId, incoming, askedSeconds }: Arrival,
+  { requestId, incoming, askedSeconds, hasWaited }: Arrival,
   received: Received,
 ): Promise<Outcome> | Outcome {
   const { route, params, caller: first, callerNow, party } = entry;
   const read = parseBody(route, incoming, received);
   if ("refused" in read) return read;
-  // The credential may have expired while the body arrived.
-  const caller = route.method === "GET" ? first : admit(route, callerNow());
+  // The credential may have ended while the body arrived, or the request waited for its turn.
+  const caller = hasWaited ? admit(route, callerNow()) : first;
   if (isRefusal(caller)) return caller;
   const barred = route.admits?.({ caller, params }) ?? null;
   if (barred !== null) return barred;

@@ -127,3 +127,16 @@ t.test("however much one workspace asks for, another's read has its turn among i
   while (!scheduler.isIdle) await scheduler.turn();
   t.equal((await Promise.all(flood)).length, 128);
 });
+
+t.test("who waits for a turn is asked for once more when it comes: the credential may have ended", async (t) => {
+  const scheduler = new DrivenScheduler();
+  const read = answering(({ caller }) => ({ status: 200, body: caller?.kind }), { access: "person" });
+  const { send, passMs } = edge([read], scheduler);
+  const asked = (who: string) => send("GET", "/a/1", { headers: { "x-who": who } });
+  t.equal((await asked("leaving")).status, 200, "nothing is waited for");
+  passMs(10);
+  const [stays, leaves] = [asked("person"), asked("leaving")];
+  while (!scheduler.isIdle) await scheduler.turn();
+  t.equal((await stays).status, 200);
+  problem(t, await leaves, 401, "unauthenticated");
+});

@@ -1,0 +1,16 @@
+import t from "tap";
+import { toKeptHeaders } from "../../../actors/integration-work/received-delivery.js";
+
+t.test("headers are kept under their own names, whatever these are, without signature and credentials", async (t) => {
+  const headers = Object.fromEntries([
+    ["x-delivery", "d1"],
+    ["__proto__", "p1"],
+    ["x-signature", "s1"],
+    ["authorization", "canary"],
+  ]);
+  const kept = toKeptHeaders(headers, "X-Signature");
+  t.same(Object.entries(kept), [
+    ["x-delivery", "d1"],
+    ["__proto__", "p1"],
+  ]);
+});
