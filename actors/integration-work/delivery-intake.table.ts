@@ -1,4 +1,5 @@
 import { table } from "../../storage/table.js";
+import type { DeliveryFault } from "./verify-delivery.js";
 
 /**
  * `[integration, delivery]` -> the deliveries that wait for a place to be worked from this one on; true for it alone, as
@@ -13,6 +14,8 @@ export interface RefusedDelivery {
   readonly headers: Readonly<Record<string, string>>;
   /** Length of its body, in bytes. */
   readonly bytes: number;
+  /** Absent where an earlier release wrote it. */
+  readonly reason?: DeliveryFault | null;
 }
 
 /** The deliveries of an integration that were not verified. */

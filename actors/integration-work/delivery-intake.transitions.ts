@@ -23,7 +23,8 @@ export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, 
 export function countRefused({ turn, count, latest }: Delivered<RefuseDelivery>): void {
   const { partition, id } = turn.self;
   const before = refusedDeliveries.get(turn, partition, id) ?? { count: 0, latest: [] };
-  const refused = latest.map(({ headers, bytes }) => ({ at: timeText(turn.now), headers: toShort(headers), bytes }));
+  const at = timeText(turn.now);
+  const refused = latest.map(({ headers, bytes, reason = null }) => ({ at, headers: toShort(headers), bytes, reason }));
   const kept = [...refused, ...before.latest].slice(0, MAX_REFUSED);
   refusedDeliveries.put(turn, partition, id, { count: before.count + count, latest: kept });
 }

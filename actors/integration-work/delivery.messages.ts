@@ -4,6 +4,7 @@ import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { TaskRaised } from "../tasks/team-marks.messages.js";
 import type { DeliveryState, NewDelivery } from "./delivery.js";
+import type { DeliveryFault } from "./verify-delivery.js";
 
 /** A webhook's deliveries that were verified, in the order they came; the answer has what became of each. */
 export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refusal)[]> {
@@ -27,6 +28,8 @@ export interface RefuseDelivery extends Message {
     readonly headers: Readonly<Record<string, string>>;
     /** Length of its body. */
     readonly bytes: number;
+    /** Absent in a message of an earlier release. */
+    readonly reason?: DeliveryFault;
   }[];
 }
 

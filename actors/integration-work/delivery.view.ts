@@ -3,6 +3,8 @@ import type { Reading } from "../../storage/store.js";
 import { type DeliveryRow, deliverySources, deliveryStates, entryOutcomes } from "./delivery.js";
 import { deliveryEntries } from "./delivery.table.js";
 import { findBody } from "./delivery-body.table.js";
+import type { RefusedDeliveries } from "./delivery-intake.table.js";
+import { deliveryFaults } from "./verify-delivery.js";
 
 const entrySchema = z.strictObject({
   event: z.int().describe("The event's place in the definition, from 0 on."),
@@ -49,9 +51,23 @@ export const deliverySchema = z
 export const refusedDeliveriesSchema = z
   .strictObject({
     count: z.int(),
-    latest: z.array(z.strictObject({ at: z.string(), headers: z.record(z.string(), z.string()), bytes: z.int() })),
+    latest: z.array(
+      z.strictObject({
+        at: z.string(),
+        headers: z.record(z.string(), z.string()),
+        bytes: z.int(),
+        reason: z
+          .enum(deliveryFaults)
+          .nullable()
+          .describe("Why it was not verified; its sender is not told. Null where an earlier release refused it."),
+      }),
+    ),
   })
   .meta({ title: "refused-deliveries" });
+
+export function refusedDeliveriesView({ count, latest }: RefusedDeliveries): z.output<typeof refusedDeliveriesSchema> {
+  return { count, latest: latest.map((one) => ({ ...one, reason: one.reason ?? null })) };
+}
 
 /** Bytes of a body that are shown. */
 const MAX_SHOWN_BYTES = 64 * 1024;

@@ -8,7 +8,7 @@ import { type Sealer, sha256Hex } from "../sealer.js";
 import type { SecretFields } from "../workspaces/secret.kind.js";
 import { readHeader } from "./header-read.js";
 import { type ReceivedDelivery, toKeptHeaders } from "./received-delivery.js";
-import { isVerified } from "./verify-delivery.js";
+import { type DeliveryFault, findFault } from "./verify-delivery.js";
 
 type Webhook = NonNullable<IntegrationFields["webhook"]>;
 
@@ -53,19 +53,19 @@ export function findReceiver(
   return integration === undefined || webhook === null || !isOpen ? undefined : { integration, webhook };
 }
 
-/** Whether the delivery is its sender's, by the definition and the secret as they are now. */
-export function isFromSender(
+/** Why the delivery is not its sender's, by the definition and the secret as they are now; null where it is. */
+export function findSenderFault(
   reading: Reading,
   { integration, webhook }: DeliveryReceiver,
   received: ReceivedDelivery,
   { sealer, nowMs }: { readonly sealer: Pick<Sealer, "open">; readonly nowMs: number },
-): boolean {
+): DeliveryFault | null {
   const { verify } = webhook;
   const name = verify?.hmac?.secret ?? null;
   const row =
     name === null ? undefined : findResourceAt<SecretFields>(reading, integration.workspaceId, "secret", name);
   const sealed = row?.hidden.value;
-  return isVerified(received, { verify, secret: sealed === undefined ? null : sealer.open(sealed), nowMs });
+  return findFault(received, { verify, secret: sealed === undefined ? null : sealer.open(sealed), nowMs });
 }
 
 /** What a delivery is answered with at once, and nothing more comes of it: null where `respond` does not hold. */

@@ -12,7 +12,7 @@ import { evaluateDelivery } from "./evaluate-delivery.js";
 import { type EntryPlace, type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
-import { type DeliveryReceiver, isFromSender, respondTo, toDeliveryKey } from "./take-delivery.js";
+import { type DeliveryReceiver, findSenderFault, respondTo, toDeliveryKey } from "./take-delivery.js";
 
 const raiseSchema = z.strictObject({
   say: z.string(),
@@ -85,7 +85,7 @@ export function* tryDelivery(
   const { fields } = receiver.integration;
   const skipped: TryEntry[] = [];
   const known = {
-    isVerified: isFromSender(reading, receiver, received, { sealer, nowMs }),
+    isVerified: findSenderFault(reading, receiver, received, { sealer, nowMs }) === null,
     response: respondTo(receiver, received),
     key: toDeliveryKey(receiver, received),
   };

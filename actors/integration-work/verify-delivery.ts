@@ -34,18 +34,27 @@ const MAX_SIGNATURES = 16;
 const ENCODED = { hex: /^([0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);
 
-export function isVerified(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): boolean {
+/** Why a delivery is not its sender's: told to who may read it, never to who sent it. */
+export const deliveryFaults = ["no-verify", "no-secret", "no-signature", "wrong-signature", "not-fresh"] as const;
+export type DeliveryFault = (typeof deliveryFaults)[number];
+
+/** What is wrong with a delivery; null for one that is its sender's. */
+export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): DeliveryFault | null {
   const scheme = verify?.hmac ?? verify?.asymmetric ?? null;
-  if (verify === null || scheme === null) return false;
+  if (verify === null || scheme === null) return "no-verify";
   const content = toSignedContent(scheme.signed, delivery.bytes, () => delivery.namesFor(scheme.signed ?? ""));
-  const signatures = listSignatures(scheme, delivery.headers[scheme.header.toLowerCase()] ?? "");
+  const header = delivery.headers[scheme.header.toLowerCase()] ?? "";
+  const signatures = listSignatures(scheme, header);
   const isSignatureValid =
     verify.hmac !== null
       ? isHmacValid(verify.hmac, secret, content ?? [ABSENT], signatures)
       : isKeySigned(scheme as Asymmetric, delivery, content ?? [ABSENT], signatures);
   // When it was sent may stand in the body, which is read for a sender that is known alone.
-  if (content === null || !isSignatureValid) return false;
-  return scheme.freshness === null || isWithin(scheme.freshness, delivery, nowMs);
+  if (content !== null && isSignatureValid) {
+    return scheme.freshness === null || isWithin(scheme.freshness, delivery, nowMs) ? null : "not-fresh";
+  }
+  if (header.trim() === "") return "no-signature";
+  return verify.hmac !== null && secret === null ? "no-secret" : "wrong-signature";
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   deliverySchema,
   deliveryView,
   refusedDeliveriesSchema,
+  refusedDeliveriesView,
 } from "../../actors/integration-work/delivery.view.js";
 import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
 import { findReceiver } from "../../actors/integration-work/take-delivery.js";
@@ -103,8 +104,8 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
         const rows = await readPage(runtime, request, listDeliveries(integration, query));
         const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
         const items = await inPieces(rows, request, deliveryItemView);
-        const { count, latest } = findRefusedDeliveries(reading, integration);
-        return { status: 200, body: { items, next, refused: { count, latest: [...latest] } } };
+        const refused = refusedDeliveriesView(findRefusedDeliveries(reading, integration));
+        return { status: 200, body: { items, next, refused } };
       },
     }),
     subjectRoute(seen, {

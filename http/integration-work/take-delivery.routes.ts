@@ -7,7 +7,7 @@ import { ReceivedDelivery } from "../../actors/integration-work/received-deliver
 import {
   type DeliveryReceiver,
   DeliveryReceivers,
-  isFromSender,
+  findSenderFault,
   respondTo,
   toDeliveryKey,
   toStoredHeaders,
@@ -77,9 +77,10 @@ function take(
   if (receiver === undefined) return { refused: "not-found" };
   const received = new ReceivedDelivery(body, headers());
   const { integration } = receiver;
-  if (!isFromSender(reading, receiver, received, { sealer, nowMs: clock.now() })) {
+  const reason = findSenderFault(reading, receiver, received, { sealer, nowMs: clock.now() });
+  if (reason !== null) {
     const headers = toStoredHeaders(receiver, received);
-    return refused.record(integration, { headers, bytes: body.length }).then(() => NOT_VERIFIED);
+    return refused.record(integration, { headers, bytes: body.length, reason }).then(() => NOT_VERIFIED);
   }
   const response = respondTo(receiver, received);
   if (response !== null) return toAnswer(response.body);

@@ -2,7 +2,7 @@ import { createHmac, createSign, generateKeyPairSync, type KeyObject, sign as si
 import { Webhook } from "standardwebhooks";
 import t from "tap";
 import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
-import { isVerified, toTimeMs } from "../../../actors/integration-work/verify-delivery.js";
+import { findFault, toTimeMs } from "../../../actors/integration-work/verify-delivery.js";
 import { integrationSchema } from "../../../actors/integrations/definition.js";
 import { expr } from "../../support/integration.js";
 
@@ -22,10 +22,28 @@ interface Asked {
   readonly secret?: string | null;
 }
 
-function verified({ verify, body, headers, secret = SECRET }: Asked): boolean {
+function faultOf({ verify, body, headers, secret = SECRET }: Asked): string | null {
   const received = new ReceivedDelivery(Buffer.from(body), headers);
-  return isVerified(received, { verify: verify === null ? null : schemeOf(verify), secret, nowMs: NOW });
+  return findFault(received, { verify: verify === null ? null : schemeOf(verify), secret, nowMs: NOW });
 }
+
+const verified = (asked: Asked): boolean => faultOf(asked) === null;
+
+t.test("what is wrong with a delivery is told apart", async (t) => {
+  const sign = (key: string) => createHmac("sha256", key).update("b").digest("hex");
+  const verify = (at: number) => ({
+    hmac: { secret: "key", header: "x-signature", freshness: { at: expr(`${at}`) } },
+  });
+  const asked = (headers: Record<string, string>): Asked => ({ verify: verify(NOW), body: "b", headers });
+  const right = { "x-signature": sign(SECRET) };
+  t.equal(faultOf(asked(right)), null);
+  t.equal(faultOf({ ...asked(right), verify: null }), "no-verify");
+  t.equal(faultOf(asked({})), "no-signature");
+  t.equal(faultOf(asked({ "x-signature": " " })), "no-signature");
+  t.equal(faultOf(asked({ "x-signature": sign("another key") })), "wrong-signature");
+  t.equal(faultOf({ ...asked({ "x-signature": sign("") }), secret: null }), "no-secret");
+  t.equal(faultOf({ ...asked(right), verify: verify(NOW - 3_600_000) }), "not-fresh");
+});
 
 t.test("an HMAC of each algorithm and encoding is verified, whatever the case of its header", async (t) => {
   for (const algorithm of ["sha1", "sha256", "sha512"] as const) {

@@ -145,6 +145,13 @@ t.test("a delivery is asked in order: size, integration, signature, respond", as
   const list = await owner.request("GET", at);
   t.same(list.body?.items, [], "nothing is stored");
   t.match(list.body?.refused, { count: 4, latest: [{ bytes: 2 }, {}, {}, {}] });
+  const { latest } = list.body?.refused as { readonly latest: readonly { readonly reason: string }[] };
+  const reasons = ["wrong-signature", "wrong-signature", "no-signature", "wrong-signature"];
+  t.same(
+    latest.map(({ reason }) => reason),
+    reasons,
+    "its owner is told why",
+  );
   t.equal((await send(`[${"[".repeat(5_000)}`)).status, 202, "what is no JSON is taken");
   t.match(await settled(), { state: "ignored", reason: "no event holds" });
 });
