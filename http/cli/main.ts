@@ -51,12 +51,16 @@ const signalbox = new Command("signalbox")
 
 signalbox
   .command("serve")
-  .helpOption("--help", "says this")
+  // As an option of its own: only who asks for help waits for the table of the settings to load.
+  .helpOption(false)
+  .option("--help", "says this")
   .summary("starts the service")
-  .description(
-    "Starts the service. Its settings are environment variables: DATA_DIR, PORT, BASE_URL, SMTP_URL and others.",
-  )
-  .action(async () => void (await import("../process/main.js")));
+  .description("Starts the service. Its settings are environment variables.")
+  .action(async ({ help }: { readonly help?: true }, serve: Command) => {
+    if (help !== true) return void (await import("../process/main.js"));
+    const { settingsHelp } = await import("../process/settings-help.js");
+    serve.addHelpText("after", `\n${settingsHelp()}`).help();
+  });
 
 for (const [name, { says, load }] of Object.entries(programs)) {
   signalbox

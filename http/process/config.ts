@@ -73,6 +73,7 @@ const digits = (least: number, most: number, message: string) =>
     .refine((value) => value >= least && value <= most, message);
 
 const HOUR_MS = 60 * 60 * 1_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Longest time that may be set, in hours. */
 const MAX_HOURS = 24 * 10_000;
 
@@ -84,6 +85,10 @@ const duration = z
   .refine((hours) => hours <= MAX_HOURS, "must be hours or days, 1h to 10000d")
   .transform((hours) => hours * HOUR_MS);
 
+/** A time for which something is stored; `written` is its default as it would be set. */
+const kept = (defaultMs: number, description: string) =>
+  duration.default(defaultMs).meta({ description, written: `${defaultMs / DAY_MS}d` });
+
 /** Rejects text for which `parse` throws, with that message. */
 const readableBy = (parse: (text: string) => unknown) => (text: string, context: z.RefinementCtx) => {
   try {
@@ -93,48 +98,83 @@ const readableBy = (parse: (text: string) => unknown) => (text: string, context:
   }
 };
 
-const settings = {
-  HOST: z.string().min(1).default("127.0.0.1"),
-  PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787),
-  BASE_URL: httpUrl.optional(),
-  DATA_DIR: z.string().min(1).default("./data"),
+/** Every setting, by its name: how it is read, its default, and what it means in a few words. */
+export const settings = {
+  HOST: z.string().min(1).default("127.0.0.1").describe("where the service listens"),
+  PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787).describe("its port; 0 picks a free one"),
+  BASE_URL: httpUrl.optional().describe("the address people and hooks reach it under; without it http://HOST:PORT"),
+  DATA_DIR: z.string().min(1).default("./data").describe("the folder of the store, made where there is none"),
   SMTP_URL: z
     .string()
     .refine((text) => /^smtps?:$/.test(parseUrl(text)?.protocol ?? ""), "must be an smtp or smtps address")
-    .optional(),
-  OUTBOUND_ALLOW: z.string().superRefine(readableBy(parseAllowList)).default(""),
+    .optional()
+    .describe("the mail server; without it mails go to the log"),
+  OUTBOUND_ALLOW: z
+    .string()
+    .superRefine(readableBy(parseAllowList))
+    .default("")
+    .describe("comma list of hosts that requests of hooks and integrations may go to"),
   SECRETS_KEY: z
     .string()
     .refine((text) => parseKey(text) !== null, "must be 32 bytes in base64")
-    .optional(),
-  SECRETS_KEY_LOST: z.literal("yes", "must be yes, or not be set").optional(),
+    .optional()
+    .describe("32 bytes in base64 that encrypt secrets; without it a key is made and kept in DATA_DIR"),
+  SECRETS_KEY_LOST: z
+    .literal("yes", "must be yes, or not be set")
+    .optional()
+    .describe("yes starts with another key: what was encrypted before is lost"),
   SIGN_IN_DOMAINS: z
     .string()
     .regex(/^[a-z0-9.-]+(\s*,\s*[a-z0-9.-]+)*$/i, "must be a comma list of mail domains")
-    .optional(),
-  HOOK_SIGNING_KEY: z.string().refine(isSigningKey, "must be an ES256 private key, PEM (PKCS8) or JWK").optional(),
-  HOOK_ROTATION_HOURS: digits(0, 720, "must be hours, 0 to 720").default(0),
-  LEASE_SECONDS: digits(1, 3_600, "must be seconds, 1 to 3600").default(30),
+    .optional()
+    .describe("comma list of mail domains that may sign in; without it any"),
+  HOOK_SIGNING_KEY: z
+    .string()
+    .refine(isSigningKey, "must be an ES256 private key, PEM (PKCS8) or JWK")
+    .optional()
+    .describe("ES256 private key, PEM or JWK, that signs the OIDC tokens of hooks"),
+  HOOK_ROTATION_HOURS: digits(0, 720, "must be hours, 0 to 720")
+    .default(0)
+    .describe("hours that hooks sign under a rotated secret, too"),
+  LEASE_SECONDS: digits(1, 3_600, "must be seconds, 1 to 3600")
+    .default(30)
+    .describe("how long a runner's claims last without a sign of it"),
   METRICS_TOKEN: z
     .string()
     .regex(/^[A-Za-z0-9._~+/=-]{16,200}$/, "must be 16 to 200 letters, digits or ._~+/=-")
-    .optional(),
-  RATE_PER_CREDENTIAL: digits(0, 999_999, "must be requests a second, 0 to 999999").default(500),
-  RATE_PER_ADDRESS: digits(0, 999_999, "must be requests a second, 0 to 999999").default(1_000),
-  RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999").default(300),
-  SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999").default(1_000),
+    .optional()
+    .describe("the bearer that GET /metrics wants; without it the figures are for this machine alone"),
+  RATE_PER_CREDENTIAL: digits(0, 999_999, "must be requests a second, 0 to 999999")
+    .default(500)
+    .describe("requests a second of one person or token; 0 for no limit"),
+  RATE_PER_ADDRESS: digits(0, 999_999, "must be requests a second, 0 to 999999")
+    .default(1_000)
+    .describe("requests a second of one address without a good credential; 0 for no limit"),
+  RATE_OF_FAILURES: digits(0, 999_999, "must be requests a minute, 0 to 999999")
+    .default(300)
+    .describe("refused credentials a minute of one address; 0 for no limit"),
+  SOCKETS_PER_CREDENTIAL: digits(0, 999_999, "must be a number of sockets, 0 to 999999")
+    .default(1_000)
+    .describe("WebSockets that one person, token or pool has open at once; 0 for no limit"),
   ...codeHostSettings,
   ...modelSettings,
-  RETENTION_WORK: duration.default(defaultRetention.work),
-  RETENTION_FACTS: duration.default(defaultRetention.facts),
-  RETENTION_HOOKS: duration.default(defaultRetention.hooks),
-  RETENTION_CHANGES: duration.default(defaultRetention.changes),
-  ARCHIVE_MIB_PER_WORKSPACE: digits(0, 999_999, "must be MiB, 0 to 999999").default(4_096),
-  TRUSTED_PROXIES: z.string().superRefine(readableBy(parseNetworks)).default(""),
-  TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws"),
+  RETENTION_WORK: kept(defaultRetention.work, "how long ended tasks are stored, with their runs"),
+  RETENTION_FACTS: kept(defaultRetention.facts, "how long what figures are made of is stored"),
+  RETENTION_HOOKS: kept(defaultRetention.hooks, "how long firings of hooks are stored"),
+  RETENTION_CHANGES: kept(defaultRetention.changes, "how long the change log is stored"),
+  ARCHIVE_MIB_PER_WORKSPACE: digits(0, 999_999, "must be MiB, 0 to 999999")
+    .default(4_096)
+    .describe("MiB that the commits of a workspace's replay sets may take"),
+  TRUSTED_PROXIES: z
+    .string()
+    .superRefine(readableBy(parseNetworks))
+    .default("")
+    .describe("comma list of addresses and networks whose X-Forwarded-For is trusted"),
+  TRANSPORT: z.enum(["uws", "node"], "must be uws or node").default("uws").describe("uws or node"),
   LOG_LEVEL: z
     .enum(["debug", "info", "warn", "error", "silent"], "must be debug, info, warn, error or silent")
-    .default("info"),
+    .default("info")
+    .describe("debug, info, warn, error or silent"),
 } as const;
 
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first invalid one. */

@@ -27,16 +27,20 @@ const modelPrices = z.string().transform((text, context) => {
 
 /** The settings of the model, each checked on its own. */
 export const modelSettings = {
-  MODEL_URL: modelUrl.optional(),
+  MODEL_URL: modelUrl.optional().describe("the OpenAI-compatible API of the model that judges changes"),
   MODEL_KEY: z
     .string()
     .regex(/^[!-~]{1,2000}$/, "must be at most 2000 characters without spaces")
-    .optional(),
+    .optional()
+    .describe("its bearer key"),
   MODEL_NAME: z
     .string()
     .regex(/^\P{C}{1,255}$/u, "must be a model's name of at most 255 characters")
-    .optional(),
-  MODEL_PRICES: modelPrices.optional(),
+    .optional()
+    .describe("the model that is asked; goes with MODEL_URL"),
+  MODEL_PRICES: modelPrices
+    .optional()
+    .describe('JSON: what a million tokens cost, such as {"in": 2.5, "out": 10, "currency": "USD"}'),
 } as const;
 
 type SettingName = keyof typeof modelSettings;

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import t from "tap";
+import { settings } from "../../../http/process/config.js";
 
 /** The command `signalbox`. Tests run where `npm test` has built. */
 
@@ -49,6 +50,15 @@ t.test("it says its version and its commands, and each command its own options",
     );
     t.equal(each[index]?.code, 0, name);
   }
+});
+
+t.test("the help of the service lists every setting, with its default where it has one", async (t) => {
+  const { out } = await signalbox("serve", "--help");
+  const listed = [...out.matchAll(/^ {2}([A-Z_]+) {2,}\S.*$/gm)].map(([, name]) => name);
+  t.same(listed, Object.keys(settings));
+  t.notMatch(out, "undefined");
+  for (const line of [/ PORT .*\(default: 8787\)$/m, / RETENTION_WORK .*\(default: 200d\)$/m]) t.match(out, line);
+  t.notMatch(out, / SMTP_URL .*default/);
 });
 
 t.test("a wrong command line ends in one line that says what is wrong", async (t) => {
