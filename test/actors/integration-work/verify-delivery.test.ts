@@ -104,7 +104,7 @@ t.test("the body of an unknown sender is not read", async (t) => {
       read.push(field);
       return namesFor(field);
     };
-    return { isTaken: isVerified(received, { verify, secret: SECRET, nowMs: NOW }), read };
+    return { isTaken: findFault(received, { verify, secret: SECRET, nowMs: NOW }) === null, read };
   };
   t.same(asked("00"), { isTaken: false, read: [] });
   const signature = createHmac("sha256", SECRET).update(body).digest("hex");
