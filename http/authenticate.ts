@@ -87,7 +87,8 @@ export function bearerToken(authorization: string | undefined): string | null {
 
 /** The session token of a `Cookie` header, or null. */
 export function sessionToken(cookies: string | undefined): string | null {
-  for (const pair of (cookies ?? "").split(";")) {
+  if (cookies === undefined) return null;
+  for (const pair of cookies.split(";")) {
     const [name, value] = pair.trim().split("=", 2);
     if (name === SESSION_COOKIE && value !== undefined && /^[A-Za-z0-9_-]{20,100}$/.test(value)) return value;
   }

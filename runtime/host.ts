@@ -66,6 +66,7 @@ class Host implements Runtime {
   readonly feed: ChangeFeed;
   readonly deadLetters: DeadLetters;
   readonly waitOf: Runtime["waitOf"];
+  readonly randomBytes: Runtime["randomBytes"];
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #bound: BatchBound;
@@ -105,6 +106,7 @@ class Host implements Runtime {
     this.#options = options;
     this.#answers = new ReleasedAnswers(options.scheduler, options.isShared);
     this.clock = clock;
+    this.randomBytes = randomBytes;
     this.#damage = new DamageLog(log);
     const durable = this.#damage.watch(store.reading);
     this.#rows = new RowCache(durable, { tables: options.cachedTables ?? [], freezes: options.freezes === true });
@@ -172,10 +174,6 @@ class Host implements Runtime {
 
   newId(prefix: string): string {
     return this.#identities.newId(prefix);
-  }
-
-  get randomBytes(): (count: number) => Uint8Array {
-    return this.#options.randomBytes;
   }
 
   stats(): RuntimeStats {
@@ -334,7 +332,9 @@ class Host implements Runtime {
   #release(batch: Batch): void {
     this.#flushedBatch = batch.number;
     this.#openAsks -= batch.answers.length;
-    this.#answers.release(batch.answers);
+    const isLater = !this.#batch.isEmpty && this.#options.isShared?.() === false;
+    if (isLater) this.#poke();
+    this.#answers.release(batch.answers, { isLater });
     this.feed.release(batch.entries);
     this.#statistics.counted(batch.counted);
     for (const pending of batch.cancelled) this.#effects.abort(pending);

@@ -23,9 +23,15 @@ export class ReleasedAnswers {
     this.#isShared = isShared;
   }
 
-  release(answers: readonly Answer[]): void {
+  /**
+   * `isLater` has all of them wait for what is deferred already. Where that is the next batch's commit, a party alone gets
+   * more done: what askers do with their answers is done while it is flushed.
+   */
+  release(answers: readonly Answer[], { isLater = false } = {}): void {
     for (const answer of answers) this.#left.push(answer);
-    if (!this.#isPlanned) this.#give();
+    if (this.#isPlanned) return;
+    if (isLater) this.#plan();
+    else this.#give();
   }
 
   /** Gives all that are left: nobody is served any more whom they could hold up. */
@@ -40,6 +46,10 @@ export class ReleasedAnswers {
       if (next.error === null) next.asker.resolve(next.answer);
       else next.asker.reject(next.error);
     }
+    this.#plan();
+  }
+
+  #plan(): void {
     this.#isPlanned = this.#left.length > 0;
     if (this.#isPlanned) this.#scheduler.defer(() => this.#give());
   }

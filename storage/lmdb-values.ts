@@ -26,6 +26,8 @@ export class DamagedValue {
 interface Encoder {
   encode(value: unknown, mode?: number): Buffer;
   decode(bytes: Uint8Array, bounds: { readonly start: number; readonly end: number }): unknown;
+  /** What is encoded goes here, until it is full; then into others of its length. */
+  useBuffer(buffer: Buffer): void;
 }
 
 /** The key of the shapes: an array of the field names of each. */
@@ -34,6 +36,8 @@ const SHAPES = Symbol.for("structures");
 const SHAPES_NAME: Key = ["structures"];
 /** msgpackr's `RESERVE_START_SPACE`, with the number of bytes. */
 const RESERVE_SEAL = 2048 | SEAL_BYTES;
+/** Bytes of the buffers that values are encoded in: the binding's own hold some five rows. */
+const ENCODED_BYTES = 128 * 1024;
 /** Times that shapes are written when their flush is interrupted. */
 const MAX_ATTEMPTS = 100;
 /** MessagePack's `true`, the value of index rows. */
@@ -44,10 +48,18 @@ const TRUE = 0xc3;
  * number of row types. Records whose field names are data (ids, numbers) do not share: they would soon use up the
  * shapes.
  */
-const sharedShapes = {
-  maxSharedStructures: 512,
-  shouldShareStructure: (names: readonly string[]) => names.every((name) => /^[a-z][A-Za-z-]*$/.test(name)),
-};
+const MAX_SHAPES = 512;
+const FIELD_NAME = /^[a-z][A-Za-z-]*$/;
+/** Names with a hyphen are data too, such as the headers of senders: they share up to so many shapes, and short ones. */
+const MAX_SHAPES_OF_HYPHENS = 256;
+const MAX_HYPHENED_LENGTH = 1_000;
+
+/** `count` is how many shapes there are. */
+function mayShare(names: readonly string[], count: number): boolean {
+  if (!names.every((name) => FIELD_NAME.test(name))) return false;
+  if (!names.some((name) => name.includes("-"))) return true;
+  return count < MAX_SHAPES_OF_HYPHENS && names.join("").length <= MAX_HYPHENED_LENGTH;
+}
 
 /** Opens a database with `open`, which passes the given options on to the binding. */
 export function openValues(open: (options: object) => LmdbRoot): {
@@ -58,7 +70,8 @@ export function openValues(open: (options: object) => LmdbRoot): {
   const root = open({
     encoding: "msgpack",
     sharedStructuresKey: SHAPES,
-    ...sharedShapes,
+    maxSharedStructures: MAX_SHAPES,
+    shouldShareStructure: (names: readonly string[]) => mayShare(names, later.values?.shapeCount ?? 0),
     getStructures: () => later.values?.readShapes(),
     saveStructures: (shapes: unknown) => later.values?.takeShapes(shapes) ?? false,
   });
@@ -74,12 +87,14 @@ export class LmdbValues {
   #mayHoldUnsealed: boolean;
   /** Shapes that are not in the database yet, encoded; null for none. */
   #newShapes: Buffer | null = null;
+  #shapeCount = 0;
 
   /** Throws `damaged` when the store does not say which format it has. */
   constructor(root: LmdbRoot) {
     this.#root = root;
     const { encoder, readKey } = internals(root);
     this.#encoder = encoder;
+    encoder.useBuffer(Buffer.allocUnsafeSlow(ENCODED_BYTES));
     Object.assign(root, {
       decoder: { decode: (bytes: Uint8Array, options: unknown) => this.#decode(bytes, options) },
       // In a range, the binding reads an entry's key and then its value.
@@ -90,6 +105,11 @@ export class LmdbValues {
       },
     });
     this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
+  }
+
+  /** How many shapes are shared, by what the encoder read or told last. */
+  get shapeCount(): number {
+    return this.#shapeCount;
   }
 
   /** The value under a key, which may be a {@link DamagedValue}. */
@@ -123,6 +143,12 @@ export class LmdbValues {
 
   /** The shapes for the encoder; undefined while there are none. Throws `damaged`. */
   readShapes(): unknown {
+    const shapes = this.#readShapes();
+    this.#countShapes(shapes);
+    return shapes;
+  }
+
+  #readShapes(): unknown {
     if (this.#newShapes !== null) return unpack(this.#newShapes);
     const bytes = this.#root.getBinary(SHAPES);
     if (bytes === undefined) return undefined;
@@ -134,7 +160,12 @@ export class LmdbValues {
   /** Takes the encoder's shapes; true, since they are stored before any value that has them is read. */
   takeShapes(shapes: unknown): true {
     this.#newShapes = pack(shapes);
+    this.#countShapes(shapes);
     return true;
+  }
+
+  #countShapes(shapes: unknown): void {
+    this.#shapeCount = Array.isArray(shapes) ? shapes.length : 0;
   }
 
   /** Does `work` in a transaction, again as long as a signal interrupts its flush. */
@@ -190,7 +221,7 @@ function internals(root: object): { readonly encoder: Encoder; readonly readKey:
 }
 
 function isEncoder(value: unknown): value is Encoder {
-  return typeof value === "object" && value !== null && "encode" in value && "decode" in value;
+  return typeof value === "object" && value !== null && "encode" in value && "decode" in value && "useBuffer" in value;
 }
 
 type ReadKey = (bytes: Uint8Array, start: number, end: number) => unknown;

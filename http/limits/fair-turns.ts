@@ -195,8 +195,8 @@ export class FairTurns {
   #hadTurn(party: string): void {
     this.#turns += 1;
     if (this.#latest !== null && this.#latest !== party) this.#sharedUntilMs = (this.#begunMs ?? 0) + ABOUT_MS;
+    if (this.#latest !== party) this.#lastTurns.delete(party);
     this.#latest = party;
-    this.#lastTurns.delete(party);
     this.#lastTurns.set(party, this.#turns);
     const [oldest] = this.#lastTurns.size > MAX_REMEMBERED ? this.#lastTurns.keys() : [];
     if (oldest !== undefined) this.#lastTurns.delete(oldest);

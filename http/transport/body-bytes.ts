@@ -32,7 +32,7 @@ export class BodyBytes {
 
   /** All bytes so far; none are added after that. */
   whole(): Uint8Array {
-    return this.#bytes.subarray(0, this.#length);
+    return this.#length === this.#bytes.length ? this.#bytes : this.#bytes.subarray(0, this.#length);
   }
 
   #grow(length: number): void {

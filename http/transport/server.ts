@@ -129,10 +129,18 @@ function serve(
   const { entry } = arrival;
   // What is read has no body, and asks for its turn at once.
   if ("refused" in entry || entry.route.method === "GET") return takeTurn(edge, arrival, null);
-  const room = edge.options.bodies.enter(entry.party);
-  return receiveBody(entry.route, incoming, room)
-    .then((body) => takeTurn(edge, { ...arrival, askedSeconds: edge.options.seconds(), hasWaited: true }, body))
-    .finally(room.end);
+  return serveWithBody(edge, arrival, entry);
+}
+
+async function serveWithBody(edge: Edge, arrival: Arrival, { route, party }: Entry): Promise<void> {
+  const { bodies, seconds } = edge.options;
+  const room = bodies.enter(party);
+  try {
+    const body = await receiveBody(route, arrival.incoming, room);
+    await takeTurn(edge, { ...arrival, askedSeconds: seconds(), hasWaited: true }, body);
+  } finally {
+    room.end();
+  }
 }
 
 /** Answers a request with its body once it has its turn. */

@@ -44,8 +44,9 @@ export class IncomingBody {
     this.#bytes = null;
   }
 
-  /** Reads the body into `bytes`; rejects with what those throw, {@link BodyTimeout} or {@link ClientGone}. */
-  async read(bytes: BodyBytes, timeoutMs: number): Promise<Uint8Array> {
+  /** Reads the body into what `roomFor` makes; rejects with what that throws, {@link BodyTimeout} or {@link ClientGone}. */
+  async read(roomFor: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
+    const bytes = roomFor();
     for (const chunk of this.#early.splice(0)) bytes.add(chunk);
     this.#bytes = bytes;
     await this.#over(timeoutMs);

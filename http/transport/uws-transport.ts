@@ -120,7 +120,8 @@ function serveAll(
     const served = serve(handlers, response, request, isDraining);
     if (served === undefined) return;
     underWay.add(served);
-    void served.finally(() => underWay.delete(served));
+    const end = () => underWay.delete(served);
+    served.then(end, end);
   });
   return underWay;
 }

@@ -47,6 +47,18 @@ t.test("more are given in a round while one party is about", async (t) => {
   t.equal(given.length, 18);
 });
 
+t.test("answers for later are given after what is deferred already", async (t) => {
+  const scheduler = new DrivenScheduler();
+  const answers = new ReleasedAnswers(scheduler, () => false);
+  const given: string[] = [];
+  scheduler.defer(() => void given.push("deferred"));
+  answers.release(batchOf(given, "a", 1), { isLater: true });
+  answers.release(batchOf(given, "b", 1));
+  t.same(given, []);
+  while (!scheduler.isIdle) await scheduler.turn();
+  t.same(given, ["deferred", "a0", "b0"]);
+});
+
 t.test("at the end all that are left are given at once, each once", async (t) => {
   const scheduler = new DrivenScheduler();
   const answers = new ReleasedAnswers(scheduler);

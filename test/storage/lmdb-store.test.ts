@@ -87,6 +87,33 @@ t.test("records of new shapes are read by another process, also after their writ
   await again.close();
 });
 
+t.test("names that senders choose use up neither the shapes nor the store, and are read back", async (t) => {
+  const folder = temporary(t);
+  const store = await openLmdbStore({ folder });
+  const letters = (index: number) => [...String(index)].map((digit) => "abcdefghij"[Number(digit)]).join("");
+  const chosen = Array.from({ length: 700 }, (_, index) => ({
+    headers: {
+      "content-length": "2",
+      [`x-${letters(index)}`]: "a",
+      ...(index % 2 && { [`x-${"y".repeat(3_000)}`]: "b" }),
+    },
+  }));
+  const rows = chosen.map((value, index) => ({ key: ["shape", index], value }));
+  for (const row of rows) await store.commit([{ op: "put", ...row }]);
+  const own = { key: ["shape", "own"], value: { quite: 1, another: 2 } };
+  await store.commit([{ op: "put", ...own }]);
+  t.same(store.reading.range({ prefix: ["shape"] }), [...rows, own]);
+  await store.close();
+  const raw = open<Buffer, symbol>({ path: folder, noSubdir: false, encoding: "binary", overlappingSync: false });
+  const described = raw.get(Symbol.for("structures"));
+  t.ok(described?.includes("another"), "there is room for rows of the service");
+  t.ok((described?.length ?? 0) < 16_384, `${described?.length} bytes`);
+  await raw.close();
+  const again = await openLmdbStore({ folder });
+  t.same(again.reading.range({ prefix: ["shape"] }), [...rows, own]);
+  await again.close();
+});
+
 t.test("a store written by LMDB's binding alone, with its own shapes, can be read and extended", async (t) => {
   const folder = join(temporary(t), "store");
   const wanted = shapes.map((value, index) => ({ key: ["shape", index], value }));
