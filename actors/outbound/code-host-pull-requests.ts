@@ -5,6 +5,7 @@ import {
   type Call,
   callAs,
   expectStatus,
+  MAX_PAGE_BYTES,
   ON_PAGE,
   type RepositoryCallParts,
   type RepositoryThere,
@@ -16,6 +17,7 @@ import { type CodeHostReviews, reviewMethods } from "./code-host-reviews.js";
 import {
   type HostedPullRequest,
   type HostedReview,
+  hostedCommentSchema,
   hostedPullRequestSchema,
   hostedReviewSchema,
 } from "./hosted-pull-request.js";
@@ -36,14 +38,33 @@ export type ReadPullRequest =
   | { readonly read: "same" }
   | { readonly read: "gone" };
 
+/** An open pull request in a list of them. */
+export interface OpenPullRequest {
+  readonly number: number;
+  /** The code host's time, in milliseconds since 1970. */
+  readonly updatedAtMs: number;
+}
+
 /** What the code host does with pull requests. Its methods reject with `CodeHostRefused`. */
 export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews, CodeHostDeliveries {
   /** Those from a branch of the repository itself, whatever became of them, newest first. */
   listFrom(there: RepositoryThere, branch: string): Promise<readonly HostedPullRequest[]>;
+  /**
+   * The open ones, those that changed last first, 1,000 at most; `isWhole` says whether that is all of them. Null where
+   * they are as the tag says, which lists of one page have.
+   */
+  listOpen(
+    there: RepositoryThere,
+    etag: string | null,
+  ): Promise<{
+    readonly open: readonly OpenPullRequest[];
+    readonly isWhole: boolean;
+    readonly etag: string | null;
+  } | null>;
   /** Null where there is one from the branch already. */
   open(there: RepositoryThere, wanted: WantedPullRequest): Promise<HostedPullRequest | null>;
   read(there: RepositoryThere, number: number, etag: string | null): Promise<ReadPullRequest>;
-  /** The submitted reviews, oldest first; 1,000 at most. */
+  /** The submitted reviews, and then the comments in them, oldest first; 1,000 of each at most. */
   reviews(there: RepositoryThere, number: number): Promise<readonly HostedReview[]>;
   /** The paths that it changes, those of renamed files twice; {@link MAX_FILES} at most. */
   files(there: RepositoryThere, number: number): Promise<readonly string[]>;
@@ -51,9 +72,8 @@ export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews,
 
 /** Most files that are read of a pull request, as many as GitHub lists. */
 export const MAX_FILES = 3_000;
-/** Most bytes of a page of files, which holds their changes too. */
-const MAX_FILES_BYTES = 32 * 1024 * 1024;
 const MAX_REVIEW_PAGES = 10;
+const MAX_LIST_PAGES = 10;
 
 /** A client for pull requests. */
 export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequests {
@@ -67,6 +87,19 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
       const found = readAs(name, z.array(hostedPullRequestSchema), expectStatus(name, answer, 200));
       return found.filter((one) => one.branch === branch);
     },
+    async listOpen(there, etag) {
+      const open: OpenPullRequest[] = [];
+      for (let page = 1; page <= MAX_LIST_PAGES; page += 1) {
+        const path = `/pulls?state=open&sort=updated&direction=desc&per_page=${ON_PAGE}&page=${page}`;
+        const wanted = { what: "the open pull requests", path, maxBytes: MAX_PAGE_BYTES };
+        const answer = await call(there, page === 1 ? { ...wanted, etag } : wanted);
+        if (answer.status === 304) return null;
+        const found = readAs(name, z.array(openSchema).max(ON_PAGE), expectStatus(name, answer, 200));
+        open.push(...found);
+        if (found.length < ON_PAGE) return { open, isWhole: true, etag: page === 1 ? answer.etag : null };
+      }
+      return { open, isWhole: false, etag: null };
+    },
     async open(there, { base, branch, ...wanted }) {
       const into = base ?? (await defaultBranch(parts, there));
       await parts.paced(there.installationId);
@@ -78,18 +111,21 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
     async read(there, number, etag) {
       const answer = await call(there, { what: "a pull request", path: `/pulls/${number}`, etag });
       if (answer.status === 304) return { read: "same" };
-      if (answer.status === 404 || answer.status === 410) return { read: "gone" };
+      // Of a repository that has another name by now, the code host says where it is: not here.
+      if ([301, 404, 410].includes(answer.status)) return { read: "gone" };
       const pullRequest = readAs(name, hostedPullRequestSchema, expectStatus(name, answer, 200));
       return { read: "changed", pullRequest, etag: answer.etag };
     },
     async reviews(there, number) {
-      const wanted = { what: "the reviews of a pull request", path: `/pulls/${number}/reviews` };
-      const found = await readPages(parts, there, wanted, { schema: hostedReviewSchema, most: MAX_REVIEW_PAGES });
-      return found.filter((review) => review !== null);
+      const ofReviews = { what: "the reviews of a pull request", path: `/pulls/${number}/reviews` };
+      const reviews = await readPages(parts, there, ofReviews, { schema: hostedReviewSchema, most: MAX_REVIEW_PAGES });
+      const of = { what: "the comments of reviews", path: `/pulls/${number}/comments` };
+      const comments = await readPages(parts, there, of, { schema: hostedCommentSchema, most: MAX_REVIEW_PAGES });
+      return [...reviews.filter((review) => review !== null), ...comments];
     },
     async files(there, number) {
       const path = `/pulls/${number}/files`;
-      const wanted = { what: "the files of a pull request", path, maxBytes: MAX_FILES_BYTES };
+      const wanted = { what: "the files of a pull request", path };
       const found = await readPages(parts, there, wanted, { schema: fileSchema, most: MAX_FILES / ON_PAGE });
       return [
         ...new Set(found.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename])),
@@ -110,6 +146,9 @@ function saysThatItExists(json: unknown): boolean {
   return /already exists/i.test(whyRefused(json));
 }
 
+const openSchema = z
+  .object({ number: z.int().positive(), updated_at: z.iso.datetime({ offset: true }) })
+  .transform(({ number, updated_at }): OpenPullRequest => ({ number, updatedAtMs: Date.parse(updated_at) }));
 const repositorySchema = z.object({ default_branch: z.string().min(1).max(500) });
 const path = z.string().min(1).max(4_096);
 const fileSchema = z.object({ filename: path, previous_filename: path.nullish() });

@@ -33,6 +33,8 @@ export type Call = Pick<CodeHostRequest, "what" | "method" | "etag" | "maxBytes"
 
 /** Entries of a page. */
 export const ON_PAGE = 100;
+/** Most bytes of a page: an entry may have a text of 64 KiB, and the changes that it is about. */
+export const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
 /** Asks about a repository with the token of its installation; a token that is not taken is forgotten. */
 export async function callAs(
@@ -61,7 +63,8 @@ export async function readPages<Item>(
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   for (let page = 1; page <= most; page += 1) {
-    const answer = await callAs(parts, there, { ...wanted, path: `${wanted.path}?per_page=${ON_PAGE}&page=${page}` });
+    const path = `${wanted.path}?per_page=${ON_PAGE}&page=${page}`;
+    const answer = await callAs(parts, there, { maxBytes: MAX_PAGE_BYTES, ...wanted, path });
     const read = readAs(parts.name, z.array(schema).max(ON_PAGE), expectStatus(parts.name, answer, 200));
     items.push(...read);
     if (read.length < ON_PAGE) break;

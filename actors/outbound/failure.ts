@@ -1,19 +1,35 @@
 import { NetworkFailure, type NetworkFailureCode } from "./network-requests.js";
-import { RequestRefused } from "./request.js";
+import { ConnectionFailed, RequestRefused } from "./request.js";
 
-/** Why a request has no answer: a code, and a sentence without secrets. */
-export function toFailure(error: unknown): { readonly code: NetworkFailureCode; readonly reason: string } {
-  if (error instanceof RequestRefused) return { code: "not-allowed", reason: error.message };
+/** Errors about an answer that came, and is none of HTTP or contradicts itself. */
+const RUBBISH = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_))/;
+
+/** Why a request has no answer. */
+interface Failure {
+  readonly code: NetworkFailureCode;
+  /** A sentence without secrets. */
+  readonly reason: string;
+  /** There was no connection: the request was not sent. */
+  readonly isUnsent?: true;
+}
+
+export function toFailure(error: unknown): Failure {
+  if (error instanceof RequestRefused) return { code: "not-allowed", reason: error.message, isUnsent: true };
   if (error instanceof NetworkFailure) return { code: error.code, reason: error.message };
-  const { name, code } =
-    error instanceof Error
-      ? { name: error.name, code: "code" in error ? String(error.code) : "" }
-      : { name: "", code: "" };
+  const name = error instanceof Error ? error.name : "";
+  const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
+  const named = code === "" ? "" : ` (${code})`;
+  if (error instanceof ConnectionFailed) {
+    const reason = code === "" ? "there was no connection" : `nothing responded${named}`;
+    return { code: "unreachable", reason, isUnsent: true };
+  }
   if (name === "TimeoutError" || name === "AbortError" || /TIMEOUT/.test(code)) {
     return { code: "unreachable", reason: "there was no response in the time left" };
   }
-  const isNetwork = /^(E[A-Z]+|UND_ERR_[A-Z_]+|CERT_|DEPTH_ZERO|ERR_TLS|ERR_SSL)/.test(code);
+  if (name === "HTTPParserError" || RUBBISH.test(code))
+    return { code: "errored", reason: "it responded something other than HTTP" };
+  const isNetwork = /^(E[A-Z]+|UND_ERR_[A-Z_]+|CERT_|DEPTH_ZERO)/.test(code);
   return isNetwork
-    ? { code: "unreachable", reason: `nothing responded (${code})` }
-    : { code: "errored", reason: `the request failed${code === "" ? "" : ` (${code})`}` };
+    ? { code: "unreachable", reason: `nothing responded${named}` }
+    : { code: "errored", reason: `the request failed${named}` };
 }

@@ -39,6 +39,12 @@ export interface HostedReview {
   readonly atMs: number;
   /** The commit that was reviewed; null for a comment, which makes no round. */
   readonly commit: string | null;
+  /** Its number there, among reviews or among comments; absent in what earlier releases stored. */
+  readonly id?: number;
+  /** What a review decides; absent for nothing. */
+  readonly verdict?: "approved" | "changes-requested";
+  /** What is known of the thread that a comment began; absent for an answer in one. Times are in milliseconds since 1970. */
+  readonly thread?: { readonly isResolved: boolean; readonly asOfMs: number };
 }
 
 const MAX_TEXT = 65_536;
@@ -85,16 +91,48 @@ export const hostedPullRequestSchema = z
       ...{ title: given.title.slice(0, 1_000), body: given.body, author: given.user },
       ...{ branch: given.head.ref, from: given.head.repo?.full_name ?? null, head: given.head.sha },
       ...{ base: given.base.ref, state: mergedAtMs !== null ? "merged" : given.state, draft: given.draft ?? false },
-      isDirty: given.mergeable_state ? given.mergeable_state === "dirty" : null,
+      isDirty: isKnown(given.mergeable_state) ? given.mergeable_state === "dirty" : null,
       ...{ createdAtMs: given.created_at, updatedAtMs: given.updated_at, closedAtMs: given.closed_at ?? null },
       // Before the merge it is that of a trial.
       ...{ mergedAtMs, mergeCommit: mergedAtMs === null ? null : (given.merge_commit_sha ?? null) },
     };
   });
 
+/** GitHub finds out later whether it can be merged: what it tells at once, as nearly every delivery, is `unknown`. */
+function isKnown(mergeableState: string | null | undefined): boolean {
+  return mergeableState !== null && mergeableState !== undefined && !["", "unknown"].includes(mergeableState);
+}
+
+const verdicts: Readonly<Record<string, HostedReview["verdict"]>> = {
+  approved: "approved",
+  changes_requested: "changes-requested",
+};
+
+/** A review; null for one that is not submitted, which has no time. */
 export const hostedReviewSchema = z
-  .object({ user: hostedAuthorSchema, submitted_at: timeMs.nullish(), commit_id: commit.nullish() })
-  .transform(({ user, submitted_at, commit_id }): HostedReview | null =>
-    // A review that is not submitted has no time.
-    submitted_at && commit_id ? { by: user, atMs: submitted_at, commit: commit_id } : null,
-  );
+  .object({
+    id: z.int().positive(),
+    user: hostedAuthorSchema,
+    submitted_at: timeMs.nullish(),
+    commit_id: commit.nullish(),
+    state: z.string().nullish(),
+  })
+  .transform(({ id, user, submitted_at, commit_id, state }): HostedReview | null => {
+    if (!submitted_at || !commit_id) return null;
+    // Answers write it in capitals, deliveries do not.
+    const verdict = verdicts[state?.toLowerCase() ?? ""];
+    return { id, by: user, atMs: submitted_at, commit: commit_id, ...(verdict !== undefined && { verdict }) };
+  });
+
+/** A comment in a review. */
+export const hostedCommentSchema = z
+  .object({
+    id: z.int().positive(),
+    user: hostedAuthorSchema,
+    created_at: timeMs,
+    in_reply_to_id: z.int().nullish(),
+  })
+  .transform(({ id, user, created_at: atMs, in_reply_to_id }): HostedReview => {
+    const isFirst = in_reply_to_id === null || in_reply_to_id === undefined;
+    return { id, by: user, atMs, commit: null, ...(isFirst && { thread: { isResolved: false, asOfMs: atMs } }) };
+  });

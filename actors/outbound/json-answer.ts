@@ -1,5 +1,5 @@
 import { AddressRefused } from "./address-guard.js";
-import { RequestRefused } from "./request.js";
+import { ConnectionFailed, RequestRefused } from "./request.js";
 
 /** The same for a name that is not known and one that leads into our own network, whose names nobody may find out so. */
 const NO_ADDRESS = "its name leads to no public address";
@@ -8,7 +8,8 @@ const NO_ADDRESS = "its name leads to no public address";
 export function toReason(error: unknown): string {
   if (error instanceof RequestRefused) return error.cause instanceof AddressRefused ? NO_ADDRESS : error.message;
   if (!(error instanceof Error)) return "it failed";
-  if ("syscall" in error && error.syscall === "getaddrinfo") return NO_ADDRESS;
+  const cause = error instanceof ConnectionFailed ? error.cause : error;
+  if (cause instanceof Error && "syscall" in cause && cause.syscall === "getaddrinfo") return NO_ADDRESS;
   if (error.name === "TimeoutError" || error.name === "AbortError") return "it took too long";
   return "code" in error && typeof error.code === "string" ? error.code : "it failed";
 }

@@ -99,10 +99,11 @@ async function send(options: ModelOptions, body: string, signal: RunSignal): Pro
   };
   const answer = await outbound
     .post({ url, headers, body, timeoutMs, signal })
-    .catch((error: unknown) => ({ error, reason: toFailure(error).reason }));
-  if ("error" in answer) {
-    if (!signal.aborted) log.warn("the model did not answer", { host: url.host, why: answer.reason });
-    return { kind: "unavailable", reason: answer.reason, retryAtMs: null, mayCost: mayHaveArrived(answer.error) };
+    .catch((error: unknown) => ({ failure: toFailure(error) }));
+  if ("failure" in answer) {
+    const { reason, isUnsent = false } = answer.failure;
+    if (!signal.aborted) log.warn("the model did not answer", { host: url.host, why: reason });
+    return { kind: "unavailable", reason, retryAtMs: null, mayCost: !isUnsent };
   }
   const { status } = answer;
   if (status === 200) return { kind: "completion", ...readCompletion(answer.body) };
@@ -120,12 +121,4 @@ function toRefusal({ settings, log }: ModelOptions, status: number, body: string
   log.warn("the model refused", { host: new URL(settings.url).host, status });
   const setting = status === 401 || status === 403 ? ": it does not take the service's MODEL_KEY" : "";
   return { kind: "refused", reason: `the model answered ${status}${named}${setting}` };
-}
-
-/** Whether a request without an answer may have reached the model: it was connected, and then cut or out of time. */
-function mayHaveArrived(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  if (error.name === "TimeoutError") return true;
-  const code = "code" in error ? String(error.code) : "";
-  return /^(ECONNRESET|EPIPE|HPE_.+|UND_ERR_(?!CONNECT_TIMEOUT).+)$/.test(code);
 }

@@ -12,6 +12,17 @@ export class RequestRefused extends Error {
   override readonly name = "RequestRefused";
 }
 
+/** There was no connection to send a request over. Its code, where it has one, is the network's, or TLS's. */
+export class ConnectionFailed extends Error {
+  override readonly name = "ConnectionFailed";
+  readonly code: string | undefined;
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+    this.code = cause instanceof Error && "code" in cause ? String(cause.code) : undefined;
+  }
+}
+
 export interface OutboundRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -107,7 +118,7 @@ function guardedConnector(admitsPrivate: boolean, resolve: Resolve): buildConnec
 
 function failure(error: unknown): Error {
   if (error instanceof AddressRefused) return new RequestRefused(error.message, { cause: error });
-  return error instanceof Error ? error : new Error(String(error));
+  return new ConnectionFailed(error);
 }
 
 function opened(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {

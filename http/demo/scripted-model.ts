@@ -28,10 +28,11 @@ export type ScriptedAnswer =
   | { readonly text: string; readonly usage?: ScriptedUsage | null; readonly finish?: string }
   /** Anything else that a host may answer. */
   | { readonly status: number; readonly body?: string; readonly headers?: Readonly<Record<string, string>> }
-  /** Never answers; breaks the connection; breaks it in the middle of an answer. */
+  /** Never answers; breaks the connection; breaks it in the middle of an answer; answers what is no HTTP. */
   | "hang"
   | "drop"
-  | "half";
+  | "half"
+  | "rubbish";
 
 export type Scripted = ScriptedAnswer | ((asked: AskedModel) => ScriptedAnswer | Promise<ScriptedAnswer>);
 
@@ -98,6 +99,7 @@ async function readAsked(request: IncomingMessage): Promise<AskedModel | null> {
 function answer(response: ServerResponse, scripted: ScriptedAnswer): void {
   if (scripted === "hang") return;
   if (scripted === "drop") return void response.socket?.destroy();
+  if (scripted === "rubbish") return void response.socket?.end("hello\r\n\r\n");
   if (scripted === "half") {
     const whole = completion("{}", USAGE, "stop");
     response.writeHead(200, { "content-type": "application/json", "content-length": whole.length });

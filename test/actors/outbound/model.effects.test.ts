@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import t, { type Test } from "tap";
 import { z } from "zod";
 import { askModel, type ModelOutcome, modelEffect } from "../../../actors/outbound/model.effects.js";
@@ -201,7 +203,7 @@ t.test("other refusals are final: their text is not told, their code is", async 
 
 t.test("without a whole answer the estimate counts, unless the model was never reached", async (t) => {
   const { server, ask } = await arrange(t);
-  for (const fault of ["drop", "half"] as const) {
+  for (const fault of ["drop", "half", "rubbish"] as const) {
     server.queue.push(fault);
     t.match(await ask(), { state: "waiting", retryAtMs: null, spent: { calls: 1, isEstimate: true } }, fault);
   }
@@ -211,6 +213,12 @@ t.test("without a whole answer the estimate counts, unless the model was never r
   const away = await arrange(t);
   await away.server.close();
   t.match(await away.ask(), { state: "waiting", reason: /nothing responded/, spent: spentOf(0) });
+  const mute = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
+  t.teardown(() => mute.close());
+  await once(mute, "listening");
+  const url = `https://127.0.0.1:${(mute.address() as AddressInfo).port}/v1`;
+  const cut = await arrange(t, { settings: { url } });
+  t.match(await cut.ask(), { reason: "nothing responded (ECONNRESET)", spent: spentOf(0) }, "cut before it was secure");
 });
 
 t.test("what a repair could not ask for is waited for, and what was asked before counts", async (t) => {

@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import t, { type Test } from "tap";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { toFailure } from "../../../actors/outbound/failure.js";
+import { createOutbound } from "../../../actors/outbound/request.js";
+import { RunAbort } from "../../../runtime/run-signal.js";
+
+/** Why a request has no answer, whose host answers this text and hangs up; of null nothing listens any more. */
+async function failureOf(t: Test, answer: string | null) {
+  const server = createServer((socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", () => socket.end(answer ?? ""));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  if (answer === null) await new Promise((resolve) => server.close(resolve));
+  const outbound = createOutbound({ allowList: parseAllowList(origin), maxBodyBytes: 100 });
+  t.teardown(async () => {
+    await outbound.close();
+    server.close();
+  });
+  const request = { url: new URL(origin), headers: {}, body: "{}", timeoutMs: 60_000, signal: new RunAbort() };
+  return outbound.post(request).then(() => t.fail("it was answered"), toFailure);
+}
+
+t.test(
+  "what answers rubbish has answered, and what hangs up has not; either may have done what was asked",
+  async (t) => {
+    const rubbish = [
+      "hello\r\n\r\n",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+      `HTTP/1.1 200 OK\r\nx: ${"a".repeat(200_000)}\r\n\r\n`,
+      "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nabcde",
+    ];
+    for (const answer of rubbish)
+      t.same(await failureOf(t, answer), { code: "errored", reason: "it responded something other than HTTP" });
+    const cut = { code: "unreachable", reason: "nothing responded (UND_ERR_SOCKET)" };
+    for (const answer of ["", "HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\nabc"])
+      t.same(await failureOf(t, answer), cut);
+  },
+);
+
+t.test("without a connection nothing was sent", async (t) => {
+  const refused = { code: "unreachable", reason: "nothing responded (ECONNREFUSED)", isUnsent: true };
+  t.same(await failureOf(t, null), refused);
+});
