@@ -1,6 +1,7 @@
 import { type CelValue, isCelError, isCelList, plan } from "@bufbuild/cel";
 import { meteredEnvironment } from "./functions.js";
 import { MAX_UNITS, Meter, type Work } from "./meter.js";
+import { namingWhatIsMissing, readSelections } from "./missing-field.js";
 import { parseExpression } from "./parse.js";
 import { compileProgram } from "./program.js";
 import { createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
@@ -88,11 +89,13 @@ function make(source: string): Program {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return failing(parsed.fault.message);
   const run = plan(environment, compileProgram(parsed.tree));
+  const selections = readSelections(parsed.tree);
   const value = (names: Names, units: number): { readonly cel: CelValue } | EvaluationFault => {
     meter.restart(units);
     const result = run(Object.getPrototypeOf(names) === null ? names : createNames(names));
     if (meter.isSpent) return { error: "it takes too long", isSpent: true };
-    return isCelError(result) ? { error: result.message } : { cel: result };
+    if (!isCelError(result)) return { cel: result };
+    return { error: namingWhatIsMissing(result.message, selections, (name) => Object.hasOwn(names, name)) };
   };
   const spending = (names: Names, allowance: Budget) => {
     allowance.units -= UNITS_TO_BEGIN;

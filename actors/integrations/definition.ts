@@ -120,7 +120,7 @@ const connection = z.strictObject({
 const bindingEvents = ["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"] as const;
 
 const binding = z.strictObject({
-  event: z.enum(bindingEvents, `must be ${bindingEvents.join(", ")}`),
+  event: z.enum(bindingEvents, `must be one of ${bindingEvents.join(", ")}`),
   action: blockName,
   to: named(variableName, expression),
   mark: named(slug, markSchema),

@@ -24,6 +24,7 @@ export function checkIntegration(fields: IntegrationFields): readonly FieldError
     ...checkConnection(fields),
     ...checkEvents(fields),
     ...checkActions(fields),
+    ...checkToolNames(fields),
     ...checkHosts(fields),
   ];
 }
@@ -110,6 +111,18 @@ function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
   return runs.flatMap(({ path, action }) =>
     Object.hasOwn(actions, action) ? [] : [{ path, message: `there is no action ${action}` }],
   );
+}
+
+/** The MCP server of an integration is called as its key: this one is the service's own, and agents get both as one. */
+const OWN_SERVER = "signalbox";
+const OWN_TOOLS = ["open_pull_request"];
+
+function checkToolNames({ integration, tools }: IntegrationFields): FieldError[] {
+  if (integration !== OWN_SERVER) return [];
+  return OWN_TOOLS.filter((name) => Object.hasOwn(tools, name)).map((name) => ({
+    path: pathText(["tools", name]),
+    message: "is the name of the service's own tool",
+  }));
 }
 
 function checkHosts(fields: IntegrationFields): FieldError[] {

@@ -1,8 +1,9 @@
 import type { Reading } from "../../storage/store.js";
+import { readsName } from "../expressions/reads-name.js";
 import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
 import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
-import { type ResourceRow, resourceAddresses } from "../resources/resource.table.js";
+import { findResourceAt, type ResourceRow } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { unboundWarnings } from "../workspaces/secret-hosts.js";
 import type { IntegrationFields } from "./definition.js";
@@ -11,6 +12,8 @@ import { literalHost } from "./integration-rules.js";
 import { markWarnings } from "./mark-warnings.js";
 import { listOpenedLines } from "./opened-lines.js";
 import { POLL_FAILS_FROM, polls } from "./poll.table.js";
+import { scheduleWarnings } from "./schedule-warnings.js";
+import { isDefaultUsable } from "./tool-inputs.js";
 
 /** The parts of an integration that are accepted and have no effect. */
 export function integrationWarnings(
@@ -22,8 +25,9 @@ export function integrationWarnings(
     ...getWarnings(row),
     ...verifyWarnings(fields),
     ...pollWarnings(reading, row),
-    ...actingWarnings(fields),
+    ...scheduleWarnings(fields),
     ...captureWarnings(fields),
+    ...defaultWarnings(fields),
     ...authorizeWarnings(fields, allowList),
     ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
     ...secretWarnings(fields, reading, row.workspaceId),
@@ -63,21 +67,6 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
   ];
 }
 
-/** A schedule acts as nobody, so not as a person. */
-function actingWarnings({ actions, connection }: IntegrationFields): Warning[] {
-  if (connection?.holder !== "requester") return [];
-  return Object.entries(actions).flatMap(([name, { schedule }]) =>
-    schedule === null
-      ? []
-      : [
-          warning(
-            pathText(["actions", name, "schedule"]),
-            "it is not connected: the integration acts as people, and a schedule as nobody",
-          ),
-        ],
-  );
-}
-
 /** What a look-up's request captures is seen by nothing, and a token is seen by requests alone. */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>
@@ -105,7 +94,7 @@ function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationField
     ),
   ];
   const masked = read.flatMap(([path, text]) =>
-    text !== null && /\bconnection\b/.test(text)
+    text !== null && readsName(text, "connection")
       ? [warning(pathText(path), "connection reads *** here: only a request's own fields see the token")]
       : [],
   );
@@ -150,13 +139,36 @@ function secretWarnings({ hosts, connection }: IntegrationFields, reading: Readi
   return sent.flatMap((each) => unboundWarnings(reading, workspaceId, each));
 }
 
+/** What is read of a line here: lines know integrations, not the other way round. */
+interface OpenedLineFields {
+  readonly stations: readonly { readonly key: string }[];
+}
+
 /** Lines are given by key, not by reference: lines refer to integrations already, and a cycle could not be created. */
 function lineWarnings(fields: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
   const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
-  return listOpenedLines(fields).flatMap(({ path, line }) =>
-    resourceAddresses.get(reading, row.workspaceId, "line", `${teamKey}/${line}`) === undefined
-      ? [warning(path, `opens nothing: there is no line ${line}`)]
-      : [],
+  return listOpenedLines(fields).flatMap(({ path, line, station }) => {
+    const found = findResourceAt<OpenedLineFields>(reading, row.workspaceId, "line", `${teamKey}/${line}`);
+    if (found === undefined) return [warning(path, `opens nothing: there is no line ${line}`)];
+    const isThere = station === null || found.fields.stations.some(({ key }) => key === station);
+    const at = path.replace(/line$/, "station");
+    return isThere ? [] : [warning(at, `opens nothing: the line ${line} has no station ${station}`)];
+  });
+}
+
+/** A default of another type than its input reads as nothing. */
+function defaultWarnings({ tools }: IntegrationFields): Warning[] {
+  return Object.entries(tools).flatMap(([tool, { inputs }]) =>
+    Object.entries(inputs).flatMap(([name, input]) =>
+      isDefaultUsable(input)
+        ? []
+        : [
+            warning(
+              pathText(["tools", tool, "inputs", name, "default"]),
+              `is never used: the input is of type ${input.type}`,
+            ),
+          ],
+    ),
   );
 }
 

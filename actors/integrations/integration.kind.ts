@@ -33,8 +33,12 @@ export function integrationKind({
     },
     validateDefinition: checkIntegration,
     validate: checkIntegration,
-    computed: ({ id }) => ({ deliveriesUrl: `${baseUrl()}/api/integrations/${id}/deliveries` }),
-    added: { deliveriesUrl: z.string().describe("Where its webhook takes deliveries.") },
+    computed: ({ id, fields }) => ({
+      deliveriesUrl: fields.webhook === null ? null : `${baseUrl()}/api/integrations/${id}/deliveries`,
+    }),
+    added: {
+      deliveriesUrl: z.string().nullable().describe("Where its webhook takes deliveries; null without a webhook."),
+    },
     warnings: (fields, reading, row) => integrationWarnings(fields, allowList, { reading, row }),
   };
 }

@@ -10,6 +10,8 @@ export interface OpenedLine {
   /** Path of the field in the integration. */
   readonly path: string;
   readonly line: string;
+  /** Key of the station; null for the line's first, or the route's. */
+  readonly station: string | null;
 }
 
 /** The lines that an integration opens tasks on; they may not exist. */
@@ -17,9 +19,9 @@ export function listOpenedLines({ webhook, poll }: IntegrationFields): readonly 
   return [
     ...openings(webhook?.events ?? [], "webhook"),
     ...openings(poll?.events ?? [], "poll"),
-    ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line }]) => ({
+    ...Object.entries(webhook?.route?.to ?? {}).map(([name, { line, station }]) => ({
       path: pathText(["webhook", "route", "to", name, "line"]),
-      line,
+      ...{ line, station },
     })),
   ];
 }
@@ -28,7 +30,7 @@ function openings(events: readonly IntegrationEvent[], block: string): OpenedLin
   return events.flatMap(({ raise: { opens } }, index) =>
     opens === null || opens.line === null
       ? []
-      : [{ path: `${block}.events[${index}].raise.opens.line`, line: opens.line }],
+      : [{ path: `${block}.events[${index}].raise.opens.line`, line: opens.line, station: opens.station }],
   );
 }
 

@@ -49,6 +49,12 @@ export function toJsonSchema(declared: ToolInputs): Record<string, unknown> {
   return schema;
 }
 
+/** Whether calls may get the default of an input, where it has one: what an expression yields is not known before. */
+export function isDefaultUsable(input: ToolInput): boolean {
+  const { type, default: given } = input;
+  return given === undefined || hasExpressions(given) || types[type].safeParse(given).success;
+}
+
 const MISSING = "must be given";
 
 const types: Readonly<Record<ToolInput["type"], z.ZodType>> = {

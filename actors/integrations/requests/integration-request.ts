@@ -96,11 +96,13 @@ export interface IntegrationRequestResult {
   readonly cursor?: string | null;
   /** What an attachment's address answered, only where it succeeded. */
   readonly file?: FetchedFile;
+  /** There was no connection: nothing was sent. */
+  readonly isUnsent?: true;
   /** Null for a success. */
   readonly code: IntegrationRequestCode | null;
   /** A sentence without a capital and full stop, such as `it responded 404`; null for a success. */
   readonly reason: string | null;
-  /** How long the host asks to wait, in milliseconds. */
+  /** How long the host asks to wait, in milliseconds: an hour at most, a day where it is a poll's. */
   readonly retryAfterMs: number | null;
 }
 

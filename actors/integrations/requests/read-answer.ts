@@ -45,7 +45,8 @@ export interface ReadingTerms {
  */
 export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
   const text = mask.text(answer.text);
-  const response = mask.json(toResponse(text));
+  const { read: body, isJson } = toResponse(text);
+  const response = mask.json(body);
   const allowance = createBudget();
   const seen: Names = {
     ...names,
@@ -53,7 +54,7 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
     response: toValue(response, DYN),
     status: answer.status,
   };
-  const failure = findFailure(answer, { found, response, isPoll: input.block.kind === "poll" }, seen, allowance);
+  const failure = findFailure(answer, { found, isJson, isPoll: input.block.kind === "poll" }, seen, allowance);
   const captures = evaluateCaptures(found.capture, seen, allowance);
   const read = { response: toBoundedJson(response), captures: JSON.stringify(captures) };
   if (failure !== null) return { ...read, success: false, ...failure };
@@ -70,11 +71,13 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
 /** Levels of lists and maps within each other that are read: what follows goes into each. */
 const MAX_LEVELS = 200;
 
-/** The answer's body: parsed where it is JSON of so many levels and not too many values, else the text; null when empty. */
-function toResponse(text: string): Json {
-  if (text === "") return null;
-  const parsed = parseBounded(text, createJsonRoom(), MAX_LEVELS);
-  return parsed === undefined ? text : (parsed as Json);
+/**
+ * The answer's body: parsed where it is JSON of so many levels and not too many values, else the text. An empty one counts
+ * as null.
+ */
+function toResponse(text: string): { readonly read: Json; readonly isJson: boolean } {
+  const parsed = text === "" ? null : parseBounded(text, createJsonRoom(), MAX_LEVELS);
+  return parsed === undefined ? { read: text, isJson: false } : { read: parsed as Json, isJson: true };
 }
 
 type Failure = Pick<IntegrationRequestResult, "code" | "reason">;
@@ -82,7 +85,7 @@ type Failure = Pick<IntegrationRequestResult, "code" | "reason">;
 /** The failure that an answer means; null for a success. */
 function findFailure(
   { status, isWhole }: Answer,
-  { found, response, isPoll }: { readonly found: FoundRequest; readonly response: Json; readonly isPoll: boolean },
+  { found, isJson, isPoll }: { readonly found: FoundRequest; readonly isJson: boolean; readonly isPoll: boolean },
   names: Names,
   allowance: Budget,
 ): Failure | null {
@@ -96,7 +99,7 @@ function findFailure(
   if (code !== null) return { code, reason: `it responded ${status}` };
   if (!isPoll) return null;
   if (!isWhole) return tooLarge;
-  return typeof response === "object" ? null : { code: "errored", reason: "it responded something other than JSON" };
+  return isJson ? null : { code: "errored", reason: "it responded something other than JSON" };
 }
 
 const tooLarge: Failure = { code: "errored", reason: "its answer is too large" };

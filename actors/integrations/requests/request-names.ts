@@ -2,6 +2,7 @@ import type { Reading } from "../../../storage/store.js";
 import { DYN } from "../../expressions/cel-types.js";
 import type { Names } from "../../expressions/evaluate.js";
 import { integrationNames } from "../../expressions/positions.js";
+import { needsField, readsName } from "../../expressions/reads-name.js";
 import { isTemplate } from "../../expressions/templates.js";
 import { toValue, type Value } from "../../expressions/values.js";
 import { parseJson } from "../../outbound/json-answer.js";
@@ -91,13 +92,22 @@ function contentTypeOf(headers: unknown): string | undefined {
   return String(headers["content-type"]);
 }
 
-/** Whether an expression of the request may write the token itself. */
+/** Whether an expression of the request writes the token itself. */
 export function writesToken({ request }: FoundRequest): boolean {
-  return mayRead(request, "connection");
+  return anyText(request, (text) => readsName(text, "connection"));
+}
+
+/** Whether the request cannot be written where `target` has no such field. */
+export function needsTarget({ url, query, headers, body }: FoundRequest["request"], field: string): boolean {
+  return anyText([url, query, headers, body], (text) => needsField(text, { name: "target", field }));
 }
 
 /** Whether an expression in these parts may read a name: its text names it. */
 function mayRead(parts: unknown, name: string): boolean {
-  if (typeof parts === "string") return isTemplate(parts) && parts.includes(name);
-  return typeof parts === "object" && parts !== null && Object.values(parts).some((part) => mayRead(part, name));
+  return anyText(parts, (text) => isTemplate(text) && text.includes(name));
+}
+
+function anyText(parts: unknown, holds: (text: string) => boolean): boolean {
+  if (typeof parts === "string") return holds(parts);
+  return typeof parts === "object" && parts !== null && Object.values(parts).some((part) => anyText(part, holds));
 }

@@ -18,6 +18,8 @@ import { readAnswer, toStatusCode } from "./read-answer.js";
 const MAX_ANSWER_BYTES = 512 * 1024;
 /** The same of a poll: its answer is worked as a whole or not at all. */
 const MAX_POLL_BYTES = 2 * 1024 * 1024;
+/** How long the host of a poll may ask to wait, in milliseconds; that of any other request may ask for less. */
+const MAX_POLL_WAIT_MS = 24 * 60 * 60 * 1_000;
 /** Errors of a connection that broke while the request was under way. */
 const DROPPED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
@@ -52,7 +54,7 @@ export async function sendRequest(
   const { status, headers } = answer;
   if (scheduler !== undefined) await new Promise<void>((resolve) => scheduler.defer(resolve));
   const read = input.block.kind === "attachment" ? readFile(answer) : readText(answer, { prepared, input });
-  const retryAfterMs = read.success ? null : requestedWaitMs(headers["retry-after"] ?? null, clock.now());
+  const retryAfterMs = read.success ? null : toWaitMs(input.block, headers["retry-after"] ?? null, clock.now());
   return { ...about, tookMs, status, ...read, retryAfterMs };
 }
 
@@ -76,10 +78,14 @@ function isDropped(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string" && DROPPED.has(error.code);
 }
 
-function toNoAnswer(error: unknown): Pick<IntegrationRequestResult, "code" | "reason"> {
+function toNoAnswer(error: unknown): Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent"> {
   if (error instanceof Error && error.name === "TimeoutError")
     return { code: "timeout", reason: "there was no response in the time left" };
   return toFailure(error);
+}
+
+function toWaitMs({ kind }: RequestBlock, retryAfter: string | null, nowMs: number): number | null {
+  return kind === "poll" ? requestedWaitMs(retryAfter, nowMs, MAX_POLL_WAIT_MS) : requestedWaitMs(retryAfter, nowMs);
 }
 
 /** One byte more than an attachment may have tells that it has more. */

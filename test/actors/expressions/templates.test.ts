@@ -54,6 +54,22 @@ t.test("every string of a JSON body is evaluated, at any depth, names of objects
   t.match(evaluateJson({ a: [`${open} task.none }}`] }, names), { error: /none/ });
 });
 
+t.test("what is not there is named as the expression has it, not by its last name alone", async (t) => {
+  const faults = {
+    "task.none": "task.none",
+    'task["no-ne"] + "x"': 'task["no-ne"]',
+    "has(task.none) && task.none == 1 ? 1 : task.none": "task.none",
+    "task.none + text.none": "none",
+    "[task][0].none": "none",
+  };
+  for (const [source, named] of Object.entries(faults)) {
+    t.same(evaluateText(`${open} ${source} }}`, names), { error: `field not found: ${named}` }, source);
+  }
+  t.same(evaluateText(`${open} target.id + task.id }}`, names), { error: "there is no target here" });
+  const twoMissing = evaluateText(`${open} list.map(each, target.id + inputs.id) }}`, names);
+  t.same(twoMissing, { error: "unresolved attribute" }, "which of several is not known");
+});
+
 t.test("a field is checked by its form, with spans in its own text and what may have been meant", async (t) => {
   const wanted = { names: new Map([["event", types.objectOf({ at: types.STRING })]]), returns: null } as const;
   const verdict = validateField(`at ${open} event.att }} and ${open} evnt.at + 1 }}`, "text", wanted);

@@ -293,14 +293,19 @@ t.test("a poll gives its whole body and the next cursor; only JSON is a success,
     { body: "<html>" },
     { body: { next: null } },
     { body: JSON.stringify("x".repeat(3 * 1024 * 1024)) },
+    { body: '"text"' },
+    { body: "12" },
   ];
   const { run, sent } = requesting(integrationRows({ poll }), () => answers.shift() ?? {});
   const asked = () => run({ block: { kind: "poll" }, values: '{"cursor":"11"}', lane: "background" });
   t.match(await asked(), { success: true, body: '{"next":12}', cursor: "12" });
   t.equal(sent[0]?.url.search, "?since=11");
-  t.match(await asked(), { success: false, code: "errored" });
+  const other = { success: false, code: "errored", reason: "it responded something other than JSON" };
+  t.match(await asked(), other);
   t.match(await asked(), { success: true, cursor: null });
-  t.match(await asked(), { success: false, code: "errored" });
+  t.match(await asked(), { success: false, code: "errored", reason: "its answer is too large" });
+  t.match(await asked(), { success: true, body: '"text"', cursor: null }, "a text is JSON too");
+  t.match(await asked(), { success: true, body: "12", cursor: null }, "and so is a number");
 });
 
 t.test("a look-up sees the delivery's body, and captures; an attachment is bytes up to a limit", async (t) => {

@@ -72,6 +72,31 @@ t.test("a token is for requests: where an answer is read, the warning says that 
     "tools.act.output",
   ]);
   for (const message of Object.values(warnings)) t.match(message, /connection reads \*\*\*/);
+  const named = { action: "act", output: expr("response.connection + 'connection'") };
+  t.same(warningsOf({ actions: { act: { request: { url } } }, tools: { act: named } }), {}, "a field is no token");
+});
+
+t.test("a default of another type than its input, and a station that a line lacks, have no effect", async (t) => {
+  const inputs = {
+    wrong: { type: "number", default: "5" },
+    fits: { type: "array", default: [1] },
+    later: { type: "number", default: expr("task.line") },
+  };
+  const tools = { act: { action: "act", inputs } };
+  t.same(warningsOf({ actions: { act: { request: { url } } }, tools }), {
+    "tools.act.inputs.wrong.default": "is never used: the input is of type number",
+  });
+  const rows = integrationRows({});
+  put(rows, "line", "line_1", { teamId: TEAM, address: "core/dev", fields: { stations: [{ key: "work" }] } });
+  const row = findResource<IntegrationFields>(rows, WORKSPACE, "integration", INTEGRATION);
+  if (row === undefined) throw new Error("there is no integration");
+  const opens = (station: string) => ({ raise: { opens: { line: "dev", station, title: expr("'x'") } } });
+  const poll = { request: { url }, events: [opens("work"), opens("review")] };
+  const written = { integration: "tracker", name: "Tracker", hosts: ["api.example.com"], poll };
+  const fields = integrationSchema.parse(written);
+  t.match(integrationWarnings(fields, allowed, { reading: rows, row: { ...row, id: "int_stations", fields } }), [
+    { path: "poll.events[1].raise.opens.station", message: "opens nothing: the line dev has no station review" },
+  ]);
 });
 
 t.test(
@@ -94,3 +119,20 @@ t.test(
     ]);
   },
 );
+
+t.test("a schedule's request that reads what only tools and bindings have is warned of, field by field", async (t) => {
+  const request = {
+    url,
+    query: { since: expr("connection"), at: expr("task.station") },
+    body: { text: expr("inputs.text + target.thread"), of: expr("1 + 1") },
+  };
+  const schedule = { everyMinutes: 5 };
+  const tools = { act: { action: "act", inputs: { text: { type: "string" } } } };
+  t.same(warningsOf({ actions: { act: { request } }, tools }), {});
+  const warned = warningsOf({ actions: { act: { request, schedule } }, tools });
+  t.match(warned, {
+    "actions.act.request.query.at": /there is no task then/,
+    "actions.act.request.body.text": /there is no (target|inputs) then/,
+  });
+  t.equal(Object.keys(warned).length, 2);
+});

@@ -107,11 +107,41 @@ t.test("a signature may be checked with a public key instead", async (t) => {
   t.match((made.webhook as { verify: { asymmetric: Json } }).verify.asymmetric, asymmetric);
 });
 
+t.test(
+  "an address for deliveries is there while a webhook takes them, and is written back as it was read",
+  async (t) => {
+    const service = await startTestService(t, { settings: allowed });
+    const owner = await service.signIn("owner@example.com");
+    const { team } = await scene(owner);
+    const { webhook } = wholeIntegration();
+    const made = await owner.create(`${team}/integrations`, {
+      integration: "bare",
+      name: "Bare",
+      hosts: wholeIntegration().hosts,
+    });
+    t.equal(made.deliveriesUrl, null);
+    const write = async (whole: Json, version: number) => {
+      const reply = await owner.request("PUT", `/api/resources/integrations/${made.id}`, whole, {
+        "if-match": `"${version}"`,
+      });
+      t.equal(reply.status, 200);
+      return reply.body ?? {};
+    };
+    const taking = await write({ ...made, webhook }, 1);
+    t.equal(taking.deliveriesUrl, `${service.baseUrl}/api/integrations/${made.id}/deliveries`);
+    t.equal((await write({ ...taking, webhook: null }, 2)).deliveriesUrl, null);
+  },
+);
+
 const wrong: readonly [change: (whole: Json) => Json, path: string][] = [
   [(whole) => ({ ...whole, on: [{ event: "task.asked", action: "none" }] }), "on[0].action"],
   [(whole) => ({ ...whole, on: [{ event: "task.lost", action: "comment" }] }), "on[0].event"],
   [(whole) => ({ ...whole, tools: { "two words": { action: "comment" } } }), 'tools["two words"]'],
   [(whole) => ({ ...whole, tools: { "t-1": { action: "none" } } }), 'tools["t-1"].action'],
+  [
+    (whole) => ({ ...whole, integration: "signalbox", tools: { open_pull_request: { action: "comment" } } }),
+    "tools.open_pull_request",
+  ],
   [(whole) => ({ ...whole, hosts: ["files.example.com"] }), "poll.request.url"],
   [
     (whole) => ({ ...whole, actions: { comment: { request: { url: "not an address" } } } }),
@@ -155,6 +185,10 @@ t.test("unsupported parts of an integration have warnings", async (t) => {
     (warnings as { path: string }[]).map(({ path }) => path),
     [
       "actions.comment.schedule",
+      // A schedule has no inputs.
+      ...["actions.comment.request.url", "actions.comment.request.query.page"],
+      'actions.comment.request.headers["x-item"]',
+      ...["actions.comment.request.body.nested[0]", "actions.comment.request.body.nested[1].text"],
       ...["webhook.events[0].lookup.request.capture.number", "poll.events[0].lookup.request.capture.number"],
       "hosts[1]",
       ...["webhook.events[0].raise.opens.line", "poll.events[0].raise.opens.line"],

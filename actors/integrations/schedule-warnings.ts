@@ -1,0 +1,37 @@
+import { listExpressions } from "../expressions/positions.js";
+import { readsName } from "../expressions/reads-name.js";
+import { pathText } from "../refusal.js";
+import type { Warning } from "../resources/kind.js";
+import type { IntegrationFields } from "./definition.js";
+import { integrationLanguage } from "./integration-expressions.js";
+
+/** What actions see that tools and bindings make, and schedules do not give. */
+const UNSEEN = ["task", "ask", "target", "inputs"];
+
+/** Schedules that can not make the request of their action. */
+export function scheduleWarnings(fields: IntegrationFields): readonly Warning[] {
+  const scheduled = Object.keys(fields.actions).filter((name) => fields.actions[name]?.schedule !== null);
+  if (scheduled.length === 0) return [];
+  return [...actingWarnings(fields, scheduled), ...unseenWarnings(fields, scheduled)];
+}
+
+/** A schedule acts as nobody, so not as a person. */
+function actingWarnings({ connection }: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
+  if (connection?.holder !== "requester") return [];
+  const message = "it is not connected: the integration acts as people, and a schedule as nobody";
+  return scheduled.map((name) => warning(["actions", name, "schedule"], message));
+}
+
+function unseenWarnings(fields: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
+  return listExpressions(integrationLanguage, { ...fields }).flatMap(({ path, text }) => {
+    const [block, action, part] = path;
+    if (block !== "actions" || part !== "request" || !scheduled.includes(String(action))) return [];
+    return UNSEEN.filter((name) => readsName(text, name)).map((name) =>
+      warning(path, `has no value when the action's schedule makes the request: there is no ${name} then`),
+    );
+  });
+}
+
+function warning(path: readonly (string | number)[], message: string): Warning {
+  return { path: pathText(path), message, severity: "warning" };
+}
