@@ -9,6 +9,7 @@ import { hookOccurrences } from "./hooks/hook-occurrence.table.js";
 import { deliveries } from "./integration-work/delivery.table.js";
 import { connections } from "./integrations/connection.table.js";
 import { polls } from "./integrations/poll.table.js";
+import { heardReverts } from "./pull-requests/heard-revert.table.js";
 import { pullRequests } from "./pull-requests/pull-request.table.js";
 import { replayPairs } from "./replays/judging/replay-pair.table.js";
 import { replayRechecks } from "./replays/judging/replay-recheck.table.js";
@@ -20,6 +21,7 @@ import { replayEntries, replaySets } from "./replays/replay-set.table.js";
 import type { Kind } from "./resources/kind.js";
 import { resourceDependents } from "./resources/resource-indexes.table.js";
 import { pullRequestFacts } from "./run-facts/pull-request-fact.table.js";
+import { reviewFacts } from "./run-facts/review-fact.table.js";
 import { runFacts } from "./run-facts/run-fact.table.js";
 import { approvals } from "./runs/approval.table.js";
 import { runCheckouts, runSteps, runs } from "./runs/run.table.js";
@@ -49,7 +51,9 @@ export function createDependentSources(kinds: readonly Kind[]): readonly Depende
     runInputs,
     runFacts,
     pullRequests,
+    heardReverts,
     pullRequestFacts,
+    reviewFacts,
     approvals,
     toolCalls,
     tasks,

@@ -19,6 +19,7 @@ import { type MailOptions, mailEffect } from "./outbound/mail.effects.js";
 import { modelEffect } from "./outbound/model.effects.js";
 import type { Model } from "./outbound/model.js";
 import { commentEffect } from "./pull-requests/comment.effects.js";
+import { listOpenEffect } from "./pull-requests/list-open.effects.js";
 import { filesEffect, lookEffect } from "./pull-requests/look.effects.js";
 import { openEffect } from "./pull-requests/open.effects.js";
 import { reviewEffect } from "./pull-requests/review.effects.js";
@@ -59,6 +60,7 @@ export function createEffects(parts: EffectParts): readonly Effect[] {
     openEffect({ codeHost, baseUrl }),
     lookEffect(codeHost),
     filesEffect(codeHost),
+    listOpenEffect(codeHost),
     commentEffect(codeHost),
     reviewEffect(codeHost),
     commitEffect({ codeHost, reading, findPicked: findPickedConfig, editStation, clock }),

@@ -7,10 +7,12 @@ import { attemptsOwned, hookOccurrenceRetention } from "./hooks/hook-occurrence.
 import { changesFiredRetention } from "./hooks/loop-guard.js";
 import { actionRunRetention } from "./integration-work/action-run.table.js";
 import { deliveries, deliveryEntries } from "./integration-work/delivery.table.js";
+import { heardRevertRetention } from "./pull-requests/heard-revert.table.js";
 import { pullRequestRetention } from "./pull-requests/pull-request.table.js";
 import { replayRetention } from "./replays/replay.retention.js";
 import { changeRetention } from "./resources/change-record.table.js";
 import { pullRequestFactRetention } from "./run-facts/pull-request-fact.table.js";
+import { reviewFactRetention } from "./run-facts/review-fact.table.js";
 import { factRetention } from "./run-facts/run-fact.table.js";
 import { stayRetention } from "./run-facts/stay.table.js";
 import { runOwned, runRetention } from "./runs/run.retention.js";
@@ -38,8 +40,10 @@ export const retainedTables: RetentionCatalogue = {
     replayCheckRetention,
     configPullRequestRetention,
     pullRequestRetention,
+    heardRevertRetention,
     factRetention,
     pullRequestFactRetention,
+    reviewFactRetention,
     stayRetention,
     hookOccurrenceRetention,
     actionRunRetention,

@@ -250,9 +250,10 @@ type ReportedInstallation =
       readonly permissions?: CodeHostConnection["permissions"];
     });
 
-function toReported({ change, atMs }: InstallationChanged): ReportedInstallation {
+function toReported({ change, atMs, permissions }: InstallationChanged): ReportedInstallation {
   if (change === "deleted") return { state: "deleted" };
-  return { state: change === "suspended" ? "suspended" : "connected", asOfMs: atMs };
+  const state = change === "suspended" ? "suspended" : "connected";
+  return { state, asOfMs: atMs, ...(permissions && { permissions }) };
 }
 
 function toSeen(sight: InstallationStatus): ReportedInstallation | null {

@@ -3,7 +3,7 @@ import { topic } from "../../runtime/topic.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AskHolder } from "../tables/claims.js";
-import type { CodeHostConnection } from "./connection.js";
+import type { CodeHostConnection, HostPermissions } from "./connection.js";
 import { type InstallationKey, toActorId } from "./installation.js";
 
 /**
@@ -27,6 +27,8 @@ export interface InstallationChanged extends Answered<boolean> {
   readonly change: "deleted" | "suspended" | "unsuspended";
   /** The code host's timestamp of the change. */
   readonly atMs: number;
+  /** What the app may do there from now on; absent where that is as it was. */
+  readonly permissions?: HostPermissions;
 }
 
 /** Removes the connection. */

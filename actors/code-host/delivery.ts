@@ -25,7 +25,12 @@ const hostTime = z.union([
 /** The fields of a delivery about an installation that the service reads. */
 export const installationEventSchema = z.object({
   action: z.string(),
-  installation: z.object({ id: z.int().positive(), updated_at: hostTime }),
+  installation: z.object({
+    id: z.int().positive(),
+    updated_at: hostTime,
+    suspended_at: z.unknown().optional(),
+    permissions: z.record(z.string(), z.string()).optional().catch(undefined),
+  }),
 });
 
 const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
@@ -34,11 +39,19 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
   unsuspend: "unsuspended",
 };
 
+/** Its owner allows it what the app asks for by now. */
+const ACCEPTED = "new_permissions_accepted";
+
 /** What an event means for the installation's connection; null for no effect. */
 export function toInstallationChange({
   action,
   installation,
 }: z.output<typeof installationEventSchema>): InstallationChanged | null {
+  const { updated_at: atMs, suspended_at = null, permissions } = installation;
+  if (action === ACCEPTED) {
+    const change = suspended_at === null ? "unsuspended" : "suspended";
+    return { type: "installation.changed", change, atMs, ...(permissions && { permissions }) };
+  }
   const change = Object.hasOwn(changes, action) ? changes[action] : undefined;
-  return change === undefined ? null : { type: "installation.changed", change, atMs: installation.updated_at };
+  return change === undefined ? null : { type: "installation.changed", change, atMs };
 }

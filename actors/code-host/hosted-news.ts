@@ -2,8 +2,9 @@ import { z } from "zod";
 import {
   type HostedPullRequest,
   type HostedReview,
-  hostedAuthorSchema,
+  hostedCommentSchema,
   hostedPullRequestSchema,
+  hostedReviewSchema,
 } from "../outbound/hosted-pull-request.js";
 
 /** What a delivery of the code host says of pull requests in a repository. */
@@ -28,20 +29,16 @@ const place = z.object({
   installation: z.object({ id: z.int().positive() }),
   repository: z.object({ full_name: z.string().min(3).max(200) }),
 });
-const author = hostedAuthorSchema;
 const timeMs = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
 
 const pullRequestEvent = place.extend({
+  action: z.string().optional().catch(undefined),
+  updated_at: timeMs.optional().catch(undefined),
   pull_request: z.object({ number: z.int().positive() }).loose(),
-  review: z
-    .object({ user: author, submitted_at: timeMs, commit_id: commit })
-    .transform(({ user: by, submitted_at: atMs, commit_id }): HostedReview => ({ by, atMs, commit: commit_id }))
-    .optional()
-    .catch(undefined),
-  comment: z
-    .object({ user: author, created_at: timeMs })
-    .transform(({ user: by, created_at: atMs }): HostedReview => ({ by, atMs, commit: null }))
+  review: hostedReviewSchema.optional().catch(undefined),
+  comment: hostedCommentSchema.optional().catch(undefined),
+  thread: z
+    .object({ comments: z.array(hostedCommentSchema).max(1_000) })
     .optional()
     .catch(undefined),
 });
@@ -79,12 +76,24 @@ function toPullRequestNews(json: unknown): HostedNews[] {
   if (!read.success) return [];
   const { installation, repository, pull_request, review, comment } = read.data;
   const picture = hostedPullRequestSchema.safeParse(pull_request);
+  const resolved = toResolved(read.data, picture.data?.updatedAtMs);
   const about = {
     number: pull_request.number,
     picture: picture.success ? picture.data : null,
-    reviews: [review ?? [], comment ?? []].flat(),
+    reviews: [review ?? [], comment ?? [], resolved ?? []].flat(),
   };
   return [{ installationId: installation.id, repository: repository.full_name, about }];
+}
+
+/** The comment that began the thread which is resolved, or is not any more; `atMs` is the time of the pull request. */
+function toResolved(
+  { action, thread, updated_at }: z.output<typeof pullRequestEvent>,
+  atMs: number | undefined,
+): HostedReview | undefined {
+  const first = thread?.comments.find((comment) => comment.thread !== undefined);
+  if (first === undefined || (action !== "resolved" && action !== "unresolved")) return undefined;
+  const isResolved = action === "resolved";
+  return { ...first, thread: { isResolved, asOfMs: updated_at ?? atMs ?? first.atMs } };
 }
 
 const BRANCH = "refs/heads/";

@@ -5,19 +5,31 @@ interface Wanted {
   readonly name: string;
   readonly level: "read" | "write";
   readonly without: string;
+  /** Whether organisations alone give it. */
+  readonly isOfOrganizations?: true;
 }
 
 const wanted: readonly Wanted[] = [
   { name: "metadata", level: "read", without: "its repositories are not found" },
+  {
+    name: "members",
+    level: "read",
+    without: "nobody is known to administer the organisation",
+    isOfOrganizations: true,
+  },
   { name: "contents", level: "write", without: "nothing is pushed" },
   { name: "pull_requests", level: "write", without: "no pull requests are opened" },
   { name: "workflows", level: "write", without: "changes of workflows are not pushed" },
 ];
 
 /** What the installation does not allow that the service would do there, a sentence each; none where nothing is known. */
-export function listLackingPermissions({ permissions }: Pick<CodeHostConnection, "permissions">): string[] {
+export function listLackingPermissions({
+  account,
+  permissions,
+}: Pick<CodeHostConnection, "account" | "permissions">): string[] {
   if (permissions === undefined) return [];
   return wanted
+    .filter(({ isOfOrganizations }) => isOfOrganizations !== true || account.kind === "organization")
     .filter(({ name, level }) => permissions[name] !== "write" && permissions[name] !== level)
     .map(({ name, level, without }) => `The permission ${name}: ${level} is not given: ${without}.`);
 }

@@ -81,6 +81,8 @@ function classifyAsk(
     ask,
     why,
   });
+  // What an agent wished for before is pushed, and waits for the code host's limits.
+  if (value === "opening" && ask.wish === null) return { type: "ask.later", ask };
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);
   if (connection === undefined)
@@ -133,9 +135,10 @@ function classifyPushed(
 
 function classifyNotPushed(
   { runId, problem, why }: BranchNotPushed,
-  { value, context: { run, was, rejected } }: State,
+  { value, context: { run, was, rejected, later } }: State,
   subjectOf: () => EventSubject | null,
 ): PullRequestEvent {
+  if (later?.runId === runId) return { type: "later.lost" };
   if (run?.id !== runId) return nothing;
   if (isOver(value)) return { type: "pushed.over", head: null };
   // The runner is gone while hooks are still asked: nothing was pushed.
@@ -173,7 +176,9 @@ function toOpened(
   nowMs: number,
 ): PullRequestEvent {
   const answer = toHostAnswer(result);
-  if (answer.problem === null) return became(row, applyAnswer(row, { picture: answer.pullRequest, reviews: [] }));
+  if (answer.problem === null) {
+    return became(row, { row: applyAnswer(row, { picture: answer.pullRequest, reviews: [] }), reviews: [] });
+  }
   const { why } = answer;
   if (answer.problem === "refused") return { type: "opening.failed", why };
   if (answer.problem === "limited") return { type: "opening.limited", untilMs: answer.untilMs, why };
@@ -194,7 +199,7 @@ function toLooked(
   if (answer.problem !== null) return { type: "look.later", untilMs: findWait(answer, unanswered + 1, nowMs) };
   if (answer.seen !== "changed") return { type: answer.seen === "same" ? "look.same" : "look.gone", untilMs: null };
   const { picture, reviews, etag } = answer;
-  return { ...became(row, applyAnswer(row, { picture, reviews })), etag };
+  return { ...became(row, { row: applyAnswer(row, { picture, reviews }), reviews }), etag };
 }
 
 function toFilesRead(
@@ -212,18 +217,19 @@ function toFilesRead(
 
 function classifySeen(row: PullRequestRow, seen: Seen): PullRequestEvent {
   const { row: after, isUnclear } = applySeen(row, seen);
-  return became(row, after, isUnclear);
+  return became(row, { row: after, reviews: seen.reviews }, isUnclear);
 }
 
 /** What becomes of it when its row does; what is not at the code host yet stays so unless it is there now. */
-function became(before: PullRequestRow, row: PullRequestRow, asks = false): Became {
+function became(before: PullRequestRow, { row, reviews }: Pick<Became, "row" | "reviews">, asks = false): Became {
   const { state } = row;
   const isUnderWay = before.state === "vetting" || before.state === "pushing";
   // A run is about to push to it: it stays so, unless it is over.
-  if (isUnderWay && state === "open") return { type: "became.same", row: { ...row, state: before.state }, asks };
+  if (isUnderWay && state === "open")
+    return { type: "became.same", row: { ...row, state: before.state }, reviews, asks };
   const isThere = state === "open" || state === "closed" || state === "merged";
   const type = isThere && state !== before.state ? (`became.${state}` as const) : "became.same";
-  return { type, row, asks };
+  return { type, row, reviews, asks };
 }
 
 function classifyRetry(

@@ -5,6 +5,7 @@
  */
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
+import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";
 import { COMMENT_EFFECT, toCommentDigest } from "./comment.effects.js";
 import type { KeptComment, PullRequestRow } from "./pull-request.js";
@@ -54,7 +55,7 @@ function findStale(turn: Turn, { comments }: PullRequestRow) {
 /** Notes what is there, and goes on with the next comment; or tries again, or gives this one up. */
 export function takeComment(context: PullRequestContext, { turn, id, result }: Delivered<CommentEnded>): void {
   const purpose = id.slice(COMMENT.length + 1);
-  const { comments, url } = getPullRequest(turn);
+  const { comments, url, host } = getPullRequest(turn);
   const kept = comments[purpose];
   if (kept === undefined) return;
   const keep = (comment: KeptComment) =>
@@ -69,7 +70,12 @@ export function takeComment(context: PullRequestContext, { turn, id, result }: D
     noteOnTask(turn, context, `The comment on ${url} (${purpose}) could not be written: ${answer.why}`);
     turn.wake(COMMENT, turn.now);
   } else {
-    if (answer.problem === "again") keep({ ...kept, attempts });
-    turn.wake(COMMENT, findWait(answer, attempts, turn.now));
+    const atMs = findWait(answer, attempts, turn.now);
+    turn.wake(COMMENT, atMs);
+    if (answer.problem === "again") return void keep({ ...kept, attempts });
+    if (kept.isLimited === true) return;
+    keep({ ...kept, isLimited: true });
+    const text = `The comment on ${url} (${purpose}) is written after ${timeText(atMs)}.`;
+    noteOnTask(turn, context, `${host} takes no more for now (${answer.why}) ${text}`);
   }
 }

@@ -2,6 +2,7 @@ import type { Address } from "../../runtime/address.js";
 import type { Answered, EffectEnded, GateAnswer, Message, Woken } from "../../runtime/turn.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import type { EventSubject } from "../events/event-task.js";
+import type { HostedReview } from "../outbound/hosted-pull-request.js";
 import type { Refusal } from "../refusal.js";
 import type { AskPullRequest, BranchNotPushed, BranchPushed, PushLimited } from "../runs/pull-request.messages.js";
 import type { CommentResult } from "./comment.effects.js";
@@ -33,6 +34,8 @@ export interface PullRequestContext {
   readonly unanswered?: number;
   /** Attempts to read its paths after the merge. */
   readonly reads: number;
+  /** What a run at its end asks once it is opened, or failed to be; null or absent for nothing. */
+  readonly later?: AskPullRequest | null;
 }
 
 /** A run that asked. */
@@ -80,6 +83,15 @@ export interface AskRefused extends Message {
   readonly type: "ask.refused" | "ask.refused-none";
   readonly ask: AskPullRequest;
   readonly why: string;
+}
+/** A run at its end asks while it is being opened. */
+export interface AskLater extends Message {
+  readonly type: "ask.later";
+  readonly ask: AskPullRequest;
+}
+/** The run that asked so is over. */
+interface LaterLost extends Message {
+  readonly type: "later.lost";
 }
 interface VetAllowed extends Message {
   readonly type: "vet.allowed";
@@ -129,6 +141,8 @@ interface OpeningFailed extends Message {
 export interface Became extends Message {
   readonly type: "became.open" | "became.closed" | "became.merged" | "became.same";
   readonly row: PullRequestRow;
+  /** The reviews that were told with it. */
+  readonly reviews: readonly HostedReview[];
   /** Whether the code host has to be asked what is so. */
   readonly asks: boolean;
   /** The tag of the answer that it was read from; undefined where it was not read. */
@@ -184,6 +198,8 @@ export type PullRequestEvent =
   | AskVetted
   | AskAllowed
   | AskRefused
+  | AskLater
+  | LaterLost
   | VetAllowed
   | PushedFirst
   | PushLimited

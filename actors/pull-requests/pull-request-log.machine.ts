@@ -12,14 +12,18 @@
  * |         |                                              |         | reviews it; asks about one not known yet   |
  * | keeping | review.over                                  | keeping | what was found is written there, once      |
  * | keeping | woken `review …`                             | keeping | the same, again                            |
+ * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; asks about those that     |
+ * |         | and every hour                               |         | deliveries have not told of                |
  */
-import { setup } from "xstate";
+import { assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
+import type { Answered, Delivered, EffectEnded, Woken } from "../../runtime/turn.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
+import { LIST_OPEN } from "./list-open.effects.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
+import { LIST, listFromNowOn, listNow, type PullRequestLogContext, takeList } from "./missed-news.js";
 import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
 import { recordNews, takeLook } from "./pull-request-log.transitions.js";
 import { REVIEW_EFFECT } from "./review.effects.js";
@@ -40,7 +44,7 @@ export const pullRequestLogRef = reference<
 
 const machine = setup({
   types: {
-    context: {} as Record<string, never>,
+    context: {} as PullRequestLogContext,
     events: {} as Delivered<TakeNews | ReviewBegun | ReviewOver | EffectEnded | Woken>,
   },
 }).createMachine({
@@ -50,19 +54,37 @@ const machine = setup({
   states: {
     keeping: {
       on: {
-        "host.news": { actions: ({ event }) => event.turn.reply(recordNews(event.turn, event)) },
-        "review.begun": { actions: ({ event }) => beginReview(event.turn, event) },
+        "host.news": {
+          actions: [
+            ({ event }) => event.turn.reply(recordNews(event.turn, event)),
+            assign(({ context, event }) => listFromNowOn(context, event.turn)),
+          ],
+        },
+        "review.begun": {
+          actions: [
+            ({ event }) => beginReview(event.turn, event),
+            assign(({ context, event }) => listFromNowOn(context, event.turn)),
+          ],
+        },
         "review.over": { actions: ({ event: { turn, ...over } }) => postReview(turn, over) },
-        woken: { actions: ({ event }) => takeWoken(event.turn, event) },
-        "effect.ended": { actions: ({ event }) => takeEnded(event.turn, event) },
+        woken: { actions: assign(({ context, event }) => takeWake(context, event)) },
+        "effect.ended": { actions: assign(({ context, event }) => takeEnded(context, event)) },
       },
     },
   },
 });
 
-function takeEnded(turn: Turn, event: EffectEnded): void {
+function takeWake(context: PullRequestLogContext, event: Delivered<Woken>): PullRequestLogContext {
+  if (event.name === LIST) return listNow(context, event.turn);
+  takeWoken(event.turn, event);
+  return context;
+}
+
+function takeEnded(context: PullRequestLogContext, event: Delivered<EffectEnded>): PullRequestLogContext {
+  const { turn } = event;
   if (isResultOf(REVIEW_EFFECT, event)) takeReview(turn, event);
   if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) takeLook(turn, event.result.output);
+  return isResultOf(LIST_OPEN, event) && event.result.ok ? takeList(context, turn, event.result.output) : context;
 }
 
 /** See the table above. */

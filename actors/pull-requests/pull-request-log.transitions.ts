@@ -1,14 +1,17 @@
 import type { Turn } from "../../runtime/turn.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
 import type { LineFields } from "../lines/line.js";
 import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
 import { listResources } from "../resources/resource.table.js";
+import { keepHeardRevert, withHeardRevert } from "./heard-revert.table.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
-import type { PullRequestRow } from "./pull-request.js";
+import type { PullRequestRole, PullRequestRow } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { listByBranch, listByMerge, listByNumber, pullRequestEntry, pullRequests } from "./pull-request.table.js";
 import { recordPullRequestFact } from "./pull-request-fact.js";
 import { findReverts } from "./reverts.js";
+import { recordReviewFacts } from "./review-facts.js";
 import { applyAnswer, applySeen, type Seen } from "./seen.js";
 
 /** Where the news come from. */
@@ -20,7 +23,7 @@ interface Told {
 /** Passes on or records what the code host told; returns whether it was about a pull request that is known then. */
 export function recordNews(turn: Turn, { host, news }: Told): boolean {
   const { about, repository, installationId } = news;
-  if (about === "reach") return tellAll(turn, listOpen(turn, repository));
+  if (about === "reach") return tellAll(turn, listOpenIn(turn, repository, ["own"]));
   if ("branch" in about) {
     const of = { repository, branch: about.branch };
     return tellAll(
@@ -47,11 +50,15 @@ function findUnopened(turn: Turn, picture: HostedPullRequest | null): PullReques
   return found.findLast(({ number, state }) => number === null && (state === "opening" || state === "failed"));
 }
 
-/** The open ones of tasks in the repository. */
-function listOpen(turn: Turn, repository: string): readonly PullRequestRow[] {
+/** The open ones in the repository that have one of these roles. */
+export function listOpenIn(
+  turn: Turn,
+  repository: string,
+  roles: readonly PullRequestRole[],
+): readonly PullRequestRow[] {
   const teamIds = listTeams(turn, repository);
   const open = teamIds.flatMap((teamId) =>
-    pullRequests.all(turn, turn.self.partition, { teamId, role: "own", state: "open" }),
+    roles.flatMap((role) => pullRequests.all(turn, turn.self.partition, { teamId, role, state: "open" })),
   );
   return open.filter((row) => row.repository.toLowerCase() === repository.toLowerCase());
 }
@@ -82,9 +89,9 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
   for (const before of rows) {
     const applied = applySeen(before, seen);
     isUnclear ||= applied.isUnclear;
-    storePeoples(turn, before, applied.row);
+    storePeoples(turn, before, applied.row, seen.reviews);
   }
-  const teamIds = listTeams(turn, at.repository).filter((teamId) => !rows.some((row) => row.teamId === teamId));
+  const teamIds = listNewTo(turn, at.repository, rows);
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
   const isWanted = rows.length > 0 || teamIds.length > 0;
   // What is not known yet is asked for where the delivery does not show it.
@@ -96,7 +103,7 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
 }
 
 function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> & { readonly seen: Pictured }): void {
-  storePeoples(turn, null, applyAnswer(beginPeoples(turn, teamId, at), seen));
+  storePeoples(turn, null, applyAnswer(beginPeoples(turn, teamId, at), seen), seen.reviews);
 }
 
 /** A pull request of people of which only the number is known; it is found by its id when it is stored. */
@@ -114,19 +121,38 @@ export function beginPeoples(turn: Turn, teamId: string, at: Peoples["at"]): Pul
 
 type Pictured = Seen & { readonly picture: HostedPullRequest };
 
-/** Stores a pull request of people, with what figures need of it. */
-export function storePeoples(turn: Turn, before: PullRequestRow | null, row: PullRequestRow): void {
+/** Stores a pull request of people, with what figures need of it and of the reviews that were told. */
+export function storePeoples(
+  turn: Turn,
+  before: PullRequestRow | null,
+  told: PullRequestRow,
+  reviews: Seen["reviews"] = [],
+): void {
+  const row = withHeardRevert(turn, before, told);
   pullRequests.put(turn, turn.self.partition, before, row);
   recordPullRequestFact(turn, before, row);
+  recordReviewFacts(turn, row, reviews);
 }
 
-/** Records the code host's answer about a pull request of people. */
+/** Records the code host's answer about a pull request of people, for each team with a line on its repository. */
 export function takeLook(turn: Turn, answer: LookResult): void {
   if (answer.problem !== null || answer.seen !== "changed") return;
   const { picture, reviews } = answer;
+  const { repository, number } = picture;
   recordReverts(turn, picture);
-  const rows = listByNumber(turn, turn.self.partition, picture).filter(({ role }) => role !== "own");
-  for (const before of rows) storePeoples(turn, before, applyAnswer(before, { picture, reviews }));
+  const rows = listByNumber(turn, turn.self.partition, picture);
+  if (rows.some(({ role }) => role === "own")) return;
+  for (const before of rows) storePeoples(turn, before, applyAnswer(before, { picture, reviews }), reviews);
+  const connection = findReachingConnection(turn, turn.self.partition, repository);
+  if (connection === undefined) return;
+  const { host, installationId } = connection;
+  const at = { host, installationId, repository, number };
+  for (const teamId of listNewTo(turn, repository, rows)) insert(turn, teamId, { at, seen: { picture, reviews } });
+}
+
+/** The teams with a line on the repository that have none of the rows. */
+function listNewTo(turn: Turn, repository: string, rows: readonly PullRequestRow[]): readonly string[] {
+  return listTeams(turn, repository).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }
 
 /** Notes which pull requests a merged one reverts. */
@@ -134,10 +160,17 @@ function recordReverts(turn: Turn, { state, title, body, repository, url }: Host
   if (state !== "merged") return;
   const { partition } = turn.self;
   const { numbers, commits } = findReverts(`${title}\n${body}`, repository);
-  const reverted = [
-    ...numbers.flatMap((number) => listByNumber(turn, partition, { repository, number })),
-    ...commits.flatMap((commit) => listByMerge(turn, partition, { repository, commit })),
+  const named = [
+    ...numbers.map((number) => ({
+      reverts: `#${number}`,
+      rows: listByNumber(turn, partition, { repository, number }),
+    })),
+    ...commits.map((commit) => ({ reverts: commit, rows: listByMerge(turn, partition, { repository, commit }) })),
   ];
+  for (const { reverts, rows } of named) {
+    if (rows.length === 0) keepHeardRevert(turn, { repository, reverts, by: url });
+  }
+  const reverted = named.flatMap(({ rows }) => rows);
   for (const row of new Map(reverted.map((one) => [one.id, one])).values()) {
     if (row.revertedBy !== null) continue;
     if (row.role === "own") turn.send(pullRequestRef(partition, row.id), { type: "pull-request.reverted", by: url });
@@ -146,7 +179,7 @@ function recordReverts(turn: Turn, { state, title, body, repository, url }: Host
 }
 
 /** The teams with a line on the repository. */
-function listTeams(turn: Turn, repository: string): readonly string[] {
+export function listTeams(turn: Turn, repository: string): readonly string[] {
   const name = repository.toLowerCase();
   const lines = listResources<LineFields>(turn, turn.self.partition, "line").filter(({ fields }) =>
     fields.repositories.some((one) => one.name.toLowerCase() === name),

@@ -28,6 +28,8 @@
  * | opening           | opening.again (5xx, no answer)         | opening | again later; 8 attempts                     |
  * | opening           | opening.limited                        | opening | again when it takes more; the task is told  |
  * | opening           | opening.failed (4xx, the 8th attempt)  | failed  | the run is told; a line on the task         |
+ * | opening           | ask.later (asked, at the run's end)    | opening | it is asked anew when that is over          |
+ * | opening           | later.lost (pull-request.not-pushed)   | opening | the run that asked so is over               |
  * | opening, closed,  | became.open (told)                     | open    | `task.pullRequest`; looked at every hour    |
  * | failed            |                                        |         |                                             |
  * | any but none,     | became.closed (told)                   | closed  | fact `pull-request.over`                    |
@@ -93,7 +95,7 @@ import {
   takeReverted,
   takeSeen,
 } from "./standing.js";
-import { allowAtOnce, allowPush, leave, refuseAsk, removePullRequest, vet, vetAgain } from "./vetting.js";
+import { allowAtOnce, allowPush, askAgain, leave, refuseAsk, removePullRequest, vet, vetAgain } from "./vetting.js";
 
 const nobody: PullRequestContext = {
   ...{ run: null, taskAddress: null, was: "none", rejected: 0, attempts: 0, sinceMs: 0, etag: null, look: 0, reads: 0 },
@@ -145,6 +147,12 @@ const machine = setup({
       assertEvent(event, ["ask.refused", "ask.refused-none"]);
       refuseAsk(event);
     },
+    askLater: assign(({ event }) => {
+      assertEvent(event, "ask.later");
+      return { later: event.ask };
+    }),
+    dropLater: assign({ later: null }),
+    askAgain: assign(({ context, event }) => askAgain(context, event.turn)),
     vet: assign(({ context, event }) => {
       assertEvent(event, "ask.vet");
       return vet(context, event);
@@ -289,9 +297,12 @@ const machine = setup({
         "opening.due": { actions: "attemptOpening" },
         "opening.again": { actions: "waitToOpen" },
         "opening.limited": { actions: "waitForLimit" },
-        "opening.failed": { target: "failed", actions: "failOpening" },
-        "became.open": becomesOpen,
-        "became.closed": becomesClosed,
+        "opening.failed": { target: "failed", actions: ["failOpening", "askAgain"] },
+        "became.open": { target: "open", actions: [...becomesOpen.actions, "askAgain"] },
+        "became.closed": { target: "closed", actions: [...becomesClosed.actions, "askAgain"] },
+        "became.merged": { target: "merged", actions: [...becomesMerged.actions, "askAgain"] },
+        "ask.later": { actions: "askLater" },
+        "later.lost": { actions: "dropLater" },
       },
     },
     open: {

@@ -22,6 +22,8 @@ export interface KeptComment {
   readonly text: StoredText;
   /** Attempts in a row that the code host did not answer as it should; absent for none. */
   readonly attempts?: number;
+  /** Whether the task was told that the code host takes no more for now; absent for no. */
+  readonly isLimited?: true;
   /** Why it is given up until its text changes, for people; absent where it is not. */
   readonly problem?: string;
 }

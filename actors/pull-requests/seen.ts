@@ -58,7 +58,7 @@ function pictured(before: PullRequestRow, picture: HostedPullRequest): PullReque
     mergeCommit: isMerged ? (before.mergeCommit ?? picture.mergeCommit) : picture.mergeCommit,
     closedAt: isMerged ? before.closedAt : toText(picture.closedAtMs),
     hostUpdatedAt: toText(Math.max(knownMs, picture.updatedAtMs)),
-    isDirty: picture.isDirty ?? before.isDirty,
+    isDirty: picture.state === "open" && (picture.isDirty ?? before.isDirty),
   };
 }
 

@@ -3,11 +3,13 @@ import type { Fact, Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
 import { storeText } from "../tables/text-blobs.js";
+import { withHeardRevert } from "./heard-revert.table.js";
 import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.effects.js";
 import type { PullRequestRow } from "./pull-request.js";
 import { readPaths } from "./pull-request.view.js";
 import type { Became, PullRequestContext } from "./pull-request-events.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
+import { recordReviewFacts } from "./review-facts.js";
 import { tellRun } from "./vetting.js";
 
 /** Time between two looks at an open pull request, in milliseconds. */
@@ -34,11 +36,13 @@ function toPlace({ host, installationId, repository, number }: PullRequestRow): 
 /** Stores what the code host told; asks it where that is not clear. */
 export function takeSeen(
   context: PullRequestContext,
-  { turn, row, asks, etag }: Omit<Became, "type"> & { readonly turn: Turn },
+  { turn, row, reviews, asks, etag }: Omit<Became, "type"> & { readonly turn: Turn },
 ): PullRequestContext {
   const before = getPullRequest(turn);
   const isThere = row.number !== null;
-  const after = changePullRequest(turn, context, { ...row, ...(isThere && { problem: null, waitsUntil: null }) });
+  const told = withHeardRevert(turn, before, row);
+  const after = changePullRequest(turn, context, { ...told, ...(isThere && { problem: null, waitsUntil: null }) });
+  recordReviewFacts(turn, after, reviews);
   if (before.number === null && after.number !== null) noteOnTask(turn, context, `Pull request opened: ${after.url}`);
   if (after.isDirty !== before.isDirty) takeDirty(turn, context, after);
   const seen = etag === undefined ? context : { ...context, etag, unanswered: 0 };

@@ -8,7 +8,12 @@ import { recordWorkEvent } from "../events/event-task.js";
 import { pullRequestTerms } from "../lines/line.js";
 import { findLine } from "../lines/line.queries.js";
 import { toTakenBranch } from "../runners/push.js";
-import type { AskPullRequest, PullRequestTold, PushAllowed } from "../runs/pull-request.messages.js";
+import {
+  type AskPullRequest,
+  type PullRequestTold,
+  type PushAllowed,
+  pullRequestRef,
+} from "../runs/pull-request.messages.js";
 import { runRef } from "../runs/run.messages.js";
 import { findTaskBranch, taskBranches } from "../runs/task-branch.table.js";
 import { storeText, toStoredText } from "../tables/text-blobs.js";
@@ -178,6 +183,15 @@ function sendTold(
 /** Tells a run that it can not be. */
 export function refuseAsk({ turn, ask, why }: Delivered<AskRefused>): void {
   sendTold(turn, ask, { url: null, refused: why });
+}
+
+/** It is opened, or failed to be: what a run asked meanwhile is asked now. */
+export function askAgain(context: PullRequestContext, turn: Turn): PullRequestContext {
+  const { later = null } = context;
+  if (later === null) return context;
+  const { partition, id } = turn.self;
+  turn.send(pullRequestRef(partition, id), later);
+  return { ...context, later: null };
 }
 
 /** Nothing is pushed of what the run asked: the run is told why. `failed` says whether it is a failure of a push. */

@@ -192,7 +192,7 @@ export interface Kind<Fields = Record<string, unknown>> {
     fields: Fields,
     scope: WriteScope<Fields>,
   ): { readonly fields: Fields; readonly added: Readonly<Record<string, unknown>> };
-  /** Read-only fields that are computed at each reading, from what never changes of a resource. */
+  /** Read-only fields that are computed at each reading, from the resource's row and what the process never changes. */
   computed?(row: ResourceRow<Fields>): Readonly<Record<string, unknown>>;
   /** The schemas of the fields of `complete` and `computed`; answers are checked against them. */
   readonly added?: Readonly<Record<string, z.ZodType>>;

@@ -1,16 +1,35 @@
 import { z } from "zod";
 
+const person = z.strictObject({ kind: z.literal("person"), userId: z.string() });
+/** A workspace token, by its id. */
+const token = z.strictObject({ kind: z.literal("token"), tokenId: z.string() });
+/** A run at a station of the line. */
+const station = z.strictObject({ kind: z.literal("station"), lineId: z.string(), station: z.string() });
+/** An event of an integration, by its key and id. */
+const integration = z.strictObject({
+  kind: z.literal("integration"),
+  integration: z.string(),
+  integrationId: z.string().optional(),
+});
+
 /** Who opened a task. */
-export const openerSchema = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("person"), userId: z.string() }),
-  /** A workspace token, by its id. */
-  z.strictObject({ kind: z.literal("token"), tokenId: z.string() }),
-  /** A run at a station of the line. */
-  z.strictObject({ kind: z.literal("station"), lineId: z.string(), station: z.string() }),
-  /** An event of an integration, by its key and id. */
-  z.strictObject({ kind: z.literal("integration"), integration: z.string(), integrationId: z.string().optional() }),
-]);
+const openerSchema = z.discriminatedUnion("kind", [person, token, station, integration]);
 export type Opener = z.output<typeof openerSchema>;
+
+/** The same as it is shown. */
+export const shownOpenerSchema = z.discriminatedUnion("kind", [
+  person,
+  token,
+  station,
+  integration.extend({
+    integration: z.string().describe("The same as `key`."),
+    key: z.string().describe("The integration's key."),
+  }),
+]);
+
+export function toShownOpener(opener: Opener | null): z.output<typeof shownOpenerSchema> | null {
+  return opener?.kind === "integration" ? { ...opener, key: opener.integration } : opener;
+}
 
 /** Where a task came from: `person`, `station`, the key of an integration, or `unknown`. A token acts for a person. */
 export function toOrigin(opener: Opener | null): string {

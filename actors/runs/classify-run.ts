@@ -121,7 +121,9 @@ function toEndEvent(said: EndReport, { context, turn, owned }: ReportScope): Run
   const row = getRunRow(turn);
   const isAccepted = isWhole && acceptedOutcome(row, said).outcome === "completed";
   const repositories = isAccepted ? repositoriesToPush(turn, row, said) : [];
-  return repositories.length > 0 ? { ...said, type: "end.held", repositories } : { ...said, ...owned() };
+  // What the agent wished for is pushed, though it waits for no answer.
+  const isHeld = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
+  return isHeld ? { ...said, type: "end.held", repositories } : { ...said, ...owned() };
 }
 
 function toWishEvent(said: PullRequestWish, { context, turn, owned }: ReportScope): RunEvent {

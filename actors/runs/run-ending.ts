@@ -20,7 +20,7 @@ import { recordRunFact } from "./run-fact.js";
 import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
 import type { RunOwner } from "./run-owner.js";
-import { holdEnd, losePushes } from "./run-pushes.js";
+import { holdEnd, losePushes, recordUnmet } from "./run-pushes.js";
 import { endToolCalls } from "./tool-calls.js";
 
 /** What each end of a run does; `run.machine.ts` says when. */
@@ -74,7 +74,9 @@ function dropClaim(turn: Turn, context: RunContext): void {
 /** Ends a run whose pushes will not be reported any more: its work is done and stored. */
 export function endHeldLost(turn: Turn, context: RunContext, why: string, owner: RunOwner): void {
   losePushes(turn, context, why);
-  endHeld(turn, { ...context, pushes: [], held: [] }, owner);
+  const wished = context.pushes.flatMap(({ wish, repository }) => (wish === null ? [] : [[repository, why] as const]));
+  const unmet = { ...context.unmet, ...Object.fromEntries(wished) };
+  endHeld(turn, { ...context, pushes: [], held: [], unmet }, owner);
 }
 
 function recordCheckouts(turn: Turn, checkouts: EndReport["checkouts"]): void {
@@ -151,6 +153,7 @@ function finish(
 ): void {
   const at = timeText(turn.now);
   losePushes(turn, context);
+  if (outcome === "completed") recordUnmet(turn, context);
   const before = getRunRow(turn);
   const row: RunRow = { ...before, state: "ended", outcome, reason, spent: boundMoney(before.spent), endedAt: at };
   closeApprovals(turn, context, "The run is over.");

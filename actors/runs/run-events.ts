@@ -34,6 +34,8 @@ export interface RunContext {
   readonly pushes: readonly PendingPush[];
   /** Repositories whose changes are pushed before it ends, and whose turn has not come. */
   readonly held: readonly string[];
+  /** Why its agent's last wish in a repository was not met, by the repository; absent for none. */
+  readonly unmet?: Readonly<Record<string, string>>;
   /**
    * Whether its agent has asked for leave or called a tool: before that it has neither approvals nor open calls. Absent in
    * runs of earlier releases, which may have.

@@ -194,9 +194,25 @@ export function takeTold(turn: Turn, context: RunContext, told: PullRequestTold)
     });
   } else recordPushed(turn, { repository, pullRequestId, refused });
   const pushes = context.pushes.filter((one) => one !== pending);
+  const { [repository]: _last, ...others } = context.unmet ?? {};
+  const unmet = wish !== null && refused !== null ? { ...others, [repository]: refused } : others;
   // What became of a push may be told before its runner says so: nobody waits for it any more.
   if (pending.push !== null && pushes.every(({ push }) => push === null)) turn.cancelWake(PUSH);
-  return askNext(turn, { ...context, pushes });
+  return askNext(turn, { ...context, pushes, unmet });
+}
+
+/**
+ * A run that completed says which wishes of its agent were not met, on a line where nobody else asks for what was changed
+ * there: its assignee decides.
+ */
+export function recordUnmet(turn: Turn, { unmet = {} }: RunContext): void {
+  const { partition, id } = turn.self;
+  const line = findLine(turn, partition, getRunRow(turn).lineId);
+  if (line === undefined || pullRequestTerms(line).open !== "agent") return;
+  for (const [repository, refused] of Object.entries(unmet)) {
+    const isChanged = (runCheckouts.get(turn, partition, id, repository)?.digest ?? null) !== null;
+    if (isChanged) recordPushed(turn, { repository, pullRequestId: null, refused });
+  }
 }
 
 /** Whether nothing is left to push once this is told. Reads only. */

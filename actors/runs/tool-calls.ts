@@ -21,14 +21,14 @@ export function askToolCall(turn: Turn, before: RunContext, asked: ToolCalled): 
   const { id: askId, server, tool, inputs, fence } = asked;
   const { runnerId } = context;
   const open = listOpenCalls(turn, partition, runId);
+  // Sent twice, it is the same call: its outcome is the one answer, whatever else would be refused.
+  if (open.some(({ asks }) => asks.includes(askId))) return context;
   const refused = whyRefused(context, open.length);
   if (refused !== null || runnerId === null) {
     const answer = { type: "run.tool-answered", runId, fence, id: askId, outcome: "refused", callId: null } as const;
     sendToRunner(turn, context, { ...answer, text: refused ?? "The run has no runner." });
     return context;
   }
-  // Sent twice, it is the same call.
-  if (open.some(({ asks }) => asks.includes(askId))) return context;
   const callId = turn.newId("call");
   openCalls.put(turn, partition, [runId, callId], { asks: [askId], cancelled: [] });
   const ask = { type: "call.ask", runId, runnerId, fence, askId, server, tool, inputs } as const;

@@ -51,9 +51,10 @@ export function acceptStanding(turn: Turn, ended: readonly EndedRun[]): readonly
   return settle(turn, ended, { outcome: "accepted", isMeant: () => true });
 }
 
-/** The pull request of the task was closed without a merge: nothing more becomes of the changes that stand. */
+/** The pull request of the task was closed without a merge. What stands is not accepted, unless it is merged yet. */
 export function leaveStanding(turn: Turn, ended: readonly EndedRun[]): readonly EndedRun[] {
-  return settle(turn, ended, { outcome: "other", isMeant: () => true });
+  settle(turn, ended, { outcome: "other", isMeant: () => true });
+  return ended;
 }
 
 /** The task goes back to the station `to`: the changes that stand from there on are sent back. */

@@ -37,7 +37,7 @@ export function attachFiles(turn: Turn, message: AttachFiles): void {
   const room = Math.min(MAX_EVENT_FILES, MAX_TASK_FILES - listRows(turn).length);
   const values = JSON.parse(readStoredText(turn, turn.self.partition, attaches.values));
   for (const file of attaches.files.slice(0, room)) askFor(turn, message, { file, values });
-  const left = attaches.files.length - Math.max(0, room);
+  const left = attaches.files.length + (attaches.left ?? 0) - Math.max(0, room);
   if (left > 0) {
     const why =
       room < MAX_EVENT_FILES ? `a task has ${MAX_TASK_FILES} at most` : `an event attaches ${MAX_EVENT_FILES} at most`;

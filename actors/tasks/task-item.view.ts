@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { findLine } from "../lines/line.queries.js";
-import { openerSchema } from "../run-facts/opener.js";
+import { shownOpenerSchema, toShownOpener } from "../run-facts/opener.js";
 import { failureSchema } from "../runners/protocol.js";
 import { listAssigneesApprovals } from "../runs/approvals.js";
 import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";
@@ -21,7 +21,7 @@ export const taskItemSchema = z
     state: z.enum(["queued", "running", "inbox", "done", "closed"]),
     assignee: z.string().nullable(),
     /** Null where nothing says it. */
-    openedBy: openerSchema.nullable(),
+    openedBy: shownOpenerSchema.nullable(),
     /** The value of each kind. */
     marks: z.record(z.string(), z.string()),
     /** The branch at which its runs start; null for the default branch. */
@@ -73,7 +73,7 @@ function toItem<Description>(reading: Reading, workspaceId: string, task: TaskRo
     title: task.title,
     url: task.url,
     assignee: task.assignee,
-    openedBy: task.openedBy,
+    openedBy: toShownOpener(task.openedBy),
     station: task.station,
     state: task.state,
     pullRequest: task.pullRequest,

@@ -28,7 +28,8 @@ export function withPullRequests(turn: TurnReading, run: RunRow | undefined, dec
   const pushed = run?.pullRequests ?? [];
   const refused = pushed.find((one) => one.refused !== null);
   if (refused !== undefined) {
-    return { next: "inbox", asks: `The pull request of ${refused.repository} was not opened: ${refused.refused}` };
+    const asks = `The pull request of ${refused.repository} was not opened: ${refused.refused}`;
+    return { next: "inbox", asks: decided.asks === undefined ? asks : `${decided.asks}\n\n${asks}` };
   }
   if (decided.next !== "done") return decided;
   const opening = pushed.flatMap(({ pullRequestId }) => pullRequestId ?? []);

@@ -12,7 +12,7 @@ import {
 } from "./raised-values.js";
 import { findBranchReview } from "./reviewing.js";
 import { isOpen, type TaskRow } from "./task.js";
-import { appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
+import { addNote, appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
 import { taskAttachmentsRef } from "./task-attachments.messages.js";
 import type { RaiseNotTaken, TaskContext } from "./task-events.js";
 import {
@@ -92,14 +92,10 @@ function toBranch(text: string | null): Pick<TaskRow, "branch"> {
   return branch === null ? {} : { branch };
 }
 
-/** A text that is no branch's name changes nothing, and the task says so. */
+/** A text that is no branch's name changes nothing, and the task says so: once, however often it comes. */
 function noteUnusableBranch(turn: Turn, { branch, integration }: RaiseTask): void {
   if (branch === null || branch.trim() === "" || toBranchName(branch) !== null) return;
   const name = toRaisedTitle(branch).slice(0, 100);
-  appendNote(
-    turn,
-    taskRow(turn),
-    "service",
-    `The integration ${integration.key} named a branch that git does not allow: ${name}`,
-  );
+  const text = `The integration ${integration.key} named a branch that git does not allow: ${name}`;
+  addNote(turn, { type: "note", from: "service", text, key: `${integration.id} branch ${name}` });
 }

@@ -31,6 +31,8 @@ export interface RaisedFiles {
   /** Digest of the delivery's body where `values` has none; null otherwise. */
   readonly bodyDigest: string | null;
   readonly files: readonly RaisedFile[];
+  /** How many more the event has, which are left out; absent in a message of an earlier release. */
+  readonly left?: number;
 }
 
 export interface RaisedFile {
@@ -56,7 +58,7 @@ export interface RaiseTask extends Message {
   readonly say: string;
   /** Null opens nothing. */
   readonly opens: RaisedOpening | null;
-  /** The branch at which runs of the task start; null leaves it as it is. */
+  /** The branch at which runs of the task start; null leaves it as it is, and so does what git takes for none. */
   readonly branch: string | null;
   readonly marks: readonly TaskMark[];
   /** The route's channel; null for none. */

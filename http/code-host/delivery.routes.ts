@@ -41,7 +41,7 @@ export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readon
       description:
         "Signed with CODE_HOST_WEBHOOK_SECRET in `x-hub-signature-256`, named by `x-github-event` and " +
         "`x-github-delivery`; a delivery that comes again changes nothing. An installation that is suspended, taken " +
-        "up again or deleted there changes its connection; what happens to pull requests in repositories of lines is " +
+        "up again or deleted there, or given further permissions, changes its connection; what happens to pull requests in repositories of lines is " +
         "recorded, in whatever order it comes; every other event is taken and unused.",
       access: "public",
       body: z.instanceof(Uint8Array),

@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { CodeHost } from "../../http/demo/code-host/code-host.js";
 import { startCodeHost } from "./code-host.js";
 import { adaThere, bobThere, install } from "./code-host-scene.js";
+import { until } from "./until.js";
 
 /** The code host that tests use keeps what the real one's documents say. */
 
@@ -79,6 +80,8 @@ t.test("a token reaches its repositories, with its permissions, over git too", a
   await git("commit", "--quiet", "-am", "two");
   await git("push", "--quiet", at(pushing), "HEAD:refs/heads/fix");
   t.match(await app.files((await app.head("fix")) ?? ""), { "a.txt": "two" });
+  // It is told of after its answer.
+  await until("the push is told", () => host.work.events.length > 0);
   t.match(host.work.events.at(-1), { event: "push", payload: { ref: "refs/heads/fix", installation: { id: 7 } } });
   const onlyRead = host.installationToken(7, { repositories, permissions: { contents: "read" } });
   for (const address of [at(onlyRead), at(pushing, "other"), at("ghs_none")]) {

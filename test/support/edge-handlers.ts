@@ -81,7 +81,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
       path: pathOnly,
       query,
       header: (name) => all[name],
-      headers: () => all,
+      headers: () => new Map(Object.entries(all)),
       remoteAddress: "192.0.2.7",
       body: async (_limitBytes, _timeoutMs, holdBytes) => {
         if (body instanceof Error) throw body;

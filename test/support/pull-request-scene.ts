@@ -45,6 +45,14 @@ export function connect(rows: ReturnType<typeof memoryRows>, state: "connected" 
   );
 }
 
+/** The connection of {@link connect} is taken away. */
+export function disconnect(rows: ReturnType<typeof memoryRows>): void {
+  const self = address(workspaceId, "code-host-connection", "1");
+  const [connection] = codeHostConnections.list(rows, workspaceId);
+  if (connection === undefined) throw new Error("it is not connected");
+  withTurn(self, (turn) => codeHostConnections.remove(turn, workspaceId, connection), { rows });
+}
+
 /** A picture of pull request 12 of the repository. */
 export function pictureOf(more: Partial<HostedPullRequest> = {}): HostedPullRequest {
   return {

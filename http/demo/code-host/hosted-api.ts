@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { answerSources } from "./hosted-git-data.js";
-import { fileJson, type HostedPull, ownerOf, repositoryJson, reviewJson } from "./hosted-pulls.js";
+import { fileJson, type HostedPull, ownerOf, repositoryJson, reviewCommentJson, reviewJson } from "./hosted-pulls.js";
 import type { HostedReply } from "./hosted-reply.js";
 import type { HostedRepository } from "./hosted-repository.js";
 import { appAccount, type HostedWork } from "./hosted-work.js";
@@ -73,7 +73,9 @@ async function answerPulls(found: Found): Promise<HostedReply> {
     .filter((pull) => head === null || `${ownerOf(repository)}:${pull.head}` === head)
     .filter((pull) => query.get("base") === null || pull.base === query.get("base"))
     .reverse();
-  return paged(found, await Promise.all(listed.map((pull) => work.show(pull))));
+  const page = paged(found, await Promise.all(listed.map((pull) => work.show(pull))));
+  const reply = tagged(found, page.json);
+  return { ...reply, headers: { ...page.headers, ...reply.headers } };
 }
 
 async function openPull({ work, repository, fields }: Found): Promise<HostedReply> {
@@ -127,7 +129,10 @@ async function answerPull(found: Found): Promise<HostedReply> {
     case "POST reviews":
       return reviewPull(found, pull);
     case "GET comments":
-      return paged(found, []);
+      return paged(
+        found,
+        pull.reviewComments.map((comment) => reviewCommentJson(comment, pull, work.origin)),
+      );
     default:
       return NOT_FOUND;
   }

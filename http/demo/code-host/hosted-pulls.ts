@@ -23,6 +23,16 @@ export interface HostedReview {
   readonly commit_id: string;
 }
 
+/** A comment in a review. */
+export interface HostedReviewComment {
+  readonly id: number;
+  readonly body: string;
+  readonly user: HostedAccount;
+  readonly created_at: string;
+  /** The first comment of its thread; absent in that one. */
+  readonly in_reply_to_id?: number;
+}
+
 /** A pull request of a repository. */
 export interface HostedPull {
   readonly id: number;
@@ -44,6 +54,7 @@ export interface HostedPull {
   /** The heads of its branches when it was closed; null while it is open. */
   closedAt: { readonly base: string; readonly head: string } | null;
   readonly reviews: HostedReview[];
+  readonly reviewComments: HostedReviewComment[];
 }
 
 /** A user as the API shows one. */
@@ -130,4 +141,10 @@ export function commentJson(
 export function reviewJson({ user, ...review }: HostedReview, pull: HostedPull, origin: string) {
   const html_url = `${origin}/${pull.repository.name}/pull/${pull.number}#pullrequestreview-${review.id}`;
   return { ...review, html_url, user: userJson(user) };
+}
+
+/** A comment in a review as the API shows one. */
+export function reviewCommentJson({ user, ...comment }: HostedReviewComment, pull: HostedPull, origin: string) {
+  const html_url = `${origin}/${pull.repository.name}/pull/${pull.number}#discussion_r${comment.id}`;
+  return { ...comment, updated_at: comment.created_at, html_url, user: userJson(user) };
 }

@@ -9,8 +9,10 @@ import {
   type HostedComment,
   type HostedPull,
   type HostedReview,
+  type HostedReviewComment,
   pullJson,
   repositoryJson,
+  reviewCommentJson,
   reviewJson,
   userJson,
 } from "./hosted-pulls.js";
@@ -116,7 +118,7 @@ export class HostedWork {
     const pull: HostedPull = {
       ...{ id: this.#id(), number, repository, user: by, ...wish, body, draft, state: "open" },
       ...{ created_at: at, updated_at: at, closed_at: null, merged_at: null, merge_commit_sha: null },
-      ...{ merged_by: null, closedAt: null, reviews: [] },
+      ...{ merged_by: null, closedAt: null, reviews: [], reviewComments: [] },
     };
     this.pulls.push(pull);
     const head = await repository.head(pull.head);
@@ -166,6 +168,27 @@ export class HostedWork {
     return review;
   }
 
+  /** Comments in a review, or answers such a comment. */
+  async commentInReview(
+    pull: HostedPull,
+    { body, by, to }: { readonly body: string; readonly by: HostedAccount; readonly to?: HostedReviewComment },
+  ): Promise<HostedReviewComment> {
+    const answers = to === undefined ? {} : { in_reply_to_id: to.in_reply_to_id ?? to.id };
+    const comment = { id: this.#id(), body, user: by, created_at: this.#time(), ...answers };
+    pull.reviewComments.push(comment);
+    const told = { comment: reviewCommentJson(comment, pull, this.origin) };
+    await this.#changed(pull, "created", by, told, "pull_request_review_comment");
+    return comment;
+  }
+
+  /** Resolves the thread that the comment began. */
+  async resolve(pull: HostedPull, { id }: HostedReviewComment, by: HostedAccount): Promise<void> {
+    const of = pull.reviewComments.filter((one) => one.id === id || one.in_reply_to_id === id);
+    const comments = of.map((one) => reviewCommentJson(one, pull, this.origin));
+    const told = { thread: { node_id: `thread ${id}`, comments }, updated_at: this.#time() };
+    await this.#changed(pull, "resolved", by, told, "pull_request_review_thread");
+  }
+
   /** Comments on a pull request or an issue. */
   comment(repository: string, number: number, body: string, by: HostedAccount): HostedComment {
     const at = this.#time();
@@ -206,7 +229,8 @@ export class HostedWork {
     event: WebhookEventName = "pull_request",
   ): Promise<void> {
     pull.updated_at = this.#time();
-    const pull_request = await this.show(pull);
+    // Whether it can be merged is found out after it was told.
+    const pull_request = { ...(await this.show(pull)), mergeable: null, mergeable_state: "unknown" };
     await pull.repository.git("update-ref", `refs/pull/${pull.number}/head`, pull_request.head.sha);
     this.#happened(event, pull.repository, by, { action, number: pull.number, pull_request, ...more });
   }

@@ -2,11 +2,18 @@ import t from "tap";
 import { listLackingPermissions } from "../../../actors/code-host/lacking-permissions.js";
 
 t.test("what an installation does not allow is told, and what becomes of it", async (t) => {
-  const all = { metadata: "read", contents: "write", pull_requests: "write", workflows: "write" };
-  t.same(listLackingPermissions({ permissions: all }), []);
-  t.same(listLackingPermissions({ permissions: { ...all, contents: "read" } }), [
+  const account = { login: "acme", kind: "organization" } as const;
+  const ann = { login: "ann", kind: "user" } as const;
+  const ofPerson = { metadata: "read", contents: "write", pull_requests: "write", workflows: "write" };
+  const all = { ...ofPerson, members: "read" };
+  t.same(listLackingPermissions({ account, permissions: all }), []);
+  t.same(listLackingPermissions({ account, permissions: { ...all, contents: "read" } }), [
     "The permission contents: write is not given: nothing is pushed.",
   ]);
-  t.equal(listLackingPermissions({ permissions: {} }).length, 4);
-  t.same(listLackingPermissions({}), [], "nothing is known of a connection of an earlier release");
+  t.same(listLackingPermissions({ account, permissions: ofPerson }), [
+    "The permission members: read is not given: nobody is known to administer the organisation.",
+  ]);
+  t.same(listLackingPermissions({ account: ann, permissions: ofPerson }), [], "a person's account has no members");
+  t.equal(listLackingPermissions({ account, permissions: {} }).length, 5);
+  t.same(listLackingPermissions({ account }), [], "nothing is known of a connection of an earlier release");
 });

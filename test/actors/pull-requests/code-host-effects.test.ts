@@ -1,6 +1,7 @@
 import t, { type Test } from "tap";
 import { redeliverFailed } from "../../../actors/code-host/redelivery.js";
 import { commentEffect } from "../../../actors/pull-requests/comment.effects.js";
+import { listOpenEffect } from "../../../actors/pull-requests/list-open.effects.js";
 import { filesEffect, lookEffect } from "../../../actors/pull-requests/look.effects.js";
 import { openEffect } from "../../../actors/pull-requests/open.effects.js";
 import { reviewEffect } from "../../../actors/pull-requests/review.effects.js";
@@ -129,10 +130,17 @@ t.test("it is looked at by its tag, with its reviews, and its files are read", a
   const [pull] = peer.work.pulls;
   if (pull === undefined) throw new Error("nothing was opened");
   await peer.work.review(pull, { state: "APPROVED", by: bobThere });
+  const began = await peer.work.commentInReview(pull, { body: "Why?", by: bobThere });
+  await peer.work.commentInReview(pull, { body: "So that it works.", by: adaThere, to: began });
+  await peer.work.resolve(pull, began, adaThere);
   const first = (await run(lookEffect(codeHost), { ...at, etag: null })) as { readonly etag: string };
   t.match(first, {
     ...{ problem: null, seen: "changed", picture: { state: "open", head: await app.head("signalbox/x") } },
-    reviews: [{ by: { login: "bob-there", isPerson: true }, commit: await app.head("signalbox/x") }],
+    reviews: [
+      { by: { login: "bob-there", isPerson: true }, commit: await app.head("signalbox/x"), verdict: "approved" },
+      { by: { login: "bob-there" }, commit: null, id: began.id, thread: { isResolved: false } },
+      { by: { login: "ada-there" }, commit: null, thread: undefined },
+    ],
   });
   t.match(await run(lookEffect(codeHost), { ...at, etag: first.etag }), { problem: null, seen: "same" });
   t.same(await run(filesEffect(codeHost), at), { problem: null, files: ["a.txt", "b.txt"] });
@@ -141,6 +149,46 @@ t.test("it is looked at by its tag, with its reviews, and its files are read", a
     picture: { state: "merged", mergeCommit: merge },
   });
   t.match(await run(lookEffect(codeHost), { ...at, number: 9, etag: null }), { problem: null, seen: "gone" });
+  peer.onceFaults.push({ on: /GET .*\/pulls\/1$/, fault: { status: 301, body: '{"message":"Moved Permanently"}' } });
+  t.match(await run(lookEffect(codeHost), { ...at, etag: null }), { seen: "gone" }, "it has another name there");
+});
+
+t.test("long texts keep no list from being read, nor what became of the pull request", async (t) => {
+  const world = await openHost(t);
+  const { peer, codeHost } = world;
+  await opening(world);
+  const [pull] = peer.work.pulls;
+  if (pull === undefined) throw new Error("nothing was opened");
+  const at = { host: peer.name, installationId: 7, repository, number: 1 };
+  const comments = Array.from({ length: 40 }, (_, n) => ({
+    ...{ id: n + 1, user: { login: "bob-there", type: "User" }, created_at: pull.created_at },
+    ...{ body: "x".repeat(65_536), diff_hunk: "+y\n".repeat(20_000) },
+  }));
+  peer.faults.set(/GET .*\/pulls\/1\/comments$/, { status: 200, body: JSON.stringify(comments) });
+  t.match(await run(lookEffect(codeHost), { ...at, etag: null }), {
+    ...{ problem: null, picture: { state: "open" }, reviews: { length: 40 } },
+  });
+  const pulls = Array.from({ length: 99 }, (_, n) => ({
+    ...{ number: n + 1, updated_at: pull.updated_at, body: "ж".repeat(65_536) },
+  }));
+  peer.faults.set(/GET .*\/pulls$/, { status: 200, body: JSON.stringify(pulls) });
+  const listed = await run(listOpenEffect(codeHost), { ...at, etag: null });
+  t.match(listed, { problem: null, isWhole: true, open: { length: 99 } });
+});
+
+t.test("the open ones are listed whole, and by the tag of the last list", async (t) => {
+  const world = await openHost(t);
+  const { peer, codeHost } = world;
+  await opening(world);
+  const list = (etag: string | null) =>
+    run(listOpenEffect(codeHost), { host: peer.name, installationId: 7, repository, etag });
+  const first = (await list(null)) as { readonly etag: string };
+  t.match(first, { problem: null, listed: "changed", open: [{ number: 1 }], isWhole: true, etag: /./ });
+  t.same(await list(first.etag), { problem: null, listed: "same" });
+  const [pull] = peer.work.pulls;
+  if (pull === undefined) throw new Error("nothing was opened");
+  await peer.work.close(pull, adaThere);
+  t.match(await list(first.etag), { listed: "changed", open: [], isWhole: true });
 });
 
 t.test(

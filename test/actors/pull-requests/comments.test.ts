@@ -55,6 +55,17 @@ t.test("one that is not taken is tried eight times, ever later, then given up un
   t.match(other.started, [{ input: { purpose: "stack" } }], "others are written meanwhile");
   const limited = pr.answer(other, { problem: "limited", untilMs: pr.actor.now + 90_000, why: "no more" });
   t.match(limited.wakes, [{ dueMs: pr.actor.now + 90_000 }]);
+  const untilMs = pr.actor.now + 90_000;
+  t.match(
+    [notes(limited), notes(pr.answer(pr.woken("comment"), { problem: "limited", untilMs, why: "no more" }))],
+    [
+      [
+        `code.example takes no more for now (no more) The comment on https://code.example/acme/app/pull/12 (stack) is written after ${new Date(untilMs).toISOString()}.`,
+      ],
+      [],
+    ],
+    "the task says until when, once",
+  );
   pr.answer(pr.woken("comment"), { problem: null, id: 98, digest: toCommentDigest("One.") });
   t.same(pr.woken("comment").started, []);
   pr.take({ type: "pull-request.comment", purpose: "decisions", text: "Two." });

@@ -235,6 +235,48 @@ t.test("an agent's wish is carried to the pull request and back, one at a time f
   t.equal(work.askedOf(work.finish()), id, "what it changed since is pushed at its end, to the same pull request");
 });
 
+t.test("where agents alone ask, an unmet wish goes to the assignee, and one under way is awaited", async (t) => {
+  const asks = { type: "run.pull-request", repository, title: "Mine", body: "", changed: ["a"] };
+  const begin = (wishes: readonly (string | null)[]) => {
+    const work = new Finishing({ open: "agent", draft: false, base: null });
+    for (const [index, refused] of wishes.entries()) {
+      const wish = `w${index}`;
+      const pullRequestId = work.askedOf(work.say({ ...asks, id: wish }));
+      const url = refused === null ? "https://code.example/acme/app/pull/12" : null;
+      work.tellRun({ type: "pull-request.told", pullRequestId, repository, wish, url, refused });
+    }
+    return work;
+  };
+  const refused = "Hook no-friday refused. Reason: it is Friday";
+  const cases: readonly [readonly (string | null)[], string, string][] = [
+    [[refused], diff, "inbox"],
+    [[refused, null], diff, "done"],
+    [[null, refused], diff, "inbox"],
+    [["Nothing is changed in acme/app."], "", "done"],
+  ];
+  for (const [wishes, change, state] of cases) {
+    const work = begin(wishes);
+    work.finish(change);
+    t.equal(work.task.value, state, wishes.join());
+    if (state === "inbox")
+      t.match(work.task_, { asks: `The pull request of ${repository} was not opened: ${refused}` });
+  }
+  const work = begin([]);
+  const id = work.askedOf(work.say({ ...asks, id: "w1" }));
+  t.same([toRunner(work.finish()), work.run().value], [[], "ending"], "the runner keeps what it is to push");
+  t.match(toRunner(work.allow(id)), [{ type: "run.push", wish: "w1" }]);
+  const told = { type: "pull-request.told", pullRequestId: id, repository, wish: "w1", refused: null };
+  const over = work.tellRun({ ...told, url: "https://code.example/acme/app/pull/12" });
+  t.match(toRunner(over), [{ type: "run.pull-request-answered" }, { type: "run.drop" }]);
+  t.equal(work.task.value, "done");
+
+  const lost = begin([]);
+  lost.askedOf(lost.say({ ...asks, id: "w1" }));
+  lost.finish();
+  lost.tellRun({ type: "claim.lost", runnerId: "runner_1" });
+  t.match(lost.task_, { state: "inbox", asks: /The runner was lost before it had pushed/ });
+});
+
 t.test("a push that is not reported in time is lost, unless the service was down meanwhile", async (t) => {
   const work = new Finishing();
   const id = work.askedOf(work.finish());

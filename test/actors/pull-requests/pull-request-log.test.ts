@@ -1,13 +1,12 @@
 import { readFileSync } from "node:fs";
 import t from "tap";
 import { type HostedNews, toHostedNews } from "../../../actors/code-host/hosted-news.js";
-import type { HostedPullRequest, HostedReview } from "../../../actors/outbound/hosted-pull-request.js";
-import type { PullRequestRow } from "../../../actors/pull-requests/pull-request.js";
-import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
+import type { HostedReview } from "../../../actors/outbound/hosted-pull-request.js";
 import { pullRequestView } from "../../../actors/pull-requests/pull-request.view.js";
 import { pullRequestLogActor, pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.machine.js";
 import { findReverts } from "../../../actors/pull-requests/reverts.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
+import { reviewFacts } from "../../../actors/run-facts/review-fact.table.js";
 import type { Message } from "../../../runtime/turn.js";
 import {
   closedAt,
@@ -19,53 +18,12 @@ import {
   SteppedPullRequest,
   T0,
 } from "../../support/pull-request-scene.js";
-import { memoryRows, stepByHand, type TurnTaken } from "../../support/turn.js";
-import { putLine, putTeam, teamId, workspaceId } from "../../support/work.js";
+import { ann, byAnn, type News, SteppedLog } from "../../support/stepped-log.js";
+import { memoryRows, stepByHand } from "../../support/turn.js";
+import { teamId, workspaceId } from "../../support/work.js";
 
-const ann = { login: "ann", isPerson: true };
 const bea = { login: "bea", isPerson: true };
 const review = (atMs: number, commit: string, by = bea): HostedReview => ({ by, atMs, commit });
-const byAnn = (more: Partial<HostedPullRequest> = {}) => pictureOf({ author: ann, branch: "fix", ...more });
-
-type News = { readonly picture: HostedPullRequest | null; readonly reviews: readonly HostedReview[] };
-
-/** A log whose code host, when it is asked, shows `truth`. */
-class SteppedLog {
-  readonly rows;
-  readonly actor;
-  asked = 0;
-
-  constructor(
-    readonly truth: News & { readonly picture: HostedPullRequest },
-    rows = memoryRows(),
-  ) {
-    this.rows = rows;
-    putLine(rows);
-    putTeam(rows);
-    this.actor = stepByHand(pullRequestLogActor, pullRequestLogRef(workspaceId, repository), { rows });
-  }
-
-  tell(about: News): TurnTaken {
-    const news: HostedNews = { installationId: 7, repository, about: { number: 12, ...about } };
-    const taken = this.actor.take({ type: "host.news", host, news } as Message);
-    for (const effect of taken.started) {
-      this.asked += 1;
-      const output = { problem: null, seen: "changed", ...this.truth, etag: null };
-      const ended = { type: "effect.ended", effect: effect.name, id: effect.id, result: { ok: true, output } };
-      this.actor.take(ended as Message);
-    }
-    return taken;
-  }
-
-  get stored(): PullRequestRow[] {
-    return pullRequests.list(this.rows, workspaceId);
-  }
-
-  /** What is known, without what says when this service learned it. */
-  get known() {
-    return this.stored.map(({ createdAt: _created, id: _id, ...row }) => row);
-  }
-}
 
 function permutations<Item>(items: readonly Item[]): Item[][] {
   if (items.length <= 1) return [[...items]];
@@ -178,6 +136,70 @@ t.test("a merged pull request that reverts another says so of it", async (t) => 
   );
 });
 
+t.test(
+  "reviews and comments of people and bots are facts, in whatever order and however often they are told",
+  async (t) => {
+    const bot = { login: "lint[bot]", isPerson: false };
+    const approved = { ...review(T0 + 2_000, head("a")), id: 1, verdict: "approved" } as const;
+    const { verdict: _dismissed, ...dismissed } = approved;
+    const begun = { by: bot, atMs: T0 + 3_000, commit: null, id: 2, thread: { isResolved: false, asOfMs: T0 + 3_000 } };
+    const resolved = { ...begun, thread: { isResolved: true, asOfMs: T0 + 9_000 } };
+    const answer = { by: ann, atMs: T0 + 86_400_000, commit: null, id: 3 };
+    const nameless = review(T0 + 1_000, head("a"));
+    const told = [[approved], [dismissed], [begun], [resolved], [answer], [nameless]];
+    const none = { verdict: null, thread: null };
+    const wanted = [
+      {
+        kind: "comment",
+        login: "lint[bot]",
+        by: "bots",
+        isAuthor: false,
+        day: "2026-01-01",
+        ...none,
+        thread: resolved.thread,
+      },
+      { kind: "review", login: "bea", by: "people", isAuthor: false, day: "2026-01-01", ...none, verdict: "approved" },
+      { kind: "comment", login: "ann", by: "people", isAuthor: true, day: "2026-01-02", ...none },
+    ];
+    for (const order of [told, told.toReversed()]) {
+      const log = new SteppedLog({ picture: byAnn(), reviews: [] });
+      for (const reviews of [...order, ...order]) log.tell({ picture: byAnn(), reviews });
+      const facts = reviewFacts.list(log.rows, workspaceId, [teamId]);
+      t.match(facts, wanted);
+      t.equal(facts.length, wanted.length, "one that an earlier release stored has no number");
+      t.same(
+        [...new Set(facts.map(({ pullRequestId }) => pullRequestId))],
+        log.stored.map(({ id }) => id),
+      );
+    }
+  },
+);
+
+t.test("a revert is known in whatever order it, what it reverts and its merge are told", async (t) => {
+  const url = `https://${host}/acme/app/pull/13`;
+  for (const body of ["Reverts acme/app#12", `This reverts commit ${head("e")}.`]) {
+    const revert = byAnn({ ...mergedAt(T0 + 9_000), number: 13, url, body, mergeCommit: head("f") });
+    const told = [byAnn(), byAnn(mergedAt(T0 + 5_000)), revert];
+    for (const order of permutations(told)) {
+      const log = new SteppedLog({ picture: byAnn(mergedAt(T0 + 5_000)), reviews: [] });
+      for (const picture of order) log.tell({ picture, number: picture.number, reviews: [] });
+      const known = log.stored.map(({ number, state, revertedBy }) => [number, state, revertedBy]);
+      t.same(
+        new Map(known.map(([number, ...rest]) => [number, rest])),
+        new Map([
+          [12, ["merged", url]],
+          [13, ["merged", null]],
+        ]),
+      );
+      const facts = pullRequestFacts.list(log.rows, workspaceId, [teamId]);
+      t.same(
+        facts.filter(({ isReverted }) => isReverted).map(({ number }) => number),
+        [12],
+      );
+    }
+  }
+});
+
 t.test("texts name reverts by number in the repository, and by commit", async (t) => {
   const text = `Reverts acme/app#12, Reverts other/app#13.\nThis reverts commit ${head("e")}. Reverts #14`;
   t.same(findReverts(text, "Acme/App"), { numbers: [12, 14], commits: [head("e")] });
@@ -218,6 +240,14 @@ t.test("the payloads that GitHub publishes as examples are read whole, with thei
     newsOf("pull_request_review").filter(({ about }) => JSON.stringify(about).includes('"reviews":[{')).length,
     4,
   );
+  const threads = newsOf("pull_request_review_thread").flatMap(({ about }) =>
+    about !== "reach" && "reviews" in about ? about.reviews.map(({ id, thread }) => [id, thread?.isResolved]) : [],
+  );
+  t.same(threads, [
+    [820_867_280, true],
+    [284_312_630, true],
+    [284_312_630, false],
+  ]);
 });
 
 t.test("those of people end with the same rows in any order, told twice, with some told late", async (t) => {

@@ -1,7 +1,10 @@
 import t from "tap";
+import { type HostedPullRequest, hostedPullRequestSchema } from "../../../actors/outbound/hosted-pull-request.js";
+import { pullRequestLogActor, pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.machine.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { pushOrder } from "../../../actors/runners/push.js";
 import { taskBranches } from "../../../actors/runs/task-branch.table.js";
+import type { Message } from "../../../runtime/turn.js";
 import {
   branch,
   branchOf,
@@ -17,6 +20,7 @@ import {
   told,
   url,
 } from "../../support/pull-request-scene.js";
+import { stepByHand } from "../../support/turn.js";
 import { teamId, workspaceId } from "../../support/work.js";
 
 t.test("hooks are asked before anything leaves; then the runner pushes and it is opened", async (t) => {
@@ -300,6 +304,36 @@ t.test(
   },
 );
 
+t.test("a conflict with the base is a line, once, and stands until the code host knows better", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  const look = (mergeable_state: string, more: Partial<HostedPullRequest> = {}) => {
+    const picture = { ...pictureOf(more), isDirty: hostedPullRequestSchema.parse(toJson(mergeable_state)).isDirty };
+    return pr.answer(pr.woken("look"), { problem: null, seen: "changed", picture, reviews: [], etag: null });
+  };
+  const conflicts = /conflicts with its base: the next run of the task merges the base in/;
+  t.match([notes(look("dirty")), pr.row?.isDirty, branchOf(pr)?.isDirty], [[conflicts], true, true]);
+  // Deliveries nearly always say this, and so does a look until the code host has found it out.
+  const unknown = [pr.seen({ updatedAtMs: T0 + 1_000, title: "Better" }), look("unknown"), look("dirty")];
+  t.match([unknown.flatMap(notes), pr.row?.isDirty, branchOf(pr)?.isDirty], [[], true, true]);
+  look("clean");
+  t.match([pr.row?.isDirty, branchOf(pr)?.isDirty], [false, false]);
+  look("dirty");
+  look("unknown", closedAt(T0 + 5_000));
+  t.match([pr.row?.isDirty, branchOf(pr)?.isDirty], [false, false], "what is over conflicts with nothing");
+});
+
+/** A pull request as the code host's API shows it. */
+function toJson(mergeable_state: string) {
+  const at = new Date(T0).toISOString();
+  const repo = { full_name: repository };
+  return {
+    ...{ number: 12, html_url: "https://code.example/acme/app/pull/12", title: "", body: null, user: null },
+    ...{ state: "open", head: { ref: "fix", sha: head("a"), repo }, base: { ref: "main", repo } },
+    ...{ created_at: at, updated_at: at, mergeable_state },
+  };
+}
+
 t.test("whatever people make of its title and base, its runner is given what it takes", async (t) => {
   for (const [title, base] of [
     ["", "main"],
@@ -326,6 +360,26 @@ t.test("a revert that is heard of before its merge is kept, and the code host as
   const looked = { problem: null, seen: "changed", picture: pictureOf(mergedAt(T0 + 5_000)), reviews: [], etag: null };
   t.match(notes(pr.answer(early, looked)), [/^Pull request merged/, /was reverted by .*\/13/]);
   t.match([pr.actor.value, pr.row], ["merged", { revertedBy: by }]);
+});
+
+t.test("a revert that names the commit of a merge not heard of yet is known with the merge", async (t) => {
+  const pr = new SteppedPullRequest();
+  pr.open();
+  const log = stepByHand(pullRequestLogActor, pullRequestLogRef(workspaceId, repository), { rows: pr.rows });
+  const by = "https://code.example/acme/app/pull/13";
+  const body = `This reverts commit ${head("e")}.`;
+  const picture = pictureOf({
+    ...mergedAt(T0 + 9_000),
+    number: 13,
+    url: by,
+    body,
+    branch: "undo",
+    mergeCommit: head("f"),
+  });
+  const news = { installationId: 7, repository, about: { number: 13, picture, reviews: [] } };
+  log.take({ type: "host.news", host: "code.example", news } as Message);
+  t.match(notes(pr.seen(mergedAt(T0 + 5_000))), [/^Pull request merged/, /was reverted by .*\/13/]);
+  t.match(pr.row, { state: "merged", revertedBy: by });
 });
 
 t.test("opened again by hand, what an earlier attempt may have opened since is this one", async (t) => {

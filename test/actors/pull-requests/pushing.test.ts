@@ -6,6 +6,7 @@ import {
   head,
   mergedAt,
   notes,
+  pictureOf,
   SteppedPullRequest,
   T0,
   told,
@@ -116,4 +117,34 @@ t.test("closed while a runner pushes, its branch is gone on with from what was p
   t.same(told(pr.seen(closedAt(T0 + 5_000))), []);
   t.match(told(pr.pushed(head("b"), "run_2")), [{ refused: /is closed meanwhile/ }]);
   t.match([pr.actor.value, branchOf(pr)], ["closed", { pullRequestId: null, head: head("b"), branch }]);
+});
+
+t.test("a run that ends while its agent's wish waits for a limit is asked for once that is opened", async (t) => {
+  const begin = () => {
+    const pr = new SteppedPullRequest();
+    pr.answerGate(pr.ask({ wish: "w1" }));
+    const untilMs = pr.actor.now + 90_000;
+    const limited = pr.answer(pr.pushed(), { problem: "limited", untilMs, why: "no more" });
+    t.match(told(limited), [{ wish: "w1", url: null, refused: null }]);
+    t.match([told(pr.ask({ changed: ["a.ts", "b.ts"] })), pr.actor.value], [[], "opening"]);
+    return pr;
+  };
+  const isAsked = ({ sent }: TurnTaken) =>
+    sent.flatMap(({ message }) => (message.type === "pull-request.ask" ? message : []));
+  for (const answer of [
+    { problem: null, pullRequest: pictureOf() },
+    { problem: "refused", why: "no" },
+  ]) {
+    const pr = begin();
+    const [again] = isAsked(pr.answer(pr.woken("open"), answer));
+    const vetted = pr.take(again ?? {});
+    t.match(vetted.questions, [{ name: "pull-request.opening" }], "with what it changed since");
+    t.ok(pr.answerGate(vetted).sent.some(({ message }) => message.type === "pull-request.allowed"));
+    t.same(isAsked(pr.pushed(head("b"))), [], "once");
+    t.equal(pr.actor.value, answer.problem === null ? "open" : "opening");
+  }
+  const lost = begin();
+  lost.notPushed("lost");
+  t.same(isAsked(lost.answer(lost.woken("open"), { problem: null, pullRequest: pictureOf() })), [], "its run is over");
+  t.equal(lost.actor.value, "open");
 });

@@ -28,7 +28,7 @@ function createAttachments() {
   });
   const stepping = stepByHand(taskAttachmentsActor, address(workspaceId, "task-attachments", taskId), { rows });
   const list = () => taskAttachments.list(rows, workspaceId, [taskId]);
-  const attach = (files: readonly Partial<RaisedFile>[], key = "dlv_1/0/0") => {
+  const attach = (files: readonly Partial<RaisedFile>[], key = "dlv_1/0/0", left = 0) => {
     const full = files.map((file, n) => ({
       name: `f${n}`,
       type: null,
@@ -36,7 +36,7 @@ function createAttachments() {
       file: JSON.stringify({ n }),
       ...file,
     }));
-    const of = { source: "webhook", event: 0, values: '{"headers":{}}', bodyDigest: "d1", files: full };
+    const of = { source: "webhook", event: 0, values: '{"headers":{}}', bodyDigest: "d1", files: full, left };
     return stepping.take({ type: "files.attach", key, teamId, integrationId: "int_1", attaches: of } as Message);
   };
   const end = (id: string, output: Partial<IntegrationRequestResult>) =>
@@ -125,6 +125,12 @@ t.test("an event attaches 20 files and 50 MiB at most, a task 200 files", async 
     );
   t.same(notes(attach([{}], "dlv_2/0/0")), ["1 file was not attached: a task has 200 at most."]);
   t.equal(list().length, 200);
+});
+
+t.test("files that an event has beyond 20 are on the task as one line", async (t) => {
+  const { attach, notes } = createAttachments();
+  const files = Array.from({ length: 20 }, () => ({}));
+  t.same(notes(attach(files, "dlv_1/0/0", 33)), ["33 files were not attached: an event attaches 20 at most."]);
 });
 
 t.test("for a task that is gone nothing is fetched", async (t) => {

@@ -329,9 +329,14 @@ t.test("what comes from outside is cut: title, branch, marks", async (t) => {
   t.match(task, { url: "", marks: { issue: issue.value } });
   t.equal(task?.title, `<b> ${"x".repeat(296)}`);
   t.equal(task?.branch, undefined);
-  t.match(team.notes(task?.id ?? ""), [
-    { from: "service", text: /named a branch that git does not allow: --upload-pack=x/ },
-  ]);
+  team.raise(raising("c", { branch: "--upload-pack=x", marks: [issue] }));
+  team.deliver();
+  t.match(
+    team.notes(task?.id ?? ""),
+    [{ from: "service", text: /named a branch that git does not allow: --upload-pack=x/ }],
+    "once, however often it comes",
+  );
+  t.equal(team.notes(task?.id ?? "").length, 1);
   t.equal(untitled?.title, "Untitled");
 });
 

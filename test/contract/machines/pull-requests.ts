@@ -49,6 +49,8 @@ export const pullRequestTable: MachineTable = {
   opening: {
     ...known,
     "became.merged": "merged",
+    "ask.later": "same",
+    "later.lost": "same",
     "opening.due": "same",
     "opening.again": "same",
     "opening.limited": "same",

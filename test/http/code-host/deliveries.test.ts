@@ -121,6 +121,26 @@ t.test("a repeated delivery, or one that is older than the last, changes nothing
   t.equal(await state(), "suspended");
 });
 
+t.test("a permission that its owner gives is a warning no more", async (t) => {
+  const { ada, deliver } = await openOffice(t);
+  const warnings = async () => {
+    const { body } = await ada.request("GET", "/api/workspaces/acme/code-host");
+    const [shown] = (body?.connections ?? []) as readonly { readonly warnings?: readonly string[] }[];
+    return shown;
+  };
+  const all = { metadata: "read", members: "read", contents: "write", pull_requests: "write" };
+  const accept = (permissions: object, updated_at: string) => {
+    const { installation, ...event } = installationEvent("new_permissions_accepted", updated_at) as {
+      installation: object;
+    };
+    return deliver("installation", { ...event, installation: { ...installation, permissions } });
+  };
+  t.equal((await accept(all, "2026-09-23T12:01:00Z")).status, 204);
+  t.match(await warnings(), { state: "connected", warnings: [/^The permission workflows: write is not given/] });
+  await accept({ ...all, workflows: "write" }, "2026-09-23T12:02:00Z");
+  t.same((await warnings())?.warnings, undefined);
+});
+
 t.test("unused events are accepted, and counted as unused", async (t) => {
   const { service, deliver, state } = await openOffice(t);
   const unused: readonly [string, unknown][] = [
@@ -128,7 +148,6 @@ t.test("unused events are accepted, and counted as unused", async (t) => {
     ["pull_request", { action: "opened", number: 2, installation: { id: 7 } }],
     ["push", "not even an object"],
     ["installation", installationEvent("created", "2026-09-23T12:01:00Z")],
-    ["installation", installationEvent("new_permissions_accepted", "2026-09-23T12:01:00Z")],
     ["installation", installationEvent("toString", "2026-09-23T12:01:00Z")],
     ["installation", installationEvent("suspend", "2026-09-23T12:01:00Z", acmeOrg, 8)],
   ];

@@ -174,4 +174,14 @@ t.test("what was delivered while the service was down is asked for again when it
     redelivered.map(({ guid, status_code }) => [guid, status_code]),
     codeHost.hooks.attempts.slice(0, lost).map(({ guid }) => [guid, 204]),
   );
+
+  const [pull] = codeHost.work.pulls;
+  if (pull === undefined) throw new Error("nothing was opened");
+  clock.advance(60_000);
+  await codeHost.work.close(pull, adaThere);
+  await app.commit({ branch: "other", files: { "b.txt": "new\n" } });
+  await codeHost.work.open(app, { title: "Other", head: "other", base: "main", by: adaThere });
+  clock.advance(60 * 60 * 1_000);
+  const states = async () => (await listed()).map(({ number, state }) => `${number} ${state}`).sort();
+  await until("what was never delivered is known", async () => (await states()).join() === "1 closed,2 open");
 });

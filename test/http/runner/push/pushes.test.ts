@@ -21,6 +21,8 @@ t.test("a run's changes are one commit on what it began from, by the runner, tol
   t.same(await scene.branch(), { "a.txt": "changed", "new.txt": "new" });
   const shown = await scene.app.git("show", "--no-patch", "--format=%an <%ae>|%cn|%P|%B", BRANCH);
   t.equal(shown, `Signalbox <signalbox@localhost>|Signalbox|${run.checkout.base}|Fix it\n\nBecause.`);
+  // The code host tells of a push after it has answered it.
+  await until("the push is told", () => scene.host.work.events.length > 0);
   t.match(scene.host.work.events, [{ event: "push", payload: { ref: `refs/heads/${BRANCH}` } }]);
 });
 
@@ -36,6 +38,7 @@ t.test("what an agent wished for is pushed as it was then; what came after is a 
   const id = wish?.type === "run.pull-request" ? wish.id : "";
   const author = { name: "signalbox[bot]", email: "1+signalbox[bot]@users.noreply.example" };
   const first = await run.order({ wish: id, author });
+  t.match(first, { type: "run.pushed", changed: ["a.txt"] }, "why" in first ? first.why : "it is pushed");
   t.same(await scene.branch(), { "a.txt": "first", "b.txt": "two" });
   run.pushes.take({
     type: "run.pull-request-answered",

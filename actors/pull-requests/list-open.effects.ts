@@ -1,0 +1,38 @@
+import type { Effect } from "../../runtime/actor-type.js";
+import { effect } from "../../runtime/effect-type.js";
+import type { CodeHost } from "../outbound/code-host.js";
+import type { OpenPullRequest } from "../outbound/code-host-pull-requests.js";
+import type { RepositoryThere } from "../outbound/code-host-repository.js";
+import { codeHostLane } from "../outbound/lanes.js";
+import { type CodeHostProblem, hostEffect } from "./code-host-answer.js";
+
+export interface ListOpenInput extends RepositoryThere {
+  readonly host: string;
+  /** The tag of the last list; null to be told in any case. */
+  readonly etag: string | null;
+}
+
+export type ListOpenResult =
+  | {
+      readonly problem: null;
+      readonly listed: "changed";
+      readonly open: readonly OpenPullRequest[];
+      /** Whether no open one is missing. */
+      readonly isWhole: boolean;
+      readonly etag: string | null;
+    }
+  | { readonly problem: null; readonly listed: "same" }
+  | CodeHostProblem;
+
+/** Lists the open pull requests of a repository, those that changed last first. */
+export const LIST_OPEN = effect<ListOpenInput, ListOpenResult>("pull-requests-open");
+
+/** `codeHost` is null when none is set up (any longer). */
+export function listOpenEffect(codeHost: CodeHost | null): Effect {
+  return hostEffect(LIST_OPEN, codeHostLane, codeHost, listOpen);
+}
+
+async function listOpen({ pullRequests }: CodeHost, { etag, ...there }: ListOpenInput): Promise<ListOpenResult> {
+  const answer = await pullRequests.listOpen(there, etag);
+  return answer === null ? { problem: null, listed: "same" } : { problem: null, listed: "changed", ...answer };
+}

@@ -1,0 +1,89 @@
+/**
+ * What deliveries have not told of pull requests of people, and of those that were open before the service knew of the
+ * repository: every hour the open ones are listed, and those of which the list says something else are looked at. A list
+ * that is as it was costs nothing at the code host. Those of tasks look for themselves.
+ */
+import type { Turn } from "../../runtime/turn.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
+import { LIST_OPEN, type ListOpenResult } from "./list-open.effects.js";
+import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
+import type { PullRequestRow } from "./pull-request.js";
+import { listByNumber } from "./pull-request.table.js";
+import { listOpenIn, listTeams } from "./pull-request-log.transitions.js";
+import { LOOK_INTERVAL_MS } from "./standing.js";
+
+/** The stored state of a log between turns. */
+export interface PullRequestLogContext {
+  /** Whether open ones are listed every hour; absent for no. */
+  readonly isListed?: boolean;
+  /** The tag of the last list, where it told nothing new; null or absent for none. */
+  readonly etag?: string | null;
+}
+
+/** The wake-up for a list. */
+export const LIST = "list";
+/** Most pull requests that are looked at after one list; the others after the next. */
+const MAX_LOOKS = 100;
+
+/** Something is told of the repository: from now on open ones are listed, where a team has a line on it. */
+export function listFromNowOn(context: PullRequestLogContext, turn: Turn): PullRequestLogContext {
+  if (context.isListed === true || listTeams(turn, turn.self.id).length === 0) return context;
+  turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);
+  return { ...context, isListed: true };
+}
+
+/** Lists them; no more where no team has a line on the repository, or no installation reaches it. */
+export function listNow(context: PullRequestLogContext, turn: Turn): PullRequestLogContext {
+  const { partition, id: repository } = turn.self;
+  const connection = findReachingConnection(turn, partition, repository);
+  if (connection === undefined || listTeams(turn, repository).length === 0) {
+    return { isListed: false, etag: null };
+  }
+  const { host, installationId } = connection;
+  turn.cancelEffect(LIST);
+  turn.start(LIST_OPEN.request(LIST, { host, installationId, repository, etag: context.etag ?? null }));
+  turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);
+  return context;
+}
+
+/** Looks at those of which the list says something else. */
+export function takeList(context: PullRequestLogContext, turn: Turn, answer: ListOpenResult): PullRequestLogContext {
+  if (answer.problem !== null || answer.listed === "same") return context;
+  const { partition, id: repository } = turn.self;
+  const connection = findReachingConnection(turn, partition, repository);
+  if (connection === undefined) return context;
+  const { host, installationId } = connection;
+  const missed = findMissed(turn, answer);
+  for (const number of missed.slice(0, MAX_LOOKS)) {
+    turn.cancelEffect(`look ${number}`);
+    const at = { host, installationId, repository, number };
+    turn.start(LOOK_AT_PULL_REQUEST.request(`look ${number}`, { ...at, etag: null }));
+  }
+  // What a look does not answer is found again by the next list.
+  return { ...context, etag: missed.length === 0 ? answer.etag : null };
+}
+
+/**
+ * The numbers of those that the code host knows newer, or are new, and then of those that are open here and not there. What
+ * it does not show any more stays among the latter, however often it is looked at, and keeps none of the others from it.
+ */
+function findMissed(
+  turn: Turn,
+  { open, isWhole }: Extract<ListOpenResult, { readonly listed: "changed" }>,
+): readonly number[] {
+  const { partition, id: repository } = turn.self;
+  const there = new Set(open.map(({ number }) => number));
+  const known = listOpenIn(turn, repository, ["people", "review"]).flatMap(({ number }) => number ?? []);
+  const gone = isWhole ? known.filter((number) => !there.has(number)) : [];
+  const teams = listTeams(turn, repository).length;
+  const changed = open.filter(({ number, updatedAtMs }) => {
+    const rows = listByNumber(turn, partition, { repository, number });
+    if (rows.some(({ role }) => role === "own")) return false;
+    return rows.length < teams || rows.some((row) => isOlder(row, updatedAtMs));
+  });
+  return [...new Set([...changed.map(({ number }) => number), ...gone])];
+}
+
+function isOlder({ hostUpdatedAt, state }: PullRequestRow, updatedAtMs: number): boolean {
+  return hostUpdatedAt === null || Date.parse(hostUpdatedAt) < updatedAtMs || state === "closed";
+}

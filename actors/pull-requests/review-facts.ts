@@ -1,0 +1,50 @@
+import { isDeepStrictEqual } from "node:util";
+import type { Turn } from "../../runtime/turn.js";
+import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import { type ReviewFact, type ReviewThread, reviewFacts } from "../run-facts/review-fact.table.js";
+import { toDay } from "../run-facts/stay.table.js";
+import type { PullRequestRow } from "./pull-request.js";
+
+/**
+ * Records what figures need of the reviews of a pull request and of the comments in them, in whatever order and however
+ * often they are told.
+ */
+export function recordReviewFacts(turn: Turn, row: PullRequestRow, reviews: readonly HostedReview[]): void {
+  const { partition } = turn.self;
+  for (const review of reviews) {
+    if (review.id === undefined) continue;
+    const told = toFact(row, review, review.id);
+    const known = reviewFacts.get(turn, partition, told.teamId, told.day, told.id) ?? null;
+    const fact = known === null ? told : joined(known, told);
+    if (!isDeepStrictEqual(known, fact)) reviewFacts.put(turn, partition, known, fact);
+  }
+}
+
+function toFact(
+  { id: pullRequestId, teamId, repository, author }: PullRequestRow,
+  { by, atMs, commit, verdict, thread }: HostedReview,
+  number: number,
+): ReviewFact {
+  const kind = commit === null ? "comment" : "review";
+  return {
+    ...{ teamId, day: toDay(atMs), id: `${pullRequestId} ${kind} ${number}`, pullRequestId, repository, kind, atMs },
+    ...{ login: by.login, by: by.isPerson ? "people" : "bots", isAuthor: by.login === author?.login },
+    ...{ verdict: verdict ?? null, thread: thread ?? null },
+  };
+}
+
+/** What two tellings say together: a verdict that was dismissed later was given all the same. */
+function joined(known: ReviewFact, told: ReviewFact): ReviewFact {
+  return {
+    ...known,
+    isAuthor: known.isAuthor || told.isAuthor,
+    verdict: known.verdict ?? told.verdict,
+    thread: latest(known.thread, told.thread),
+  };
+}
+
+function latest(known: ReviewThread | null, told: ReviewThread | null): ReviewThread | null {
+  if (known === null || told === null) return known ?? told;
+  if (known.asOfMs !== told.asOfMs) return known.asOfMs > told.asOfMs ? known : told;
+  return known.isResolved ? known : told;
+}

@@ -1,0 +1,199 @@
+import { createActorTypes } from "../../actors/actor-types.js";
+import { createKinds } from "../../actors/kinds.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
+import type { CodeHost } from "../../actors/outbound/code-host.js";
+import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
+import type { HostedPullRequest } from "../../actors/outbound/hosted-pull-request.js";
+import { filesEffect, lookEffect } from "../../actors/pull-requests/look.effects.js";
+import { openEffect } from "../../actors/pull-requests/open.effects.js";
+import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.machine.js";
+import { resources } from "../../actors/resources/resource.table.js";
+import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
+import { runnerRef } from "../../actors/runners/runner.messages.js";
+import { type OutboxMessage, outbox } from "../../actors/runners/runner.table.js";
+import { subscribers } from "../../actors/subscriptions.js";
+import { taskRef } from "../../actors/tasks/task.messages.js";
+import { tasks } from "../../actors/tasks/task.table.js";
+import type { Message } from "../../runtime/turn.js";
+import { Harness } from "./harness.js";
+import { closedAt, connect, head, host, mergedAt, pictureOf, repository } from "./pull-request-scene.js";
+import { base, diff } from "./stepped-work.js";
+import { memoryRows } from "./turn.js";
+import { line, lineId, putLine, putPool, putTeam, teamId, workspaceId } from "./work.js";
+
+const actors = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
+const RUNNER = "runner_1";
+/** Longer than any test: the runner sends no beats. */
+const LEASE_MS = 24 * 60 * 60 * 1_000;
+const SLOW_MS = 20;
+
+/** What else than the calm way is played. */
+export interface Played {
+  /** How often the code host does not open it: it takes no more, then is out of order. */
+  readonly refusals?: 0 | 1 | 2;
+  /** How many pushes are not made. */
+  readonly rejects?: number;
+  /** What becomes of it at the code host, which tells each of it. */
+  readonly becomes?: readonly ("open" | "closed" | "merged")[];
+}
+
+/**
+ * A task from its opening to the merge of its pull request, on the real runtime over a simulated disk and clock. Its runner
+ * and its code host are played: they go on, whatever becomes of the service.
+ */
+export class PullRequestWorld {
+  readonly harness = new Harness({ catalogue: {}, limits: { turnsPerBatch: 1 } });
+  /** What stands at the code host. */
+  readonly pulls: HostedPullRequest[] = [];
+  /** Pushes that the runner made, by the id of their orders. */
+  readonly pushed = new Set<string>();
+  readonly #said: object[] = [];
+  readonly #taken = new Set<string>();
+  readonly #refusals: CodeHostRefused[];
+  readonly #rejects: number;
+  readonly #becomes: readonly Partial<HostedPullRequest>["state"][];
+
+  private constructor({ refusals = 0, rejects = 0, becomes = ["merged"] }: Played) {
+    const { world } = this.harness;
+    const limited = { status: 429, retryAtMs: world.nowMs + 2_000 };
+    const answers = [new CodeHostRefused("no more", limited), new CodeHostRefused("out of order", { status: 503 })];
+    this.#refusals = answers.slice(0, refusals);
+    this.#rejects = rejects;
+    this.#becomes = becomes;
+  }
+
+  static async open(played: Played = {}): Promise<PullRequestWorld> {
+    const world = new PullRequestWorld(played);
+    const { harness } = world;
+    const stored = harness.disk.open().commit(rowsToBegin());
+    await harness.advance();
+    await stored;
+    await world.start();
+    const hello = { instance: "i".repeat(16), name: "peer", version: "1", labels: [], harnesses: ["command"] };
+    await harness.ask(runnerRef(workspaceId, RUNNER), {
+      ...{ type: "runner.hello", connection: "c", poolId: "pool_1", leaseMs: LEASE_MS },
+      hello: { ...hello, slots: 1, received: 0, claims: [], features: RUNNER_FEATURES },
+    } as Message);
+    return world;
+  }
+
+  /** Starts a process on the disk as it is. */
+  async start(): Promise<void> {
+    const codeHost = this.#codeHost();
+    const effects = [openEffect({ codeHost, baseUrl: () => "" }), lookEffect(codeHost), filesEffect(codeHost)];
+    await this.harness.start({ actors, subscribers, effects });
+  }
+
+  /** Everybody does once what there is to do, and repeats what they have said before. */
+  async round(): Promise<void> {
+    const { durable, runtime } = this.harness;
+    const open = {
+      teamId,
+      lineId,
+      title: "Fix the login!",
+      description: "",
+      url: "",
+      station: null,
+      assignee: "usr_1",
+    };
+    const task = tasks.get(durable, workspaceId, "task_1");
+    if (task === undefined)
+      this.#tell(taskRef(workspaceId, "task_1"), { type: "task.open", ...open, by: "usr_1" }, "open");
+    for (const message of outbox.list(durable, workspaceId, [RUNNER])) this.#obey(message);
+    for (const [index, message] of this.#said.entries()) {
+      const said = { type: "runner.said", connection: "c", n: index + 1, ack: 0, message };
+      void runtime.ask(runnerRef(workspaceId, RUNNER), said as never).catch(() => undefined);
+    }
+    if (task?.state === "done") this.#happen();
+    for (const [index, picture] of this.#told.entries()) {
+      const about = { number: picture.number, picture, reviews: [] };
+      const news = { type: "host.news", host, news: { installationId: 7, repository, about } };
+      this.#tell(pullRequestLogRef(workspaceId, repository), news, `delivery ${index}`);
+    }
+    await this.harness.advance();
+  }
+
+  #tell(to: Parameters<Harness["runtime"]["ask"]>[0], message: object, messageId: string): void {
+    void this.harness.runtime.ask(to, message as never, { messageId }).catch(() => undefined);
+  }
+
+  /** What the code host has told. */
+  readonly #told: HostedPullRequest[] = [];
+
+  /** The next thing happens to the pull request there. */
+  #happen(): void {
+    const state = this.#becomes[this.#told.length];
+    const [pull] = this.pulls;
+    if (pull === undefined || state === undefined) return;
+    const atMs = this.harness.world.nowMs;
+    const changes = {
+      open: { state, updatedAtMs: atMs, closedAtMs: null },
+      closed: closedAt(atMs),
+      merged: mergedAt(atMs),
+    };
+    this.pulls[0] = { ...pull, ...changes[state] };
+    this.#told.push(this.pulls[0]);
+  }
+
+  /** The runner does what it is told, once. */
+  #obey(message: OutboxMessage): void {
+    const { runId, fence } = message;
+    const of = { runId, fence };
+    const id = message.type === "run.push" ? message.id : message.type;
+    if (this.#taken.has(`${runId} ${id}`)) return;
+    this.#taken.add(`${runId} ${id}`);
+    if (message.type === "run.assign") {
+      const left = { failure: null, check: null, spent: null, ending: { kind: "finish", note: "" } };
+      const checkouts = [{ repository, base: base("b"), diff }];
+      this.#said.push({ type: "run.started", ...of });
+      this.#said.push({ type: "run.ended", ...of, outcome: "completed", checkouts, ...left });
+    }
+    if (message.type !== "run.push") return;
+    if (this.#taken.size <= this.#rejects + 1) {
+      const why = "The code host did not answer.";
+      this.#said.push({ type: "run.push-rejected", ...of, id: message.id, repository, problem: "unreachable", why });
+      return;
+    }
+    this.pushed.add(message.id);
+    this.#said.push({ type: "run.pushed", ...of, id: message.id, repository, head: head("a"), changed: ["a"] });
+  }
+
+  #codeHost(): CodeHost {
+    const { world } = this.harness;
+    const later = <Value>(value: () => Value) =>
+      new Promise<Awaited<Value>>((resolve) => world.later(SLOW_MS, () => resolve(value() as Awaited<Value>)));
+    const pullRequests = {
+      listFrom: (_there: object, branch: string) => later(() => this.pulls.filter((pull) => pull.branch === branch)),
+      open: (_there: object, { branch }: { readonly branch: string }) => {
+        const refused = this.#refusals.shift();
+        if (refused !== undefined) return later(() => Promise.reject(refused));
+        // It is there at once, whether or not anybody hears the answer.
+        const isThere = this.pulls.some((pull) => pull.branch === branch && pull.state === "open");
+        const at = { createdAtMs: world.nowMs, updatedAtMs: world.nowMs };
+        const pull = pictureOf({ branch, number: this.pulls.length + 1, ...at });
+        if (!isThere) this.pulls.push(pull);
+        return later(() => (isThere ? null : pull));
+      },
+      read: (_there: object, number: number) =>
+        later(() => ({ read: "changed", pullRequest: this.pulls[number - 1], etag: null })),
+      reviews: () => later(() => []),
+      files: () => later(() => ["a"]),
+    };
+    return { name: host, pullRequests } as unknown as CodeHost;
+  }
+}
+
+/** A line of one station, on a repository that a connected installation reaches, and a pool. */
+function rowsToBegin() {
+  const rows = memoryRows();
+  putLine(rows);
+  putTeam(rows);
+  putPool(rows, "pool_1");
+  connect(rows);
+  const known = resources.get(rows, workspaceId, "line", lineId);
+  const [work] = line.stations;
+  if (known === undefined || work === undefined) throw new Error("there is no line");
+  const fields = { ...line, stations: [{ ...work, passesTo: [] }] };
+  resources.put(rows, workspaceId, ["line", lineId], { ...known, fields });
+  return rows.range({ prefix: [] }).map(({ key, value }) => ({ op: "put", key, value }) as const);
+}
