@@ -24,18 +24,18 @@ export function toCallCode({ code }: Pick<IntegrationRequestResult, "code">): To
   return code === null ? "errored" : code === "interrupted" ? "outcome-unknown" : code;
 }
 
-/** How the reason ends of a connection that broke while the request was on its way. */
-const BROKE = /\((ECONNRESET|EPIPE|UND_ERR_SOCKET)\)$/;
+/** Codes of requests that were not answered, or with something that says nothing. */
+const lost: ReadonlySet<IntegrationRequestCode> = new Set(["timeout", "unreachable", "errored"]);
 const UNKNOWN = "It is not known whether it happened.";
 
 /** One sentence on a failed request, and another where what it was to change may have been changed. */
 export function toFailureMessage(
   name: string,
-  { code, reason, method }: Pick<IntegrationRequestResult, "code" | "reason" | "method">,
+  { code, reason, method, isUnsent }: Pick<IntegrationRequestResult, "code" | "reason" | "method" | "isUnsent">,
 ): string {
   if (code === "interrupted") return `The service ended while ${name} was called. ${UNKNOWN}`;
   const why = `${name} failed: ${reason ?? code ?? "it went wrong"}`.slice(0, MAX_MESSAGE_CHARACTERS);
-  const isAnswerLost = code === "timeout" || (code === "unreachable" && BROKE.test(reason ?? ""));
+  const isAnswerLost = code !== null && lost.has(code) && isUnsent !== true;
   return isAnswerLost && method !== "GET" ? `${why}. ${UNKNOWN}` : `${why}.`;
 }
 

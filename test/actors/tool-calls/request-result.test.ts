@@ -25,13 +25,15 @@ t.test("a failure is one sentence and at most 2 KiB of the answer's text, withou
 t.test("where the answer was lost, what was to be changed may have been", async (t) => {
   const [reset, refused] = ["nothing responded (ECONNRESET)", "nothing responded (ECONNREFUSED)"];
   const late = "there was no response in the time left";
-  const told = (code: "timeout" | "unreachable", reason: string, method: string) =>
+  const told = (code: "timeout" | "unreachable" | "errored", reason: string, method: string) =>
     toFailureMessage("t.x", { code, reason, method });
   const unknown = "It is not known whether it happened.";
   t.equal(told("timeout", late, "POST"), `t.x failed: ${late}. ${unknown}`);
   t.equal(told("unreachable", reset, "DELETE"), `t.x failed: ${reset}. ${unknown}`);
   t.equal(told("timeout", late, "GET"), `t.x failed: ${late}.`);
-  t.equal(told("unreachable", refused, "POST"), `t.x failed: ${refused}.`);
+  t.equal(told("errored", "it responded something other than HTTP", "POST").endsWith(unknown), true);
+  const unsent = { code: "unreachable", reason: refused, method: "POST", isUnsent: true } as const;
+  t.equal(toFailureMessage("t.x", unsent), `t.x failed: ${refused}.`);
 });
 
 t.test("an answer made of brackets is read in little time", async (t) => {

@@ -268,6 +268,8 @@ t.test("a run has a bound of open calls, and of calls in all", async (t) => {
   t.same(scene.told(), [
     { type: "run.tool-answered", id: "ask-33", outcome: "refused", text: "32 calls of this run are open already." },
   ]);
+  scene.say({ type: "run.tool-call", id: "ask-1", server: "tracker", tool: "note", inputs: '{"text":"0"}' });
+  t.equal(scene.told().length, 1, "one of them that is sent twice is answered once, by its outcome");
   const bounds = [
     [{ calls: 2_000, bytes: 0 }, "This run has made 2000 calls: it may make no more."],
     [{ calls: 1, bytes: 64 * 1024 * 1024 }, "The calls of this run have taken 64 MiB: it may make no more."],
