@@ -134,7 +134,7 @@ resource "service_integration" "chat" {
         url = "https://slack.com/api/chat.postMessage"
         body = {
           channel   = "$${{ target.channel }}"
-          text      = "$${{ ask.body }}"
+          text      = "$${{ ask.body.contains(ask.link) ? ask.body : ask.body + \"\\n\\n\" + ask.link }}"
           thread_ts = "$${{ target.thread }}"
         }
         expect = {

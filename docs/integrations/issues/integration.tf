@@ -99,7 +99,7 @@ resource "service_integration" "issues" {
           x-github-api-version = "2022-11-28"
         }
         body = {
-          body = "$${{ ask.body + \"\\n\\n<!-- signalbox -->\" }}"
+          body = "$${{ (ask.body.contains(ask.link) ? ask.body : ask.body + \"\\n\\n\" + ask.link) + \"\\n\\n<!-- signalbox -->\" }}"
         }
         expect = {
           success = "$${{ status == 201 }}"

@@ -104,7 +104,7 @@ resource "service_integration" "tracker" {
           query = "mutation Comment($input: CommentCreateInput!) { commentCreate(input: $input) { success comment { id url } } }"
           variables = {
             input = {
-              body     = "$${{ ask.body }}"
+              body     = "$${{ ask.body.contains(ask.link) ? ask.body : ask.body + \"\\n\\n\" + ask.link }}"
               issueId  = "$${{ target.issue }}"
               parentId = "$${{ has(task.marks.thread) ? dyn(task.marks.thread) : null }}"
             }

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import t from "tap";
 import { readCommands } from "../../support/page-commands.js";
-import { workspaceWithTeam } from "../../support/resources.js";
+import { itemsOf, workspaceWithTeam } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { until } from "../../support/until.js";
 
@@ -65,4 +65,39 @@ t.test("each page leads to an integration that can be tried", async (t) => {
     "x-slack-signature": `v0=${sign(`v0:${seconds}:${question}`)}`,
   });
   t.same([answered.status, JSON.parse(answered.text)], [200, { challenge: "hello" }]);
+});
+
+t.test("what the page of all of them tells is sent as it stands there", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("ada@example.com");
+  const { workspaceId, teamId } = await workspaceWithTeam(owner);
+  const station = { key: "work", name: "Work", kind: "work" };
+  await owner.create(`/api/resources/teams/${teamId}/lines`, { key: "fix", name: "Fix", stations: [station] });
+  for (const name of ["tracker-key", "tracker-webhook"]) {
+    const secret = { name, value: SECRET, valueVersion: 1 };
+    await owner.create(`/api/resources/workspaces/${workspaceId}/secrets`, secret);
+  }
+  const definition = JSON.parse(await readFile("docs/integrations/tracker/integration.json", "utf8"));
+  const { id } = await owner.create(`/api/resources/teams/${teamId}/integrations`, definition);
+  const at = `/api/integrations/${id}/deliveries`;
+  const issue = await bodyOf("docs/integrations/tracker/README.md", Math.floor(service.runtime.clock.now() / 1_000));
+  const sent = await service.anonymous.request("POST", at, issue, { "linear-signature": sign(issue) });
+  t.equal(sent.status, 202);
+  const listed = async (path: string) => itemsOf(await owner.request("GET", path));
+  await until("the issue to open a task", async () => (await listed(`${at}?state=done`)).length === 1);
+  const [[delivery], [task]] = [await listed(at), await listed(`/api/teams/${teamId}/tasks`)];
+  const ids: Readonly<Record<string, unknown>> = {
+    ...{ "<workspace id>": workspaceId, "<integration id>": id, "<delivery id>": delivery?.id, "<task id>": task?.id },
+    "<user id>": (await owner.request("GET", "/api/sessions/me")).body?.userId,
+  };
+  const named = (text: string) => text.replace(/<[a-z]+ id>/g, (name) => String(ids[name]));
+  const commands = await readCommands("docs/integrations/README.md");
+  t.ok(commands.length > 9);
+  for (const [index, { method, path, headers, body }] of commands.entries()) {
+    const given = body === undefined ? undefined : named(body);
+    const reply = await owner.request(method, named(path), given, { "idempotency-key": `page-${index}`, ...headers });
+    // No agent has asked.
+    const isAsExpected = path.endsWith("/answer") ? reply.status === 409 : reply.status >= 200 && reply.status < 300;
+    t.ok(isAsExpected, `${method} ${path} answering ${reply.status} ${reply.text}`);
+  }
 });
