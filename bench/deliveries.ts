@@ -1,10 +1,12 @@
-import type Uws from "uWebSockets.js";
+import type uWebSockets from "uWebSockets.js";
 import { type ChildProcess, fork } from "node:child_process";
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { WebhookDefinition } from "@octokit/webhooks-examples";
 import { open } from "lmdb";
 import { CLOSE, OPEN } from "../actors/expressions/templates.js";
 import { deliveryIntakeRef } from "../actors/integration-work/delivery.messages.js";
@@ -16,12 +18,14 @@ import type { Load, LoadFigures } from "./support/load.js";
 import type { Rival } from "./support/rivals.js";
 import { percentile, printTable } from "./support/table.js";
 
+type Uws = Pick<typeof uWebSockets, "App" | "us_socket_local_port">;
+
 const CONNECTIONS = 64;
-const ROUNDS = 5;
+const ROUNDS = 9;
 /** Rounds before those that count: the code of a service that runs for long is compiled. */
-const UNCOUNTED = 2;
+const UNCOUNTED = 6;
 /** Short enough that what is taken and not worked yet stays below what an integration may have waiting. */
-const TIMES = { warmUpMs: 300, durationMs: 700 };
+const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
 /** Made once, and sent again and again under other keys. */
 const BODIES = 1_000;
@@ -43,15 +47,36 @@ export async function run(): Promise<void> {
     console.log("\nDeliveries: skipped, uWebSockets.js has no binary that loads on this machine");
     return;
   }
+  const short = Array.from({ length: BODIES }, (_, n) => bodyOf(n));
+  printTaken("of a kilobyte, as a tracker sends", short, await takenOf(uws, short));
+  const recorded = listRecorded();
+  printTaken("as a code host shows for all its events", recorded, await takenOf(uws, recorded));
+  const sent = short.slice(0, AT_ONCE);
+  // The code that opens tasks is compiled by then.
+  await burstOf(sent);
+  printBurst(await burstOf(sent));
+}
+
+/** The payloads that a code host shows for all its events. */
+function listRecorded(): readonly string[] {
+  const definitions: readonly WebhookDefinition[] = createRequire(import.meta.url)("@octokit/webhooks-examples");
+  return definitions.flatMap(({ examples }) => examples.map((example) => JSON.stringify(example)));
+}
+
+interface Taken {
+  readonly bare: TakenFigures;
+  readonly own: TakenFigures;
+}
+
+/** Deliveries with these bodies, to the bare handler and to a service, in turns: other load affects both alike. */
+async function takenOf(uws: Uws, bodies: readonly string[]): Promise<Taken> {
   const bare: TakenFigures[] = [];
   const own: TakenFigures[] = [];
   const rival = await openBareReceiver(uws);
   const service = await openBenchService("uws");
   const integration = await receiverOf(service, "false");
-  const bodies = Array.from({ length: BODIES }, (_, n) => bodyOf(n));
   const toBare = bodies.map((body) => toRequest("/", body));
   const toOwn = bodies.map((body) => toRequest(integration.path, body));
-  // In turns, so that other load affects both alike.
   for (let round = 0; round < UNCOUNTED + ROUNDS; round++) {
     bare.push(await loadBy({ port: rival.port, request: toBare }));
     own.push(await loadBy({ port: service.port, request: toOwn }));
@@ -59,11 +84,7 @@ export async function run(): Promise<void> {
   }
   await rival.close();
   await service.close();
-  const sent = bodies.slice(0, AT_ONCE);
-  // The code that opens tasks is compiled by then.
-  await burstOf(sent);
-  const burst = await burstOf(sent);
-  print(median(bare.slice(UNCOUNTED)), median(own.slice(UNCOUNTED)), burst);
+  return { bare: median(bare.slice(UNCOUNTED)), own: median(own.slice(UNCOUNTED)) };
 }
 
 /**
@@ -133,7 +154,7 @@ function toRequest(path: string, body: string): string {
 }
 
 /** The least that takes a delivery: verified with the same HMAC, and one row with the body flushed before the answer. */
-async function openBareReceiver(uws: Pick<typeof Uws, "App" | "us_socket_local_port">): Promise<Rival> {
+async function openBareReceiver(uws: Uws): Promise<Rival> {
   const folder = await mkdtemp(join(tmpdir(), "signalbox-bench-"));
   const store = open({ path: join(folder, "data.mdb"), encoding: "binary" });
   const app = uws.App();
@@ -199,18 +220,21 @@ function median(runs: readonly TakenFigures[]): TakenFigures {
   return { perSecond: of("perSecond"), ...times, failed, answered: of("answered") };
 }
 
-function print(bare: TakenFigures, own: TakenFigures, burst: WorkedOff): void {
+function printTaken(what: string, bodies: readonly string[], { bare, own }: Taken): void {
   const row = (name: string, { perSecond, p50Ms, p99Ms, cpuMicros, failed }: TakenFigures) => [
     ...[name, Math.round(perSecond), p50Ms.toFixed(2), p99Ms.toFixed(2), Math.round(cpuMicros)],
     ...[(perSecond / bare.perSecond).toFixed(2), failed],
   ];
+  const lengths = bodies.map((body) => Buffer.byteLength(body));
   printTable({
-    title: "Deliveries of webhooks",
-    note: `POST of a signed delivery of ${bodyOf(1).length} bytes with a key; ${CONNECTIONS} connections, median of ${ROUNDS} rounds in turns. Bare: uWebSockets.js, the same HMAC, one row in LMDB flushed before the answer. What Signalbox takes is evaluated meanwhile.`,
+    title: `Deliveries of webhooks, ${what}`,
+    note: `POST of a signed delivery with a key; ${bodies.length} bodies, median ${percentile(lengths, 0.5)} bytes. ${CONNECTIONS} connections, median of ${ROUNDS} rounds in turns. Bare: uWebSockets.js, the same HMAC, one row in LMDB flushed before the answer. What Signalbox takes is evaluated meanwhile.`,
     columns: ["server", "taken/s", "p50 ms", "p99 ms", "CPU us each", "ratio to bare", "failed"],
     rows: [row("bare", bare), row("Signalbox", own)],
   });
-  const { p50Ms, p99Ms, failed, perSecond } = burst;
+}
+
+function printBurst({ p50Ms, p99Ms, failed, perSecond }: WorkedOff): void {
   printTable({
     title: `${AT_ONCE} deliveries at once`,
     note: "Each on a connection of its own, and each opens a task.",
