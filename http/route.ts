@@ -27,7 +27,7 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   /** A request header by its lower-case name. */
   header(name: string): string | undefined;
   /** All request headers by their lower-case names. */
-  headers(): Readonly<Record<string, string>>;
+  headers(): ReadonlyMap<string, string>;
   /** The header `Service-Client` in the form for change records, or null. */
   readonly client: string | null;
   readonly requestId: string;

@@ -7,6 +7,7 @@ import { integrationNames } from "../expressions/positions.js";
 import { evaluateText } from "../expressions/templates.js";
 import { toText, toValue } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
+import { needsTarget } from "../integrations/requests/request-names.js";
 import { tasks } from "../tasks/task.table.js";
 
 /** What a binding's expressions see, as plain data. */
@@ -17,14 +18,20 @@ export interface BindingValues {
   readonly target: Readonly<Record<string, string>>;
 }
 
+/** A binding, with the request of its action. */
+export interface BoundRequest extends Pick<IntegrationFields["on"][number], "to"> {
+  readonly request: IntegrationFields["actions"][string]["request"] | undefined;
+}
+
 /**
- * What a binding's request sees about a task; null when one of its `to` reads as nothing: it is not for this task. In
- * `to` itself the address of a question is that within the service, without its base.
+ * What a binding's request sees about a task; null when it is not for this task: one of its `to` reads as nothing, or it
+ * has none, is sent to the channel of a route, and none led to the task. In `to` itself the address of a question is that
+ * within the service, without its base.
  */
 export function toBindingValues(
   reading: Reading,
   { workspaceId, integrationId }: { readonly workspaceId: string; readonly integrationId: string },
-  { to }: Pick<IntegrationFields["on"][number], "to">,
+  { to, request }: BoundRequest,
   about: { readonly task: EventTask; readonly ask: TaskAsk | null },
 ): BindingValues | null {
   const { id, line, station, stationKey, marks } = about.task;
@@ -33,7 +40,9 @@ export function toBindingValues(
   const target = evaluateTarget(to, { task, ask });
   if (target === null) return null;
   const channel = tasks.get(reading, workspaceId, id)?.channels?.[integrationId];
-  return { task, ask, target: channel === undefined ? target : { channel, ...target } };
+  if (channel !== undefined) return { task, ask, target: { channel, ...target } };
+  const isForRoutes = Object.keys(to).length === 0 && request !== undefined && needsTarget(request, "channel");
+  return isForRoutes ? null : { task, ask, target };
 }
 
 function evaluateTarget(

@@ -105,7 +105,8 @@ function classifyBound(
   const integration = findServed(turn, workspaceId, integrationId);
   const binding = integration?.fields.on[index];
   if (integration === undefined || binding?.event !== event) return { type: "run.skipped" };
-  const values = toBindingValues(turn, { workspaceId, integrationId }, binding, { task, ask });
+  const bound = { to: binding.to, request: integration.fields.actions[binding.action]?.request };
+  const values = toBindingValues(turn, { workspaceId, integrationId }, bound, { task, ask });
   if (values === null) return { type: "run.skipped" };
   return {
     ...{ type: "run.begun", integration, action: binding.action, values: JSON.stringify(values) },

@@ -53,7 +53,11 @@ export function classifyDelivery(
     const row = deliveries.get(turn, partition, message.integrationId, id);
     return row === undefined ? { type: "delivery.gone" } : { type: "delivery.placed", work: message, row };
   }
-  if (message.type === "woken") return message;
+  if (message.type === "woken") {
+    // Nobody waits for a place any more where the integration is gone: its intake would begin anew.
+    const isThere = deliveries.get(turn, turn.self.partition, context.integrationId, turn.self.id) !== undefined;
+    return isThere ? message : { type: "delivery.gone" };
+  }
   const progress = toProgress(message, context);
   if (progress === null) return message as EffectEnded;
   const row = deliveries.get(turn, turn.self.partition, context.integrationId, turn.self.id);

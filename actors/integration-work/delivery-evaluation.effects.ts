@@ -78,7 +78,7 @@ function* begin(
   const digest = row.body?.digest ?? row.id;
   const evaluated = yield* evaluateDelivery({
     ...{ fields: integration.fields, block: row.block, from, units, entriesLeft },
-    received: new ReceivedDelivery(bytes, row.headers, row.cursor, (bytes, contentType) =>
+    received: new ReceivedDelivery(bytes, new Map(Object.entries(row.headers)), row.cursor, (bytes, contentType) =>
       bodies.read({ workspaceId, digest, bytes, contentType }),
     ),
     places: toEventPlaces(reading, integration),

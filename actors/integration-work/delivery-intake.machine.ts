@@ -19,6 +19,8 @@
  * | taking   | woken                                      | taking   | the next of a period; what is too old goes;     |
  * |          |                                            |          | those that have a place are watched             |
  * | taking   | intake.check, the integration is gone      | clearing | what is stored goes, in slices                  |
+ * | clearing | deliveries.take                            | clearing | none is taken; so too where the integration is  |
+ * |          |                                            |          | gone and nobody has told yet, or all is cleared |
  * | clearing | woken, more is stored                      | clearing |                                                 |
  * | clearing | woken, nothing is stored                   | clearing | stops                                           |
  *
@@ -35,7 +37,7 @@ import { deliveryIntakeRef } from "./delivery.messages.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
 import { clearSome, countRecorded, countRefused, leave, queueDue, wakeUp } from "./delivery-intake.transitions.js";
 import { addPeriod, redeliver } from "./redeliver.js";
-import { takeAll } from "./take-deliveries.js";
+import { takeAll, takeNone } from "./take-deliveries.js";
 import { startRaising } from "./working-places.js";
 
 const machine = setup({
@@ -59,7 +61,12 @@ const machine = setup({
         woken: { actions: assign(({ context, event }) => wakeUp(event, context)) },
       },
     },
-    clearing: { on: { woken: { actions: ({ event }) => clearSome(event.turn) } } },
+    clearing: {
+      on: {
+        "deliveries.take": { actions: ({ event }) => takeNone(event) },
+        woken: { actions: ({ event }) => clearSome(event.turn) },
+      },
+    },
   },
 });
 

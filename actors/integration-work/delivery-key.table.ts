@@ -1,5 +1,6 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
+import type { DeliveryRow } from "./delivery.js";
 
 /** How long a delivery's key is remembered, in milliseconds: senders repeat a delivery for days. */
 export const KEY_MS = 7 * 24 * 60 * 60 * 1_000;
@@ -48,6 +49,14 @@ function hasKeysBefore(turn: TurnReading, period: number): boolean {
 export function recordKey(turn: Turn, integrationId: string, key: string, deliveryId: string): void {
   const taken: TakenKey = { deliveryId, atMs: turn.now };
   deliveryKeys.put(turn, turn.self.partition, [integrationId, toPeriod(turn.now), key], taken);
+}
+
+/** Forgets the key of a delivery that failed and goes: it is taken when it comes again. */
+export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
+  if (key === null || state !== "failed") return;
+  const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
+  const taken = deliveryKeys.get(turn, turn.self.partition, ...place);
+  if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
 }
 
 /** Removes keys of an integration that are not remembered any more, at most `limit`; how many. */

@@ -4,10 +4,13 @@ import { type DeliveryRow, isOver } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
 import { removeOwnBody } from "./delivery-body.table.js";
 import { type IntakeContext, MAX_ENDED, MAX_STORED_BYTES } from "./delivery-intake.js";
+import { forgetFailed } from "./delivery-key.table.js";
 import { enqueue } from "./working-places.js";
 
 /** How often old deliveries are looked for, in milliseconds. */
 export const SWEEP_MS = 24 * 60 * 60 * 1_000;
+/** How many deliveries that are over go before they have to, with one that does. */
+const REMOVED_EARLY = 15;
 /** Rows that are read at once for those that may go, and how often in one turn for bodies. */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
@@ -32,10 +35,10 @@ export function count(
   return enqueue(turn, dropBodies(turn, counted), ids);
 }
 
-/** Removes the oldest deliveries that are over, where too many are stored. */
+/** Removes the oldest deliveries that are over, where too many are stored: some at once, since it is dear to find them. */
 export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
-  const surplus = context.ended - MAX_ENDED;
-  if (surplus <= 0) return context;
+  if (context.ended <= MAX_ENDED) return context;
+  const surplus = context.ended - MAX_ENDED + REMOVED_EARLY;
   const oldestOf = (limit: number) => {
     const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit });
     return rows.filter(({ state }) => isOver(state)).slice(0, surplus);
@@ -78,6 +81,7 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
 export function removeRows(turn: Turn, row: DeliveryRow): void {
   deliveries.remove(turn, turn.self.partition, row);
   removeOwnBody(turn, row);
+  forgetFailed(turn, row);
   leaveRows(turn, deliveries.name, row.id);
 }
 

@@ -139,9 +139,10 @@ type EvaluatedFiles = NonNullable<Extract<EvaluatedEntry, { readonly raise: unkn
 function toRaisedFiles(
   turn: Turn,
   row: DeliveryRow,
-  { event, values, files }: EvaluatedFiles & { readonly event: number },
+  { event, values, files, left = 0 }: EvaluatedFiles & { readonly event: number },
 ): RaisedFiles {
-  return { source: row.block, event, values: toHeldText(turn, values), bodyDigest: toSharedBody(turn, row), files };
+  const seen = { values: toHeldText(turn, values), bodyDigest: toSharedBody(turn, row) };
+  return { source: row.block, event, ...seen, files, left };
 }
 
 /** The digest of the delivery's body, by which others read it; null where it was dropped. */

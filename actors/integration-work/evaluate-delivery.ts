@@ -4,6 +4,7 @@
  */
 import { DYN } from "../expressions/cel-types.js";
 import type { Budget, Names, Outcome } from "../expressions/evaluate.js";
+import { evaluateText } from "../expressions/templates.js";
 import { createSizeBudget, type Json, type SizeBudget, toText, toValue, type Value } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import type { IntegrationEvent } from "../integrations/events.js";
@@ -37,8 +38,8 @@ export interface EvaluationScene {
   readonly units: number;
   /** Entries of which something may still come. */
   readonly entriesLeft: number;
-  /** Told of each entry that no `when` let through, and why. */
-  readonly skipped?: (entry: EntryPlace, reason: string) => void;
+  /** Told of what raises nothing, and why: entries that no `when` lets through, and events without entries. */
+  readonly skipped?: (entry: Pick<EvaluatedEntry, "event" | "item">, reason: string) => void;
   /** Evaluates entries without their lookups, whose captures are null. */
   readonly leavesOutLookups?: boolean;
 }
@@ -134,8 +135,11 @@ class Evaluation {
     const list = programOf(event.forEach)?.list(received.namesFor(event.forEach), this.#budget, MAX_ENTRIES);
     if (list === undefined || "error" in list) {
       if (list?.isSpent === true) this.#fail(index, null, TOO_EXPENSIVE);
+      else
+        this.#scene.skipped?.({ event: index, item: null }, `\`forEach\` has no value: ${list?.error ?? "it is none"}`);
       return false;
     }
+    if (list.size === 0) this.#scene.skipped?.({ event: index, item: null }, "`forEach` is empty");
     let item = 0;
     for (const element of list.elements) {
       if (item >= first && this.#element({ event: index, item }, event, element)) return true;
@@ -179,9 +183,10 @@ class Evaluation {
     budget.room = createSizeBudget();
     const named: Names = item === null ? {} : { item: toValue(item.value, DYN) };
     const names = (field: string): Names => ({ ...received.namesFor(field), ...named });
-    if (event.when !== null && evaluateField(event.when, names, budget) !== true) {
+    const unmet = event.when === null ? null : whyUnmet(evaluateText(event.when, names(event.when), budget));
+    if (unmet !== null) {
       this.#skipped += 1;
-      this.#scene.skipped?.(place, "`when` does not hold");
+      this.#scene.skipped?.(shown, unmet);
       return false;
     }
     const isFrom = place.event === from.event && place.item === from.item;
@@ -220,6 +225,13 @@ class Evaluation {
     this.#next = place;
     return true;
   }
+}
+
+/** Why a `when` does not let its entry through; null where it does. Throws {@link TooExpensive}. */
+function whyUnmet(outcome: Outcome): string | null {
+  if ("value" in outcome) return outcome.value === true ? null : "`when` does not hold";
+  if (outcome.isSpent === true) throw new TooExpensive();
+  return `\`when\` has no value: ${outcome.error}`;
 }
 
 /** What the event's lookup captured, by its names: null where it captured nothing, or was not made. */

@@ -3,6 +3,8 @@ import { type Budget, compile, type Names, type Outcome } from "../expressions/e
 import { evaluateText, onlyExpression, readTemplate } from "../expressions/templates.js";
 import { type Json, toText, toValue } from "../expressions/values.js";
 import type { IntegrationEvent } from "../integrations/events.js";
+import { toBranchName } from "../tasks/raised-values.js";
+import { MAX_EVENT_FILES } from "../tasks/task-attachment.js";
 import type { RaisedFile, RaisedOpening, TaskMark } from "../tasks/team-marks.messages.js";
 import type { EvaluatedRaise } from "./evaluated-delivery.js";
 
@@ -16,9 +18,7 @@ const MAX_SAY = 20_000;
 const MAX_DESCRIPTION = 60_000;
 const MAX_TITLE = 1_000;
 const MAX_MARK = 1_000;
-const MAX_BRANCH = 200;
-/** Files of an event. */
-const MAX_FILES = 20;
+const MAX_BRANCH = 1_000;
 
 /** What an entry is evaluated with. */
 export interface RaiseScene {
@@ -72,17 +72,17 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
     const value = text(field, MAX_MARK + 1).trim();
     return value === "" || value.length > MAX_MARK ? [] : [{ kind, value }];
   });
-  const branch = text(raise.branch, MAX_BRANCH + 1).trim();
-  const files = evaluateFiles(raise.attaches, scene);
-  const isBranch = isBranchName(branch);
+  const branch = text(raise.branch, MAX_BRANCH).trim();
+  const { files, left } = evaluateFiles(raise.attaches, scene);
   return {
     say: text(raise.say, MAX_SAY),
     ...opening,
-    branch: isBranch ? branch : null,
+    // What is no branch changes nothing, and the task says so.
+    branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,
-    attaches: files.length === 0 ? null : { values: scene.values(), files: files.slice(0, MAX_FILES) },
-    note: noteOf(branch !== "" && !isBranch, files.length > MAX_FILES),
+    attaches: files.length === 0 ? null : { values: scene.values(), files, left },
+    note: noteOf(branch !== "" && toBranchName(branch) === null, left > 0),
   };
 }
 
@@ -115,14 +115,17 @@ function evaluateOpening(
   };
 }
 
-/** One more than may be attached shows that there are too many. */
-function evaluateFiles(attaches: IntegrationEvent["raise"]["attaches"], scene: RaiseScene): readonly RaisedFile[] {
-  if (attaches === null) return [];
+/** The first files, and how many are left out. */
+function evaluateFiles(
+  attaches: IntegrationEvent["raise"]["attaches"],
+  scene: RaiseScene,
+): { readonly files: readonly RaisedFile[]; readonly left: number } {
+  if (attaches === null) return { files: [], left: 0 };
   const { names, budget } = scene;
-  const list = programOf(attaches.each)?.list(names(attaches.each), budget, MAX_FILES + 1);
+  const list = programOf(attaches.each)?.list(names(attaches.each), budget, MAX_EVENT_FILES);
   if (list === undefined || "error" in list) {
     if (list?.isSpent === true) throw new TooExpensive();
-    return [];
+    return { files: [], left: 0 };
   }
   const files: RaisedFile[] = [];
   for (const element of list.elements) {
@@ -137,25 +140,17 @@ function evaluateFiles(attaches: IntegrationEvent["raise"]["attaches"], scene: R
       file: JSON.stringify(file),
     });
   }
-  return files;
+  return { files, left: Math.max(0, list.size - MAX_EVENT_FILES) };
 }
 
 function cutText(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most);
 }
 
-/** Whether git takes it as the name of a branch, and no program takes it for an option. */
-function isBranchName(name: string): boolean {
-  return (
-    name.length <= MAX_BRANCH &&
-    /^(?![-/.@])(?!.*(\.\.|\/\/|@\{|\/\.|\.lock(\/|$)))[^\p{Cc}\s~^:?*[\\]+(?<![/.])$/u.test(name)
-  );
-}
-
 function noteOf(isBranchLeftOut: boolean, areFilesLeftOut: boolean): string | null {
   const left = [
     ...(isBranchLeftOut ? ["what it names is no branch"] : []),
-    ...(areFilesLeftOut ? [`more than ${MAX_FILES} files: the others are left out`] : []),
+    ...(areFilesLeftOut ? [`more than ${MAX_EVENT_FILES} files: the others are left out`] : []),
   ];
   return left.length === 0 ? null : left.join("; ");
 }

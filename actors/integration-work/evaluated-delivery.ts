@@ -16,7 +16,12 @@ export const MAX_DELIVERY_UNITS = 10_000_000;
 
 /** What an entry raises. Files come with the values of their expressions as JSON text. */
 export interface EvaluatedRaise extends Pick<RaiseTask, "say" | "opens" | "branch" | "marks" | "channel"> {
-  readonly attaches: { readonly values: string; readonly files: readonly RaisedFile[] } | null;
+  readonly attaches: {
+    readonly values: string;
+    readonly files: readonly RaisedFile[];
+    /** How many more there are, which are left out; absent in a result of an earlier release. */
+    readonly left?: number;
+  } | null;
   /** Why it opens nothing, though it would; null otherwise. */
   readonly unrouted: string | null;
   /** What is left out of it, in words; null for nothing. */

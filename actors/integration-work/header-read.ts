@@ -13,7 +13,7 @@ const cachedNames = new Map<string, string | null>();
 export function readHeader(field: string, headers: DeliveryHeaders): string | null {
   const name = nameIn(field);
   if (name === null) return null;
-  return Object.hasOwn(headers, name) ? (headers[name] ?? "") : "";
+  return headers.get(name) ?? "";
 }
 
 function nameIn(field: string): string | null {

@@ -13,7 +13,8 @@
  * |---------|-------------------------------------------------|---------|---------------------------------------------|
  * | off     | check.set (poll.check)                          | resting | due within a minute                         |
  * | off     | check.off, check.gone                           | off     | stops; with the integration the row goes    |
- * | resting | check.set                                       | resting | due as the definition says now              |
+ * | resting | check.set                                       | resting | due as the definition says now; the first   |
+ * |         |                                                 |         | time stays as it was                        |
  * | resting | check.off: the block is gone                    | off     | wake-up cancelled; cursor kept; stops       |
  * | resting | check.gone: integration or workspace gone       | off     | the row goes; stops                         |
  * | resting | due.usable (woken), now.usable (poll.now)       | asking  | effect; a GET may run again                 |

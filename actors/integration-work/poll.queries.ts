@@ -25,5 +25,5 @@ function toPoll(reading: Reading, integration: VisibleIntegration | Refusal): Vi
   if (isRefusal(integration)) return integration;
   const { workspaceId, id } = integration;
   const poll = polls.get(reading, workspaceId, id);
-  return poll === undefined ? { refused: "not-found" } : { workspaceId, poll };
+  return poll === undefined ? { refused: "not-found", detail: "The integration has no poll." } : { workspaceId, poll };
 }

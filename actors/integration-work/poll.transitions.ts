@@ -54,11 +54,15 @@ export function begin(turn: Turn, { everyMs }: SetPoll): PollContext {
   return { askId: null, sinceMs: turn.now + waitMs - everyMs, notBeforeMs: 0, isCursorSet: false };
 }
 
-/** The definition was written: as often as it says now; at once where the one before failed, unless the host asked to wait. */
+/**
+ * The definition was written: as often as it says now; at once where the one before failed, unless the host asked to wait.
+ * The first time stays as it was.
+ */
 export function restAgain(turn: Turn, { everyMs }: SetPoll, context: PollContext): PollContext {
+  const { failures, lastAt, nextAt } = pollRow(turn);
+  if (lastAt === null && nextAt !== null) return context;
   const usualMs = Math.max(turn.now, context.sinceMs + everyMs);
-  const isFailing = pollRow(turn).failures > 0;
-  rest(turn, isFailing ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
+  rest(turn, failures > 0 ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
   return context;
 }
 

@@ -3,7 +3,7 @@ import type { Value } from "../expressions/values.js";
 import { type ReceivedBody, readReceivedBody } from "../integrations/received-body.js";
 
 /** Headers by lower-case name. */
-export type DeliveryHeaders = Readonly<Record<string, string>>;
+export type DeliveryHeaders = ReadonlyMap<string, string>;
 
 /** What came in a delivery, read as far as an expression wants it: a body of megabytes is dear to read. */
 export class ReceivedDelivery {
@@ -11,7 +11,6 @@ export class ReceivedDelivery {
   readonly headers: DeliveryHeaders;
   /** The cursor that the poll had, whose answer it is; null for a webhook's. */
   readonly cursor: string | null;
-  #headerNames: ReadonlyMap<string, Value> | null = null;
   readonly #readBody: typeof readReceivedBody;
   #read: ReceivedBody | null = null;
 
@@ -30,8 +29,7 @@ export class ReceivedDelivery {
 
   /** The values of the names that a field with expressions may use: those that its text mentions. */
   namesFor(field: string): Names {
-    this.#headerNames ??= new Map(Object.entries(this.headers));
-    const names: Record<string, Value> = { headers: this.#headerNames };
+    const names: Record<string, Value> = { headers: this.headers };
     if (/\bbody\b/.test(field)) names.body = this.#body.body;
     if (/\braw\b/.test(field)) names.raw = this.#body.raw;
     if (this.cursor !== null) names.cursor = this.cursor;
@@ -39,7 +37,7 @@ export class ReceivedDelivery {
   }
 
   get #body(): ReceivedBody {
-    this.#read ??= this.#readBody(this.bytes, this.headers["content-type"]);
+    this.#read ??= this.#readBody(this.bytes, this.headers.get("content-type"));
     return this.#read;
   }
 }
@@ -51,9 +49,9 @@ const CREDENTIAL = /authorization|cookie|signature|token|secret|password|credent
 export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
   const signature = signed?.toLowerCase();
   const kept: [string, string][] = [];
-  for (const name of Object.keys(headers)) {
-    const value = headers[name];
-    if (value !== undefined && name !== signature && !CREDENTIAL.test(name)) kept.push([name, value]);
+  for (const header of headers) {
+    const [name] = header;
+    if (name !== signature && !CREDENTIAL.test(name)) kept.push(header);
   }
   // By entries, since a header may have the name of what every object has.
   return Object.fromEntries(kept);

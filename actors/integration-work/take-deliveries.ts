@@ -1,6 +1,7 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
-import type { DeliveryRow, NewDelivery } from "./delivery.js";
+import { findResource } from "../resources/resource.table.js";
+import type { NewDelivery } from "./delivery.js";
 import type { DeliveryTaken, TakeDeliveries } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
 import { type IntakeContext, isCrowded, withArrivals } from "./delivery-intake.js";
@@ -18,8 +19,18 @@ const crowded: Refusal = {
   retryAfterSeconds: CROWDED_SECONDS,
 };
 
-/** Takes deliveries in the order they came: each as if those before it had been taken alone. */
-export function takeAll({ turn, deliveries: all }: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
+/**
+ * Takes deliveries in the order they came: each as if those before it had been taken alone. None where the integration is
+ * gone: some may be on their way by then, and nobody would clear what is stored of them.
+ */
+export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
+  const { turn, deliveries: all } = event;
+  if (findResource(turn, turn.self.partition, "integration", turn.self.id) === undefined) {
+    takeNone(event);
+    // Where something is stored, it is about to be cleared.
+    if (deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0) turn.stop();
+    return before;
+  }
   const keys = new TakenKeys(turn, before.keysFrom ?? null);
   const context = { ...withArrivals(before, all.length, turn.now), keysFrom: keys.from };
   const places = countPlaces(context, turn.now);
@@ -27,8 +38,8 @@ export function takeAll({ turn, deliveries: all }: Delivered<TakeDeliveries>, be
   let bytes = 0;
   const take = (delivery: NewDelivery): DeliveryTaken | Refusal => {
     const { key } = delivery;
-    const known = key === null ? undefined : findTaken(turn, keys.find(key));
-    if (known !== undefined) return repeat(turn, known);
+    const repeated = key === null ? null : repeat(turn, keys.find(key));
+    if (repeated !== null) return repeated;
     if (isCrowded(context, { count: ids.length, bytes })) return crowded;
     const row = insertDelivery(turn, delivery, ids.length < places ? "working" : "accepted");
     if (key !== null) recordKey(turn, row.integrationId, key, row.id);
@@ -40,13 +51,19 @@ export function takeAll({ turn, deliveries: all }: Delivered<TakeDeliveries>, be
   return ids.length === 0 ? context : count(turn, context, { ids, bytes });
 }
 
-/** The delivery that a key stands for. One that failed is taken again, and so is one whose row is gone and says nothing. */
-function findTaken(turn: Turn, id: string | undefined): DeliveryRow | undefined {
-  const row = id === undefined ? undefined : deliveries.get(turn, turn.self.partition, turn.self.id, id);
-  return row?.state === "failed" ? undefined : row;
+/** Of an integration that is gone. */
+export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): void {
+  turn.reply(all.map((): Refusal => ({ refused: "not-found" })));
 }
 
-function repeat(turn: Turn, row: DeliveryRow): DeliveryTaken {
-  deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });
-  return { id: row.id, isRepeated: true };
+/**
+ * Counts a delivery that came again, by the one that its key stands for; null where it is to be taken: its key is new, or
+ * stands for one that failed. One whose row is gone was taken all the same.
+ */
+function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
+  if (id === undefined) return null;
+  const row = deliveries.get(turn, turn.self.partition, turn.self.id, id);
+  if (row?.state === "failed") return null;
+  if (row !== undefined) deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });
+  return { id, isRepeated: true };
 }

@@ -6,13 +6,15 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import type { Sealer } from "../sealer.js";
 import { type ForeseenRaise, ForeseenRaises } from "../tasks/foreseen-raise.js";
+import { toBranchName } from "../tasks/raised-values.js";
 import type { RaisedOpening } from "../tasks/team-marks.messages.js";
 import type { DeliveryEntry } from "./delivery.js";
 import { evaluateDelivery } from "./evaluate-delivery.js";
-import { type EntryPlace, type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluated-delivery.js";
+import { type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
 import { type DeliveryReceiver, findSenderFault, respondTo, toDeliveryKey } from "./take-delivery.js";
+import { deliveryFaults } from "./verify-delivery.js";
 
 const raiseSchema = z.strictObject({
   say: z.string(),
@@ -36,6 +38,7 @@ const raiseSchema = z.strictObject({
 export const tryResultSchema = z
   .strictObject({
     isVerified: z.boolean().describe("Whether it would be taken: where not, it is answered 401."),
+    fault: z.enum(deliveryFaults).nullable().describe("Why it is not verified, which its sender would not be told."),
     response: z.strictObject({ body: z.unknown() }).nullable().describe("What `respond` answers; nothing comes of it."),
     key: z.string().nullable(),
     state: z.enum(["done", "ignored", "unrouted", "failed"]),
@@ -84,16 +87,20 @@ export function* tryDelivery(
 ): Generator<void, TryResult> {
   const { fields } = receiver.integration;
   const skipped: TryEntry[] = [];
+  let leftOut = 0;
+  const fault = findSenderFault(reading, receiver, received, { sealer, nowMs });
   const known = {
-    isVerified: findSenderFault(reading, receiver, received, { sealer, nowMs }) === null,
+    isVerified: fault === null,
+    fault,
     response: respondTo(receiver, received),
     key: toDeliveryKey(receiver, received),
   };
   const evaluated = yield* evaluateDelivery({
     ...{ fields, block: "webhook", received, places: toEventPlaces(reading, receiver.integration) },
     ...{ from: FIRST_PLACE, captures: null, units: MAX_DELIVERY_UNITS, entriesLeft: MAX_SHOWN, leavesOutLookups: true },
-    skipped: (place, reason) => {
-      if (skipped.length < MAX_SKIPPED_SHOWN) skipped.push({ ...toShownPlace(receiver, place), ...NOTHING, reason });
+    skipped: (entry, reason) => {
+      if (skipped.length < MAX_SKIPPED_SHOWN) skipped.push({ ...entry, ...NOTHING, reason });
+      else leftOut += 1;
     },
   });
   if (evaluated.kind === "over") {
@@ -109,15 +116,11 @@ export function* tryDelivery(
     ...known,
     ...toState(raised),
     entries,
-    isCut: evaluated.next !== null || evaluated.skipped > skipped.length,
+    isCut: evaluated.next !== null || leftOut > 0,
   };
 }
 
 const placeIn = ({ item }: Pick<DeliveryEntry, "item">) => item ?? Number.POSITIVE_INFINITY;
-
-function toShownPlace({ webhook }: DeliveryReceiver, { event, item }: EntryPlace) {
-  return { event, item: webhook.events[event]?.forEach == null ? null : item };
-}
 
 function toState(entries: readonly TryEntry[]): Pick<TryResult, "state" | "reason"> {
   if (entries.length === 0) return { state: "ignored", reason: "no event holds" };
@@ -147,7 +150,8 @@ function toTryEntry({ webhook }: DeliveryReceiver, entry: EvaluatedEntry, forese
     ...{ event, item, reason: notes.length === 0 ? null : notes.join("; ") },
     ...{ outcome: outcome === "unmatched" && unrouted !== null ? "unrouted" : outcome, taskId },
     raise: {
-      ...{ say, branch, channel, marks: marks.map((mark) => ({ ...mark })) },
+      ...{ say, channel, marks: marks.map((mark) => ({ ...mark })) },
+      branch: branch === null ? null : toBranchName(branch),
       opens: toShownOpening(opens, foreseenTask.opens),
       files: attaches?.files.map(({ name }) => name) ?? [],
     },

@@ -43,7 +43,7 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
   const scheme = verify?.hmac ?? verify?.asymmetric ?? null;
   if (verify === null || scheme === null) return "no-verify";
   const content = toSignedContent(scheme.signed, delivery.bytes, () => delivery.namesFor(scheme.signed ?? ""));
-  const header = delivery.headers[scheme.header.toLowerCase()] ?? "";
+  const header = delivery.headers.get(scheme.header.toLowerCase()) ?? "";
   const signatures = listSignatures(scheme, header);
   const isSignatureValid =
     verify.hmac !== null

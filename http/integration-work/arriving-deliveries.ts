@@ -1,6 +1,7 @@
 import type { NewDelivery } from "../../actors/integration-work/delivery.js";
 import type { DeliveryTaken } from "../../actors/integration-work/delivery.messages.js";
 import type { Refusal } from "../../actors/refusal.js";
+import { Queue } from "../../runtime/queue.js";
 import { isDamage, Overloaded, TurnFailed } from "../../runtime/runtime.js";
 
 /** What became of a delivery. */
@@ -12,8 +13,12 @@ export type TakeTogether = (deliveries: readonly NewDelivery[]) => Promise<reado
 /** Most deliveries of one message, and the bytes of bodies after which it ends: a turn takes a quarter of a millisecond. */
 const MAX_TOGETHER = 32;
 const MAX_BYTES_TOGETHER = 1024 * 1024;
-/** So many that wait go at once, beside one message that is under way: their turn is taken while that is flushed. */
-const ENOUGH = 16;
+/** So many that wait go beside messages that are under way: their turn is taken while those are flushed. */
+const ENOUGH = 8;
+/** How often some of an integration may be under way at once. */
+const MAX_UNDER_WAY = 8;
+/** Senders that are answered before the event loop goes on: it is told of a flush that has ended in between. */
+const ANSWERED_AT_ONCE = 16;
 /** Deliveries of an integration that may wait to be handed over. */
 const MAX_WAITING = 1_000;
 
@@ -25,65 +30,125 @@ interface Arrived {
   readonly reject: (error: unknown) => void;
 }
 
-/** What waits of an integration, in order of arrival. */
-interface Waiting {
-  readonly take: TakeTogether;
-  arrived: Arrived[];
-  /** How often some were handed over that have no answer yet. */
-  underWay: number;
+/** One that was handed over; undefined stands for an answer that did not come. */
+interface Answered extends Arrived {
+  readonly taken: Taken | undefined;
 }
 
 /**
  * Hands over the deliveries that arrive, several of an integration in one message: a turn and its answer cost as much for
  * one delivery as for many.
  *
- * 1. Those of an integration are handed over in order of arrival. While some are under way, what arrives waits, until it
- *    is {@link ENOUGH}: as messages of their own they would wait for the same flush. While two are, all wait.
+ * 1. Those of an integration are handed over in order of arrival, those of one round of the event loop together. While
+ *    some are under way, what arrives waits until it is {@link ENOUGH}: as messages of their own few would wait for the
+ *    same flush. While {@link MAX_UNDER_WAY} are, all wait.
  * 2. A turn that failed has kept nothing. Its deliveries are handed over again, each alone: none is refused for another.
  * 3. At most {@link MAX_WAITING} of an integration wait; others are refused as by a full mailbox.
+ * 4. The senders of an integration are answered in the order in which their deliveries were taken,
+ *    {@link ANSWERED_AT_ONCE} in a round of the event loop.
  */
 export class ArrivingDeliveries {
-  /** By the id of the integration; there while some are under way, or about to be. */
-  readonly #waiting = new Map<string, Waiting>();
+  /** By the id of the integration; there while some wait, for their turn or for their answer. */
+  readonly #ofIntegrations = new Map<string, Arrivals>();
 
   /** `take` is called later, for this delivery and others of its integration. */
   take(delivery: NewDelivery, bytes: number, take: TakeTogether): Promise<Taken> {
     const { integrationId } = delivery;
-    const waiting = this.#waiting.get(integrationId) ?? this.#begin(integrationId, take);
-    if (waiting.arrived.length >= MAX_WAITING) {
+    let arrivals = this.#ofIntegrations.get(integrationId);
+    if (arrivals === undefined) {
+      arrivals = new Arrivals(take, () => this.#ofIntegrations.delete(integrationId));
+      this.#ofIntegrations.set(integrationId, arrivals);
+    }
+    return arrivals.add(delivery, bytes);
+  }
+}
+
+/** The deliveries of one integration. */
+class Arrivals {
+  readonly #take: TakeTogether;
+  readonly #ended: () => void;
+  #waiting: Arrived[] = [];
+  /** How often some were handed over that are not taken yet. */
+  #underWay = 0;
+  readonly #taken = new Queue<Answered>();
+  #isHandingOver = false;
+  #isAnswering = false;
+
+  /** `ended` is called when none waits any more. */
+  constructor(take: TakeTogether, ended: () => void) {
+    this.#take = take;
+    this.#ended = ended;
+  }
+
+  add(delivery: NewDelivery, bytes: number): Promise<Taken> {
+    if (this.#waiting.length >= MAX_WAITING) {
       return Promise.reject(new Overloaded("too many deliveries wait to be handed over"));
     }
     return new Promise((resolve, reject) => {
-      waiting.arrived.push({ delivery, bytes, resolve, reject });
-      if (waiting.underWay === 1) this.#goOn(integrationId, waiting);
+      this.#waiting.push({ delivery, bytes, resolve, reject });
+      this.#goOn();
     });
   }
 
-  /** Those that arrive in the same round of the event loop go together. */
-  #begin(integrationId: string, take: TakeTogether): Waiting {
-    const waiting: Waiting = { take, arrived: [], underWay: 0 };
-    this.#waiting.set(integrationId, waiting);
-    setImmediate(() => this.#handOver(integrationId, waiting));
-    return waiting;
+  /** Whether what waits is worth a message, beside those that are under way. */
+  get #isEnough(): boolean {
+    const { length } = this.#waiting;
+    return this.#underWay === 0 ? length > 0 : this.#underWay < MAX_UNDER_WAY && length >= ENOUGH;
   }
 
-  /** Hands over what waits, once it is worth a message beside the one that is under way. */
-  #goOn(integrationId: string, waiting: Waiting): void {
-    if (waiting.underWay === 0 || waiting.arrived.length >= ENOUGH) this.#handOver(integrationId, waiting);
+  #goOn(): void {
+    if (this.#isHandingOver || !this.#isEnough) return;
+    this.#isHandingOver = true;
+    setImmediate(() => {
+      this.#isHandingOver = false;
+      this.#handOver();
+    });
   }
 
-  #handOver(integrationId: string, waiting: Waiting): void {
-    const { take, arrived } = waiting;
-    if (arrived.length === 0) {
-      this.#waiting.delete(integrationId);
-      return;
+  /** Hands over all that wait, if it is time. */
+  #handOver(): void {
+    if (!this.#isEnough) return;
+    const groups = listGroups(this.#waiting);
+    this.#waiting = [];
+    this.#underWay += 1;
+    Promise.all(groups.map((group) => this.#handOverGroup(group))).then(() => {
+      this.#underWay -= 1;
+      this.#handOver();
+      this.#end();
+    });
+  }
+
+  /** Resolves when each is taken or refused. */
+  async #handOverGroup(group: readonly Arrived[]): Promise<void> {
+    try {
+      const taken = await this.#take(group.map(({ delivery }) => delivery));
+      for (const [index, one] of group.entries()) this.#taken.push({ ...one, taken: taken[index] });
+      this.#answer();
+    } catch (error) {
+      if (group.length > 1 && (error instanceof TurnFailed || isDamage(error))) {
+        for (const one of group) await this.#handOverGroup([one]);
+      } else for (const { reject } of group) reject(error);
     }
-    waiting.arrived = [];
-    waiting.underWay += 1;
-    Promise.all(listGroups(arrived).map((group) => handOver(take, group))).then(() => {
-      waiting.underWay -= 1;
-      this.#goOn(integrationId, waiting);
+  }
+
+  #answer(): void {
+    if (this.#isAnswering) return;
+    this.#isAnswering = true;
+    setImmediate(() => {
+      this.#isAnswering = false;
+      for (let count = 0; count < ANSWERED_AT_ONCE; count++) {
+        const next = this.#taken.take();
+        if (next === undefined) break;
+        if (next.taken === undefined) next.reject(new Error("a delivery was handed over and not answered"));
+        else next.resolve(next.taken);
+      }
+      if (this.#taken.length > 0) this.#answer();
+      else this.#end();
     });
+  }
+
+  #end(): void {
+    if (this.#waiting.length + this.#taken.length + this.#underWay === 0) this.#ended();
   }
 }
 
@@ -102,20 +167,4 @@ function listGroups(arrived: readonly Arrived[]): readonly (readonly Arrived[])[
     group.push(one);
   }
   return groups;
-}
-
-/** Resolves when each has its answer. */
-async function handOver(take: TakeTogether, group: readonly Arrived[]): Promise<void> {
-  try {
-    const taken = await take(group.map(({ delivery }) => delivery));
-    for (const [index, { resolve, reject }] of group.entries()) {
-      const one = taken[index];
-      if (one === undefined) reject(new Error("a delivery was handed over and not answered"));
-      else resolve(one);
-    }
-  } catch (error) {
-    if (group.length > 1 && (error instanceof TurnFailed || isDamage(error))) {
-      for (const one of group) await handOver(take, [one]);
-    } else for (const { reject } of group) reject(error);
-  }
 }

@@ -209,7 +209,7 @@ function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
     description:
       "Evaluated as a delivery to the webhook would be, verified or not; nothing is stored, and nothing is sent. " +
       "Lookups are not made: what they capture is null, which each entry with one says. Shown are the first 50 entries " +
-      "that raise something or fail, and the first 50 that no `when` lets through.",
+      "that raise something or fail, and the first 50 that no `when` lets through, with events that have no entries.",
     access: "any",
     body: tryBody,
     example: { headers: { "x-event": "issue" }, body: { issue: { id: 7, title: "The tests fail" } } },
@@ -221,7 +221,7 @@ function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
       const { headers, body = "" } = given;
       const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
       const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
-      const received = new ReceivedDelivery(bytes, Object.fromEntries(named));
+      const received = new ReceivedDelivery(bytes, new Map(named));
       const slices = tryDelivery(receiver, received, { reading, sealer, nowMs: clock.now() });
       for (;;) {
         const slice = slices.next();

@@ -155,8 +155,7 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
     method: incoming.method ?? "GET",
     ...splitUrl(incoming.url ?? "/"),
     header: (name) => headerOf(incoming, name),
-    headers: () =>
-      Object.fromEntries(Object.keys(incoming.headers).map((name) => [name, headerOf(incoming, name) ?? ""])),
+    headers: () => new Map(Object.keys(incoming.headers).map((name) => [name, headerOf(incoming, name) ?? ""])),
     remoteAddress: incoming.socket.remoteAddress ?? "",
     get isGone() {
       return signal.aborted;

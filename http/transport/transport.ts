@@ -14,7 +14,7 @@ export interface TransportRequest {
   /** A header by its lower-case name; repeated ones are joined by ", ". */
   header(name: string): string | undefined;
   /** All headers, in the same form. */
-  headers(): Readonly<Record<string, string>>;
+  headers(): ReadonlyMap<string, string>;
   readonly remoteAddress: string;
   /**
    * The whole body, copied once as it arrives. Rejects with {@link BodyTooLarge} as soon as it is known to exceed

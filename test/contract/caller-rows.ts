@@ -1,7 +1,10 @@
 import type { Permission } from "../../actors/permission.js";
 
-/** What a caller gets: let through to the work itself, or a refusal by its status. */
-export type Outcome = "passes" | 401 | 403 | 404;
+/**
+ * What a caller gets: let through to the work itself, or a refusal by its status; `has-none` for a 404 that says of what the
+ * caller sees that it has none of these.
+ */
+export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 
 /** Who a caller is to the workspace that a request is about. */
 export type CallerKind =
@@ -138,11 +141,12 @@ const noReplayRun: Row = (caller) => (outcomes(caller) === "passes" ? 404 : outc
 /** Seen by those who read outcomes, who find that the run is of no search. */
 const noSearchRun = noReplayRun;
 
-/** Seen by those who read outcomes, changed by those of them who configure, who find that there is none. */
-const noPoll: Row = (caller) => {
-  if (outcomes(caller) !== "passes") return outcomes(caller);
-  return configure(caller) === "passes" ? 404 : configure(caller);
-};
+/** Seen by those who read outcomes, who find that there is none. */
+const noPoll: Row = (caller) => (outcomes(caller) === "passes" ? "has-none" : outcomes(caller));
+
+/** Changed by those of them who configure. */
+const noPollToChange: Row = (caller) =>
+  configure(caller) === 403 && outcomes(caller) === "passes" ? 403 : noPoll(caller);
 
 /** Every route's row, by method and path. A route without one fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
@@ -184,9 +188,9 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "PUT /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
   "GET /api/runner/archives/{archiveId}/chunks/{n}": ownCredential,
   // The integration has no poll.
-  "GET /api/integrations/{integrationId}/poll": nothingThere,
-  "POST /api/integrations/{integrationId}/poll/now": noPoll,
-  "PUT /api/integrations/{integrationId}/poll/cursor": noPoll,
+  "GET /api/integrations/{integrationId}/poll": noPoll,
+  "POST /api/integrations/{integrationId}/poll/now": noPollToChange,
+  "PUT /api/integrations/{integrationId}/poll/cursor": noPollToChange,
   "GET /api/runner/attachments/{attachmentId}": ownCredential,
   "GET /code-host/callback": anyone,
   "GET /api/workspaces/{slug}/members": people,

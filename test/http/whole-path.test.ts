@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { pullRequestFacts } from "../../actors/run-facts/pull-request-fact.table.js";
+import { reviewFacts } from "../../actors/run-facts/review-fact.table.js";
 import { startCodeHost } from "../support/code-host.js";
 import { acmeOrg, bobThere, connect, install } from "../support/code-host-scene.js";
 import { startRealRunner } from "../support/real-runner.js";
@@ -36,6 +37,8 @@ await call("set_state", { state: id });
 writeFileSync("login.txt", issue.title);
 tracker.close();
 `;
+
+const lint = { id: 9_100, login: "lint[bot]", type: "Bot" } as const;
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -100,6 +103,9 @@ t.test("an issue becomes a task, its change a pull request, and its merge a fact
   await until("the task to have it", async () => (await task())?.pullRequest);
   t.match(await task(), { state: "done", pullRequest: { state: "open" } });
 
+  await codeHost.work.review(pull, { state: "APPROVED", by: bobThere });
+  const asks = await codeHost.work.commentInReview(pull, { body: "Why?", by: lint });
+  await codeHost.work.resolve(pull, asks, bobThere);
   await codeHost.work.merge(pull, bobThere);
   await until("the merge to be told", async () => {
     for (const event of codeHost.work.events.splice(0)) await codeHost.hooks.send(event);
@@ -110,6 +116,10 @@ t.test("an issue becomes a task, its change a pull request, and its merge a fact
   t.match((await ada.request("GET", `/api/pull-requests/${listed?.id}`)).body, { changed: ["login.txt"] });
   const facts = pullRequestFacts.list(service.runtime.reading, workspaceId, [teamId]);
   t.match(facts, [{ taskId: (await task())?.id, state: "merged", author: "service", repository: "acme-inc/app" }]);
+  t.match(reviewFacts.list(service.runtime.reading, workspaceId, [teamId]), [
+    { kind: "comment", login: lint.login, by: "bots", thread: { isResolved: true } },
+    { kind: "review", login: bobThere.login, by: "people", isAuthor: false, verdict: "approved" },
+  ]);
   const events = async () => (await list(`/api/teams/${teamId}/events`)).map(({ on }) => on);
   await until("the event of the merge", async () => (await events()).includes("pull-request.merged"));
   t.same((await list(`/api/runs/${asked.runId}/tool-calls`)).map(({ tool, state }) => [tool, state]).sort(), [

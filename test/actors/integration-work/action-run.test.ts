@@ -7,6 +7,7 @@ import type {
   IntegrationRequestResult,
 } from "../../../actors/integrations/requests/integration-request.js";
 import { SliceBudget } from "../../../actors/tables/slice-budget.js";
+import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { expr } from "../../support/integration.js";
@@ -118,6 +119,24 @@ t.test("a binding is not for a task where one of its `to` reads as nothing: noth
   const { actor, rows } = open();
   writeIntegration(rows, { actions: definition.actions });
   t.match(actor.take(bound()), { started: { length: 0 }, stopped: true }, "nor where the definition no longer has it");
+});
+
+t.test("a binding that is sent to a route's channel alone is not for a task that none led to", async (t) => {
+  const states = (url: string, { to = {}, channels = {} }: { to?: object; channels?: Record<string, string> } = {}) => {
+    const rows = integrationRows({ actions: { tell: { request: { url } } }, on: [{ ...binding, to }] });
+    const row = { id: "task_1", teamId: TEAM, lineId: "line_1", state: "queued", channels };
+    rows.put(tasks.key(WORKSPACE, "task_1"), row);
+    const { actor, row: run } = open(rows);
+    t.match(actor.take(bound()).sent, { length: 0 });
+    return run()?.state;
+  };
+  const needing = `https://api.example.com/${expr("target.channel")}`;
+  t.equal(states(needing), undefined);
+  t.equal(states(needing, { channels: { int_other: "C1" } }), undefined, "another integration's is none");
+  t.equal(states(needing, { channels: { [INTEGRATION]: "C1" } }), "attempting");
+  t.equal(states(needing, { to: { thread: expr("'7'") } }), "attempting", "its `to` says whom it is for");
+  const choosing = `https://api.example.com/${expr("has(target.channel) ? target.channel : 'C9'")}`;
+  t.equal(states(choosing), "attempting", "it goes elsewhere by itself");
 });
 
 t.test("a question's address is whole in the request, and ends the text of an approval", async (t) => {

@@ -73,7 +73,8 @@ t.test("the channel of the route that led to a task is kept for the bindings of 
     channels: { [INTEGRATION]: "C7", int_2: "C8" },
   };
   rows.put(tasks.key(WORKSPACE, "task_1"), row);
-  const valuesOf = (to: Record<string, string>) => toBindingValues(rows, scope, { to }, { task, ask: null });
+  const valuesOf = (to: Record<string, string>) =>
+    toBindingValues(rows, scope, { to, request: undefined }, { task, ask: null });
   t.same(valuesOf({})?.target, { channel: "C7" });
   t.same(valuesOf({ thread: expr("task.marks.thread") })?.target, { channel: "C7", thread: "7" });
   t.same(valuesOf({ channel: expr("'mine'") })?.target, { channel: "mine" }, "a binding's own goes first");

@@ -1,6 +1,11 @@
 import t from "tap";
+import { deliveryActor } from "../../../actors/integration-work/delivery.machine.js";
+import { deliveryRef } from "../../../actors/integration-work/delivery.messages.js";
+import { newDelivery } from "../../../actors/integration-work/delivery-progress.js";
 import { deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
+import { INTEGRATION, integrationRows, WORKSPACE } from "../../support/integration-rows.js";
+import { stepByHand } from "../../support/turn.js";
 
 const opening = {
   webhook: {
@@ -65,4 +70,12 @@ t.test("what is its own, has no route or holds nowhere opens nothing", async (t)
     ],
   );
   t.same(world.raised(), []);
+});
+
+t.test("a delivery that waits for a lookup ends with its integration, and asks for no place", async (t) => {
+  const rows = integrationRows({ webhook: opening.webhook });
+  const actor = stepByHand(deliveryActor, deliveryRef(WORKSPACE, "dlv_gone"), { rows });
+  actor.restore("waiting", { ...newDelivery, integrationId: INTEGRATION });
+  const { stopped, sent } = actor.take({ type: "woken", name: "retry", dueMs: actor.now } as never);
+  t.same([stopped, sent], [true, []]);
 });

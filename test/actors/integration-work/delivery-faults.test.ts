@@ -19,7 +19,12 @@ function evaluate(events: unknown, body: unknown, more: object = {}): Evaluated 
   const { headers = {}, ...scene } = more as { headers?: Record<string, string> };
   const slices = evaluateDelivery({
     ...{ fields: integrationSchema.parse({ integration: "x", name: "X", webhook: { events } }), block: "webhook" },
-    ...{ received: new ReceivedDelivery(bytes, headers), places, from: FIRST_PLACE, captures: null },
+    ...{
+      received: new ReceivedDelivery(bytes, new Map(Object.entries(headers))),
+      places,
+      from: FIRST_PLACE,
+      captures: null,
+    },
     ...{ units: MAX_DELIVERY_UNITS, entriesLeft: 1_000, ...scene },
   });
   for (let pauses = 0; ; pauses++) {
@@ -97,11 +102,19 @@ t.test("a hostile title stays text, and what is no branch, mark or mail address 
   };
   for (const branch of ["--upload-pack=sh", "a..b", "a b", "/a", "a/", "a.lock", "a~1", "a:b", "a@{1}", "\u0007"]) {
     const { entries } = entriesOf(evaluate([{ raise }], { title, branch, mark: "m".repeat(1_001) }));
-    t.match(entries, [{ raise: { say: title, branch: null, marks: [], note: /no branch/ } }], branch);
+    t.match(entries, [{ raise: { say: title, branch, marks: [], note: /no branch/ } }], branch);
     t.match(entries, [{ raise: { opens: { title, assigneeEmail: null } } }]);
   }
   const { entries } = entriesOf(evaluate([{ raise }], { title: 7, branch: "fix/one-2.x", mark: 12 }));
   t.match(entries, [{ raise: { branch: "fix/one-2.x", marks: [{ kind: "issue", value: "12" }], note: null } }]);
+});
+
+t.test("of many files the first 20 are attached, and how many are left out is told", async (t) => {
+  const attaches = { each: expr("body.files"), name: expr("file"), fetch: { url: "https://api.example.com/f" } };
+  const files = Array.from({ length: 53 }, (_, n) => `f${n}`);
+  const [entry] = entriesOf(evaluate([{ raise: { attaches } }], { files })).entries;
+  t.match(entry, { raise: { attaches: { left: 33 }, note: /more than 20 files/ } });
+  t.equal(entry !== undefined && "raise" in entry ? entry.raise.attaches?.files.length : 0, 20);
 });
 
 t.test("a line or a station that is not there opens nothing, and says so", async (t) => {

@@ -1,5 +1,4 @@
 import t from "tap";
-import { deliveryIntakeRef } from "../../../actors/integration-work/delivery.messages.js";
 import { deliveries } from "../../../actors/integration-work/delivery.table.js";
 import { findBody } from "../../../actors/integration-work/delivery-body.table.js";
 import {
@@ -10,49 +9,13 @@ import {
 import { deliveryIntakeActor } from "../../../actors/integration-work/delivery-intake.machine.js";
 import { queuedDeliveries } from "../../../actors/integration-work/delivery-intake.table.js";
 import { newDelivery, onLookedUp, onRaised, onWatched } from "../../../actors/integration-work/delivery-progress.js";
+import { resources } from "../../../actors/resources/resource.table.js";
 import { deliveryWorld } from "../../support/delivery-world.js";
+import { intake } from "../../support/intake-by-hand.js";
 import { expr } from "../../support/integration.js";
-import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "../../support/integration-rows.js";
-import { stepByHand } from "../../support/turn.js";
+import { INTEGRATION, WORKSPACE } from "../../support/integration-rows.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-
-function intake(context: Partial<IntakeContext> = {}) {
-  const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
-  const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
-  actor.restore("taking", { ...emptyIntake, ...context });
-  const deliveryOf = (key: string | null, bytes = 2) => ({
-    ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key, headers: {} },
-    ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
-  });
-  let latest: readonly { readonly id: string }[] = [];
-  const takeAll = (keys: readonly (string | null)[]) => {
-    const taken = actor.take({ type: "deliveries.take", deliveries: keys.map((key) => deliveryOf(key)) } as never);
-    latest = taken.answer as typeof latest;
-    return latest.map(({ id }) => id);
-  };
-  const take = (key: string | null = null, bytes = 2) => {
-    const taken = actor.take({ type: "deliveries.take", deliveries: [deliveryOf(key, bytes)] } as never);
-    return { ...taken, answer: (taken.answer as typeof latest)[0] };
-  };
-  const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";
-  /** Ends a delivery, as its actor does. */
-  const end = (which: string, state: "done" | "failed" = "done") => {
-    const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
-    if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });
-    return actor.take({ type: "delivery.left", id: which, isOver: true, bytes: row?.body?.bytes ?? 0 } as never);
-  };
-  return {
-    actor,
-    rows,
-    take,
-    takeAll,
-    answers: () => latest,
-    id,
-    end,
-    stored: () => deliveries.list(rows, WORKSPACE, [INTEGRATION]),
-  };
-}
 
 const told = ({ sent }: { sent: readonly { to: { id: string }; message: { type: string } }[] }) =>
   sent.filter(({ message }) => message.type.startsWith("delivery.")).map(({ to, message }) => [message.type, to.id]);
@@ -79,6 +42,32 @@ t.test("eight have a place, and are raised in order of arrival; only one that wa
   t.same(told(end(third)), [["delivery.work", second]], "the oldest goes first");
   t.match(actor.context<IntakeContext>(), { backlog: 8, ended: 2 });
 });
+
+t.test(
+  "of an integration that is gone none is taken, before what is stored is cleared, meanwhile and after that",
+  async (t) => {
+    const { actor, rows, take, id, stored } = intake();
+    const first = id(take("a"));
+    const integration = resources.get(rows, WORKSPACE, "integration", INTEGRATION);
+    if (integration === undefined) throw new Error("there is no integration");
+    resources.remove(rows, WORKSPACE, "integration", INTEGRATION);
+    const refused = { answer: { refused: "not-found" }, stopped: false };
+    t.match(take("b"), refused);
+    actor.take({ type: "intake.check" } as never);
+    t.match(take("c"), refused);
+    t.same(
+      stored().map((row) => row.id),
+      [first],
+    );
+    const cleared = () => actor.take({ type: "woken", name: "clear", dueMs: actor.now } as never);
+    cleared();
+    t.match(cleared(), { stopped: true });
+    const { actor: begun, rows: none, take: takeAnew, stored: storedAnew } = intake();
+    resources.remove(none, WORKSPACE, "integration", INTEGRATION);
+    t.match(takeAnew("d"), { ...refused, stopped: true });
+    t.same([storedAnew(), begun.context<IntakeContext>()], [[], emptyIntake]);
+  },
+);
 
 t.test("in a rush one has a place, in order, until it is over or too many wait", async (t) => {
   const { actor, take, id, end } = intake();
@@ -146,57 +135,6 @@ t.test("what an earlier release queued, a row each, is worked in its order befor
     [late],
   );
   t.equal(queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]).length, 0);
-});
-
-t.test("of deliveries that are taken together a key counts from the first on, and each is answered", async (t) => {
-  const { takeAll, answers, stored, actor } = intake();
-  const ids = takeAll(["a", "b", "a", null, "a"]);
-  t.match(answers(), [
-    { isRepeated: false },
-    { isRepeated: false },
-    { id: ids[0], isRepeated: true },
-    {},
-    { id: ids[0] },
-  ]);
-  t.same(
-    stored().map(({ repeated }) => repeated),
-    [2, 0, 0],
-  );
-  actor.restore("taking", { ...actor.context<IntakeContext>(), backlog: 9_999 });
-  takeAll(["c", "d", "a"]);
-  t.match(answers(), [{ isRepeated: false }, { refused: "too-many-requests" }, { id: ids[0], isRepeated: true }]);
-  t.equal(stored().length, 4);
-});
-
-t.test("a key is taken once in seven days, and again after a failure", async (t) => {
-  const { actor, take, id, end, stored } = intake();
-  const first = id(take("a"));
-  t.match(take("a").answer, { id: first, isRepeated: true });
-  t.equal(stored()[0]?.repeated, 1);
-  actor.now += 7 * DAY_MS - 1;
-  t.match(take("a").answer, { id: first, isRepeated: true });
-  actor.now += 1;
-  const second = id(take("a"));
-  t.not(second, first);
-  end(second, "failed");
-  t.match(take("a").answer, { isRepeated: false });
-  t.equal(take("b").answer !== undefined, true);
-});
-
-t.test("a key of the week before counts, whatever the clock was put to", async (t) => {
-  const { actor, take, id } = intake();
-  const hourMs = DAY_MS / 24;
-  const nextWeekMs = Math.ceil(actor.now / (7 * DAY_MS)) * 7 * DAY_MS;
-  actor.now = nextWeekMs + hourMs;
-  const late = id(take("late"));
-  actor.now = nextWeekMs - hourMs;
-  const [first, second] = [id(take("a")), id(take("b"))];
-  t.match(take("a").answer, { id: first, isRepeated: true });
-  actor.now = nextWeekMs + 2 * hourMs;
-  t.match(take("a").answer, { id: first, isRepeated: true }, "of the period before");
-  t.match(take("b").answer, { id: second, isRepeated: true });
-  t.match(take("late").answer, { id: late, isRepeated: true });
-  t.match(take("c").answer, { isRepeated: false });
 });
 
 t.test("a body is in its row, beside it or shared by its length, is found again, and goes with its row", async (t) => {

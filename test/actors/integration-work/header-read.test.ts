@@ -4,7 +4,7 @@ import { readHeader } from "../../../actors/integration-work/header-read.js";
 import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
 import { expr } from "../../support/integration.js";
 
-const headers = Object.fromEntries([
+const headers = new Map([
   ["x-delivery", "d1"],
   ["x-empty", ""],
   ["x-half", expr("headers")],
@@ -35,5 +35,5 @@ t.test("any other field is left to its expression", async (t) => {
 });
 
 t.test("many fields are read, each as it is", async (t) => {
-  for (let n = 0; n < 500; n++) t.equal(readHeader(expr(`headers["h${n}"]`), { [`h${n}`]: `v${n}` }), `v${n}`);
+  for (let n = 0; n < 500; n++) t.equal(readHeader(expr(`headers["h${n}"]`), new Map([[`h${n}`, `v${n}`]])), `v${n}`);
 });

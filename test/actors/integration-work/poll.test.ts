@@ -218,6 +218,15 @@ t.test(
   },
 );
 
+t.test("a definition written before the first time leaves it within a minute", async (t) => {
+  const { actor, rows, row } = open();
+  const [first] = actor.take(check).wakes;
+  writeIntegration(rows, polled(600));
+  actor.now += 1_000;
+  t.same(actor.take(check).wakes, []);
+  t.match(row(), { state: "resting", nextAt: new Date(first?.dueMs ?? 0).toISOString() });
+});
+
 t.test("with its block it ends, and what it asked; the cursor waits for the next block", async (t) => {
   const { actor, rows, row, begin, answer } = open();
   answer(begin(), ok);

@@ -23,7 +23,7 @@ interface Asked {
 }
 
 function faultOf({ verify, body, headers, secret = SECRET }: Asked): string | null {
-  const received = new ReceivedDelivery(Buffer.from(body), headers);
+  const received = new ReceivedDelivery(Buffer.from(body), new Map(Object.entries(headers)));
   return findFault(received, { verify: verify === null ? null : schemeOf(verify), secret, nowMs: NOW });
 }
 
@@ -97,7 +97,7 @@ t.test("the body of an unknown sender is not read", async (t) => {
   const verify = schemeOf({ hmac: { secret: "key", header: "x-s", freshness } });
   const body = Buffer.from(JSON.stringify({ at: NOW }));
   const asked = (signature: string) => {
-    const received = new ReceivedDelivery(body, { "x-s": signature });
+    const received = new ReceivedDelivery(body, new Map([["x-s", signature]]));
     const read: string[] = [];
     const namesFor = received.namesFor.bind(received);
     received.namesFor = (field) => {

@@ -15,7 +15,7 @@ export const deliveryMachines: Readonly<Record<string, MachineTable>> = {
       "intake.gone": "clearing",
       woken: "same",
     },
-    clearing: { woken: "same" },
+    clearing: { "deliveries.take": "same", woken: "same" },
   },
   delivery: {
     accepted: { "delivery.placed": "working", "delivery.gone": "same" },

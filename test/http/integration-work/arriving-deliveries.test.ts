@@ -52,7 +52,7 @@ t.test("what arrives in one round goes together, and what arrives meanwhile with
   t.match(await Promise.all(answers), [{ id: "a" }, { id: "b" }, { id: "other" }, { id: "c" }, { id: "d" }]);
 });
 
-t.test("sixteen that wait go beside one message that is under way, and no third does", async (t) => {
+t.test("eight that wait go beside what is under way, until that is eight messages", async (t) => {
   const { send, taken, flush, flushOne } = intake();
   const lengths = () => taken.map((keys) => keys.length);
   const answers = [send("first")];
@@ -61,19 +61,26 @@ t.test("sixteen that wait go beside one message that is under way, and no third 
     await round();
   };
   await round();
-  await arrive(15);
-  t.same(lengths(), [1]);
+  await arrive(7);
+  t.same(lengths(), [1], "seven are few");
   await arrive(1);
-  t.same(lengths(), [1, 16]);
+  t.same(lengths(), [1, 8]);
+  await arrive(30);
+  t.same(lengths(), [1, 8, 30], "what comes in one round goes together");
+  for (let n = 0; n < 5; n++) await arrive(8);
+  t.equal(lengths().length, 8);
   await arrive(40);
-  t.same(lengths(), [1, 16], "two are under way");
+  t.equal(lengths().length, 8, "eight are under way");
   await flushOne();
-  t.same(lengths(), [1, 16, 32, 8]);
+  await round();
+  t.same(lengths().slice(8), [32, 8]);
   await arrive(3);
   await flushOne();
-  t.same(lengths(), [1, 16, 32, 8], "three are few, beside what is under way");
+  await round();
+  t.same(lengths().slice(10), [], "three are few, beside what is under way");
   await flush();
-  t.same(lengths(), [1, 16, 32, 8, 3]);
+  await flush();
+  t.same(lengths().slice(10), [3]);
   await flush();
   const taking = await Promise.all(answers);
   t.same(
@@ -82,8 +89,34 @@ t.test("sixteen that wait go beside one message that is under way, and no third 
     "in order of arrival",
   );
   await arrive(1);
-  t.same(taken.at(-1), ["60"], "what comes after that goes at once");
+  t.same(taken.at(-1), [`${answers.length - 1}`], "what comes after that goes at once");
 });
+
+t.test(
+  "senders are answered in order, sixteen in a round of the event loop, those of two integrations at once",
+  async (t) => {
+    const { send, flush } = intake();
+    const answered: string[] = [];
+    const noted = (key: string, integrationId: string) => {
+      send(key, { integrationId }).then(() => answered.push(key));
+    };
+    for (let n = 0; n < 40; n++) noted(`${n}`, "int");
+    noted("other", "two");
+    await round();
+    await flush();
+    const counts: number[] = [];
+    while (answered.length < 41) {
+      counts.push(answered.length);
+      await round();
+    }
+    for (const [index, count] of counts.entries()) t.ok(count - (counts[index - 1] ?? 0) <= 17, `${counts}`);
+    t.ok(answered.indexOf("other") <= 16, "nobody waits for another's");
+    t.same(
+      answered.filter((key) => key !== "other"),
+      Array.from({ length: 40 }, (_, n) => `${n}`),
+    );
+  },
+);
 
 t.test("a message has at most 32 deliveries and a mebibyte; all that wait go at once", async (t) => {
   const { send, taken, flush } = intake();

@@ -179,7 +179,14 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   ];
   const tried = await owner.request("POST", `${at}/try`, { headers: { "X-Delivery": "d9" }, body: { issues } });
   t.equal(tried.status, 200);
-  t.match(tried.body, { isVerified: false, response: null, key: "d9", state: "done", isCut: false });
+  t.match(tried.body, {
+    isVerified: false,
+    fault: "no-signature",
+    response: null,
+    key: "d9",
+    state: "done",
+    isCut: false,
+  });
   t.match(tried.body?.entries, [
     {
       event: 0,
@@ -192,7 +199,15 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   ]);
   const body = JSON.stringify({ issues });
   const signed = await owner.request("POST", `${at}/try`, { headers: { "x-signature": sign(body) }, body });
-  t.equal(signed.body?.isVerified, true);
+  t.match(signed.body, { isVerified: true, fault: null });
+  const reasonOf = async (of: object) => {
+    const { body } = await owner.request("POST", `${at}/try`, { body: of });
+    const entries = body?.entries as readonly { readonly item: number | null; readonly reason: string }[];
+    return entries.map(({ item, reason }) => [item, reason]);
+  };
+  t.match(await reasonOf({}), [[null, /^`forEach` has no value: .*issues/]]);
+  t.same(await reasonOf({ issues: [] }), [[null, "`forEach` is empty"]]);
+  t.match(await reasonOf({ issues: [{ id: 3 }] }), [[0, /^`when` has no value: .*open/]]);
   t.match((await owner.request("POST", `${at}/try`, { body: { sender: "signalbox" } })).body, {
     state: "ignored",
     reason: "mine",

@@ -62,4 +62,14 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
   const bea = await service.signIn("bea@example.com");
   t.equal((await bea.request("GET", at)).status, 404);
   t.equal((await ada.request("GET", `/api/integrations/int_none/poll`)).status, 404);
+  const { id: pushed } = await ada.create(`/api/resources/teams/${teamId}/integrations`, {
+    ...{ integration: "pushed", name: "Pushed" },
+  });
+  for (const [method, path, body] of [
+    ["GET", "", undefined],
+    ["POST", "/now", {}],
+  ] as const) {
+    const none = await ada.request(method, `/api/integrations/${pushed}/poll${path}`, body);
+    t.match([none.status, none.body], [404, { detail: "The integration has no poll." }], path);
+  }
 });

@@ -41,7 +41,9 @@ t.test(
     );
     await chat.say("C0000000000", { text: `${chat.mention} not here` });
     runner.end(job, { ending: { kind: "ask", question: "Which browser?" } });
-    await until("the thread to be asked", () => inThread().some((text) => text.startsWith("Which browser?")));
+    const asked = () => inThread().find((text) => text.startsWith("Which browser?"));
+    await until("the thread to be asked", () => asked() !== undefined);
+    t.match(asked(), new RegExp(`^Which browser\\?\n\nhttp://.*/api/tasks/${task.id}$`), "with where it is answered");
     t.match(await scene.tasks(), { length: 1 }, "neither the repeated mention nor one elsewhere opened another");
     t.equal(inThread().filter((text) => /has begun/.test(text)).length, 1);
   },

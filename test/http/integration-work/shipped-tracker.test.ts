@@ -26,7 +26,7 @@ t.test(
     const task = await scene.opened(/^ENG-1: Login fails$/);
     t.match(task, {
       description: `With a long name.\n\n${issue.url}`,
-      openedBy: { kind: "integration" },
+      openedBy: { kind: "integration", key: "tracker", integration: "tracker" },
       marks: { issue: issue.id },
     });
     t.equal(typeof task.assignee, "string", "whose mail address the issue's assignee has");

@@ -1,0 +1,44 @@
+import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
+import { deliveries } from "../../actors/integration-work/delivery.table.js";
+import { emptyIntake, type IntakeContext } from "../../actors/integration-work/delivery-intake.js";
+import { deliveryIntakeActor } from "../../actors/integration-work/delivery-intake.machine.js";
+import { INTEGRATION, integrationRows, TEAM, WORKSPACE } from "./integration-rows.js";
+import { stepByHand } from "./turn.js";
+
+/** The intake of an integration's deliveries, stepped by hand over rows in memory. */
+export function intake(context: Partial<IntakeContext> = {}) {
+  const rows = integrationRows({ webhook: { events: [{ raise: {} }] } });
+  const actor = stepByHand(deliveryIntakeActor, deliveryIntakeRef(WORKSPACE, INTEGRATION), { rows });
+  actor.restore("taking", { ...emptyIntake, ...context });
+  const deliveryOf = (key: string | null, bytes = 2) => ({
+    ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key, headers: {} },
+    ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
+  });
+  let latest: readonly { readonly id: string }[] = [];
+  const takeAll = (keys: readonly (string | null)[]) => {
+    const taken = actor.take({ type: "deliveries.take", deliveries: keys.map((key) => deliveryOf(key)) } as never);
+    latest = taken.answer as typeof latest;
+    return latest.map(({ id }) => id);
+  };
+  const take = (key: string | null = null, bytes = 2) => {
+    const taken = actor.take({ type: "deliveries.take", deliveries: [deliveryOf(key, bytes)] } as never);
+    return { ...taken, answer: (taken.answer as typeof latest)[0] };
+  };
+  const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";
+  /** Ends a delivery, as its actor does. */
+  const end = (which: string, state: "done" | "failed" = "done") => {
+    const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
+    if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });
+    return actor.take({ type: "delivery.left", id: which, isOver: true, bytes: row?.body?.bytes ?? 0 } as never);
+  };
+  return {
+    actor,
+    rows,
+    take,
+    takeAll,
+    answers: () => latest,
+    id,
+    end,
+    stored: () => deliveries.list(rows, WORKSPACE, [INTEGRATION]),
+  };
+}
