@@ -21,6 +21,8 @@ export interface PlaceFor {
 
 /** Something that waits for a place. */
 export interface PlaceWaiter extends PlaceFor {
+  /** Whether it waits; for the lane alone. */
+  isWaiting: boolean;
   /** Called once, with the place taken. */
   granted(): void;
 }
@@ -64,7 +66,7 @@ export class Lane {
   /** Parties with a target with room at which somebody waits: those without a place, and the others. */
   readonly #without = new Queue<Party>();
   readonly #with = new Queue<Party>();
-  readonly #waiting = new Set<PlaceWaiter>();
+  #waiting = 0;
   #taken = 0;
   /** Places beyond the first of a party. */
   #further = 0;
@@ -80,7 +82,7 @@ export class Lane {
 
   /** How many wait. */
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting;
   }
 
   /** Takes a place if there is one; `release` gives it back. */
@@ -97,13 +99,14 @@ export class Lane {
     const party = this.#partyOf(waiter.party);
     const target = targetOf(party, waiter.target);
     target.waiters.push(waiter);
-    this.#waiting.add(waiter);
+    waiter.isWaiting = true;
+    this.#waiting += 1;
     this.#queue(party, target);
   }
 
   /** Waits no longer. Whoever was granted a place has it all the same. */
   cancel(waiter: PlaceWaiter): void {
-    this.#waiting.delete(waiter);
+    this.#leave(waiter);
   }
 
   /** Gives a place back, and to whoever is next. */
@@ -166,9 +169,17 @@ export class Lane {
 
   #nextWaiter(target: Target): PlaceWaiter | undefined {
     for (let waiter = target.waiters.take(); waiter !== undefined; waiter = target.waiters.take()) {
-      if (this.#waiting.delete(waiter)) return waiter;
+      if (this.#leave(waiter)) return waiter;
     }
     return undefined;
+  }
+
+  /** Whether it waited until now. */
+  #leave(waiter: PlaceWaiter): boolean {
+    const { isWaiting } = waiter;
+    if (isWaiting) this.#waiting -= 1;
+    waiter.isWaiting = false;
+    return isWaiting;
   }
 
   #occupy(party: Party, target: Target): void {

@@ -33,7 +33,7 @@ export class Overlays implements Writing, CoveringReading, RowMemory {
   #committing = new Overlay();
   #open = new Overlay();
   /** Partitions of which the open batch, or a turn of it that was discarded, changes covered rows. */
-  readonly #openCovered = new Set<KeyPart | undefined>();
+  #openCovered = new Set<KeyPart | undefined>();
   /** The writes of the current turn, in order; null between turns. */
   #turn: Written[] | null = null;
 
@@ -78,7 +78,7 @@ export class Overlays implements Writing, CoveringReading, RowMemory {
   close(): Overlay {
     this.#committing = this.#open;
     this.#open = new Overlay();
-    this.#openCovered.clear();
+    if (this.#openCovered.size > 0) this.#openCovered = new Set();
     return this.#committing;
   }
 

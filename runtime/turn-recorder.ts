@@ -48,7 +48,7 @@ export class TurnRecorder implements Turn, CoveringReading {
   /** Keys of written rows that pictures may be built from. */
   readonly watched: Key[] = [];
   /** The rows whose changes were published in the turn, by key, as they were before. */
-  readonly #firstRows = new Map<string, unknown>();
+  #firstRows = new Map<string, unknown>();
   #writing: Writing | null = null;
   readonly #identities: Identities;
   readonly #pictures: Pictures;
@@ -71,7 +71,8 @@ export class TurnRecorder implements Turn, CoveringReading {
     this.stopped = false;
     this.wrote = false;
     this.watched.length = 0;
-    this.#firstRows.clear();
+    // Another map: what is cleared refers to what comes, and is kept with it.
+    if (this.#firstRows.size > 0) this.#firstRows = new Map();
   }
 
   /** Ends the turn; the recorded intents stay readable until the next `begin`. */

@@ -76,8 +76,7 @@ export class WaitingRuns {
             givenUp(patience.output);
           });
     const waiter: PlaceWaiter = {
-      party,
-      target,
+      ...{ party, target, isWaiting: false },
       granted: () => {
         const kept = this.#entries.get(pending)?.run ?? null;
         this.#remove(pending);

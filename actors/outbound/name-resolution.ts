@@ -53,7 +53,8 @@ export function createResolve({ configuration, ask, askSystem, usedKind = () => 
   const lane = new Lane({ name: "names", places: SYSTEM_AT_ONCE, kept: 0, perParty: 1, perTarget: 1 });
   const bySystem = async (host: string): Promise<readonly string[]> => {
     const place = { party: host, target: host };
-    if (!lane.take(place)) await new Promise<void>((resolve) => lane.wait({ ...place, granted: resolve }));
+    if (!lane.take(place))
+      await new Promise<void>((resolve) => lane.wait({ ...place, isWaiting: false, granted: resolve }));
     try {
       return await askSystem(host);
     } finally {

@@ -1,5 +1,7 @@
+import { ABSENT, Bag, type Member } from "../../runtime/bag.js";
+
 /** What is under way with a limit of its own. */
-interface Limited {
+interface Limited extends Member {
   readonly latestMs: number;
   readonly expire: () => void;
 }
@@ -14,7 +16,7 @@ export interface TimeLimitsOptions {
 /** Time limits of many promises under one timer: most are kept, and a timer for each would be made in vain. */
 export class TimeLimits {
   readonly #options: TimeLimitsOptions;
-  readonly #pending = new Set<Limited>();
+  readonly #pending = new Bag<Limited>();
   /** When the timer wakes; infinity while there is none. */
   #wakesAtMs = Number.POSITIVE_INFINITY;
 
@@ -33,13 +35,13 @@ export class TimeLimits {
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const latestMs = this.#options.elapsedMs() + mostMs;
-      const limited: Limited = { latestMs, expire: () => resolve(late()) };
+      const limited: Limited = { place: ABSENT, latestMs, expire: () => resolve(late()) };
       this.#pending.add(limited);
       this.#wakeBy(latestMs);
       work.then(
-        (result) => (this.#pending.delete(limited) ? resolve(result) : unused(result)),
+        (result) => (this.#pending.remove(limited) ? resolve(result) : unused(result)),
         (error) => {
-          if (this.#pending.delete(limited)) reject(error);
+          if (this.#pending.remove(limited)) reject(error);
         },
       );
     });
@@ -59,10 +61,10 @@ export class TimeLimits {
     const nowMs = this.#options.elapsedMs();
     this.#wakesAtMs = Number.POSITIVE_INFINITY;
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const limited of this.#pending) {
+    for (const limited of this.#pending.list()) {
       if (limited.latestMs > nowMs) nextMs = Math.min(nextMs, limited.latestMs);
       else {
-        this.#pending.delete(limited);
+        this.#pending.remove(limited);
         limited.expire();
       }
     }

@@ -102,28 +102,44 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
       const late = new Promise<void>((resolve) => {
         timer = setTimeout(resolve, graceMs);
       });
-      await Promise.race([Promise.allSettled([...underWay]), late]);
+      await Promise.race([underWay.ended(), late]);
       clearTimeout(timer);
       app.close();
     },
   };
 }
 
-/** Serves the requests of an app; returns those that are under way, at any time. */
-function serveAll(
-  app: uws.TemplatedApp,
-  handlers: TransportHandlers,
-  isDraining: () => boolean,
-): ReadonlySet<Promise<void>> {
-  const underWay = new Set<Promise<void>>();
+/** Serves the requests of an app; returns which are under way. */
+function serveAll(app: uws.TemplatedApp, handlers: TransportHandlers, isDraining: () => boolean): UnderWay {
+  const underWay = new UnderWay();
   app.any("/*", (response, request) => {
     const served = serve(handlers, response, request, isDraining);
-    if (served === undefined) return;
-    underWay.add(served);
-    const end = () => underWay.delete(served);
-    served.then(end, end);
+    if (served !== undefined) underWay.add(served);
   });
   return underWay;
+}
+
+/** How many promises are not settled. */
+class UnderWay {
+  #count = 0;
+  #ended: (() => void) | null = null;
+  readonly #end = (): void => {
+    this.#count -= 1;
+    if (this.#count === 0) this.#ended?.();
+  };
+
+  add(one: Promise<void>): void {
+    this.#count += 1;
+    one.then(this.#end, this.#end);
+  }
+
+  /** Resolves when all are settled. */
+  ended(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#ended = resolve;
+      if (this.#count === 0) resolve();
+    });
+  }
 }
 
 /**

@@ -11,7 +11,7 @@ function want(lane: Lane, party: string, target: string, granted: string[]): Pla
     granted.push(name);
     return null;
   }
-  const waiter: PlaceWaiter = { party, target, granted: () => void granted.push(name) };
+  const waiter: PlaceWaiter = { party, target, isWaiting: false, granted: () => void granted.push(name) };
   lane.wait(waiter);
   return waiter;
 }
@@ -133,6 +133,7 @@ function takeOrWait(lane: Lane, model: Model, place: PlaceFor): void {
   }
   const waiter: PlaceWaiter = {
     ...place,
+    isWaiting: false,
     granted: () => {
       model.waiters.splice(model.waiters.indexOf(waiter), 1);
       model.places.push(place);
@@ -169,6 +170,7 @@ t.test("places are given on one after another, however many of those who get one
   for (let n = 0; n < 20_000; n++)
     lane.wait({
       ...place,
+      isWaiting: false,
       granted:
         n % 5_000 === 0
           ? again
