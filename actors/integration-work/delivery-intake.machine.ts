@@ -17,14 +17,16 @@
  * | taking   | delivery.redeliver                         | taking   | a new delivery, or why there is none            |
  * | taking   | deliveries.redeliver                       | taking   | 20 a second from then on                        |
  * | taking   | woken                                      | taking   | the next of a period; what is too old goes;     |
- * |          |                                            |          | those that have a place are watched             |
+ * |          |                                            |          | those that have a place are watched; places     |
+ * |          |                                            |          | that a flood kept are given                     |
  * | taking   | intake.check, the integration is gone      | clearing | what is stored goes, in slices                  |
  * | clearing | deliveries.take                            | clearing | none is taken; so too where the integration is  |
  * |          |                                            |          | gone and nobody has told yet, or all is cleared |
  * | clearing | woken, more is stored                      | clearing |                                                 |
  * | clearing | woken, nothing is stored                   | clearing | stops                                           |
  *
- * 1. At most eight deliveries have a place, and in a rush one (`placesAt`): taking goes first. They are worked at once,
+ * 1. At most eight deliveries have a place, in a rush one, and in a flood one now and then (`placesAt`): taking goes
+ *    first. While none has one and some wait, a wake-up is set that gives places. They are worked at once,
  *    and raise their entries one delivery after another, in order of arrival. A delivery that waits for a lookup has no
  *    place; what came later goes before it.
  * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival.

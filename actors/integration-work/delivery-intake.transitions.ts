@@ -8,7 +8,7 @@ import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js"
 import { deliveryKeys, removeOldKeys } from "./delivery-key.table.js";
 import { count, remove, removeOldest, removeRows, SWEEP_MS } from "./delivery-room.js";
 import { redeliverNext } from "./redeliver.js";
-import { enqueue, vacate, watch } from "./working-places.js";
+import { enqueue, giveKept, vacate, watch } from "./working-places.js";
 
 /** Refused deliveries that are kept, and the characters of the headers of each. */
 const MAX_REFUSED = 20;
@@ -56,10 +56,11 @@ export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeCo
   return enqueue(turn, context, [id]);
 }
 
-/** The next of a period that is redelivered, or what is too old. */
+/** The next of a period that is redelivered, places that a flood kept, or what is too old. */
 export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
   if (name === "redeliver") return redeliverNext(turn, context);
   if (name === "watch") return watch(turn, context);
+  if (name === "places") return giveKept(turn, context);
   return sweep(turn, context);
 }
 

@@ -26,15 +26,32 @@ export interface IntakeContext {
   readonly periods: readonly RedeliveryPeriod[];
   /** How many came of late; absent before the first. */
   readonly arrivals?: Arrivals;
+  /** Until when no delivery gets a place while there is a flood, in milliseconds since 1970; absent for no time. */
+  readonly pacedUntilMs?: number;
+  /** Whether a wake-up is set that gives places. */
+  readonly willGivePlaces?: boolean;
   /** The period of keys before which none are stored; null or absent where some may be. See `delivery-key.table.ts`. */
   readonly keysFrom?: number | null;
 }
 
-/** The deliveries that came within {@link RUSH_MS}, and until when there is a rush; times in milliseconds since 1970. */
+/** Absent in what an earlier release stored. */
 interface Arrivals {
+  readonly rush?: Arriving;
+  readonly flood?: Arriving;
+}
+
+/** The deliveries that came within a time, and until when they count as many; times in milliseconds since 1970. */
+interface Arriving {
   readonly fromMs: number;
   readonly count: number;
-  readonly rushUntilMs: number;
+  readonly untilMs: number;
+}
+
+/** So many deliveries within so many milliseconds are many, for so long. */
+interface Many {
+  readonly count: number;
+  readonly withinMs: number;
+  readonly lastsMs: number;
 }
 
 /** A delivery that has a place. Of all of an integration at most one is raising. */
@@ -52,10 +69,11 @@ export const emptyIntake: IntakeContext = {
 const PLACES = 8;
 /** The same in a rush: senders wait for an answer, and nobody waits for the work. */
 const PLACES_IN_A_RUSH = 1;
-/** So many deliveries within so many milliseconds are a rush, and so long it lasts. */
-const RUSH_COUNT = 16;
-const RUSH_MS = 250;
-const RUSH_LASTS_MS = 100;
+const RUSH: Many = { count: 16, withinMs: 250, lastsMs: 100 };
+/** Beside 2,000 a second whatever a place works is little, and takes time from senders. */
+const FLOOD: Many = { count: 200, withinMs: 100, lastsMs: 150 };
+/** In a flood a delivery gets a place so long after the one before, in milliseconds. */
+const PACE_MS = 25;
 /**
  * With so many in the queue a rush is none: a stream without end would fill it. Until then senders come first: a place
  * works some hundreds a second meanwhile.
@@ -80,17 +98,38 @@ export function isCrowded(
 
 /** Counts deliveries that came at `nowMs`. */
 export function withArrivals(context: IntakeContext, arrived: number, nowMs: number): IntakeContext {
-  const { fromMs, count, rushUntilMs } = context.arrivals ?? { fromMs: nowMs, count: 0, rushUntilMs: 0 };
-  const begun = nowMs - fromMs < RUSH_MS ? { fromMs, count: count + arrived } : { fromMs: nowMs, count: arrived };
-  const arrivals =
-    begun.count < RUSH_COUNT
-      ? { ...begun, rushUntilMs }
-      : { fromMs: nowMs, count: 0, rushUntilMs: nowMs + RUSH_LASTS_MS };
+  const { rush, flood } = context.arrivals ?? {};
+  const arrivals = {
+    rush: withArrived(rush, RUSH, arrived, nowMs),
+    flood: withArrived(flood, FLOOD, arrived, nowMs),
+  };
   return { ...context, arrivals };
 }
 
+function withArrived(before: Arriving | undefined, many: Many, arrived: number, nowMs: number): Arriving {
+  const { fromMs, count, untilMs } = before ?? { fromMs: nowMs, count: 0, untilMs: 0 };
+  const isBegun = nowMs - fromMs < many.withinMs;
+  const counted = isBegun ? count + arrived : arrived;
+  if (counted >= many.count) return { fromMs: nowMs, count: 0, untilMs: nowMs + many.lastsMs };
+  return { fromMs: isBegun ? fromMs : nowMs, count: counted, untilMs };
+}
+
 /** How many deliveries may be worked at once at `nowMs`. */
-export function placesAt({ arrivals, queued }: IntakeContext, nowMs: number): number {
-  const isRush = arrivals !== undefined && nowMs < arrivals.rushUntilMs && queued < MAX_QUEUED_IN_A_RUSH;
-  return isRush ? PLACES_IN_A_RUSH : PLACES;
+export function placesAt({ arrivals, queued, pacedUntilMs = 0 }: IntakeContext, nowMs: number): number {
+  if (queued >= MAX_QUEUED_IN_A_RUSH || nowMs >= (arrivals?.rush?.untilMs ?? 0)) return PLACES;
+  return isFlood(arrivals, nowMs) && nowMs < pacedUntilMs ? 0 : PLACES_IN_A_RUSH;
+}
+
+/** Counts a delivery that got a place at `nowMs`. */
+export function withPlaceGiven(context: IntakeContext, nowMs: number): IntakeContext {
+  return isFlood(context.arrivals, nowMs) ? { ...context, pacedUntilMs: nowMs + PACE_MS } : context;
+}
+
+/** When places are given at the latest that a flood keeps, in milliseconds since 1970. */
+export function placesGivenAtMs({ pacedUntilMs = 0 }: IntakeContext): number {
+  return pacedUntilMs + FLOOD.lastsMs;
+}
+
+function isFlood(arrivals: Arrivals | undefined, nowMs: number): boolean {
+  return nowMs < (arrivals?.flood?.untilMs ?? 0);
 }

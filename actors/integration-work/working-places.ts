@@ -1,6 +1,12 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
-import { type IntakeContext, placesAt, type WorkingDelivery } from "./delivery-intake.js";
+import {
+  type IntakeContext,
+  placesAt,
+  placesGivenAtMs,
+  type WorkingDelivery,
+  withPlaceGiven,
+} from "./delivery-intake.js";
 import { queuedDeliveries } from "./delivery-intake.table.js";
 
 /** How often deliveries that have a place are watched, in milliseconds. */
@@ -49,6 +55,11 @@ export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeCo
   return left.working.length === context.working.length ? context : fill(turn, raiseFirst(turn, left));
 }
 
+/** What a flood kept gets its places, unless more deliveries came. */
+export function giveKept(turn: Turn, context: IntakeContext): IntakeContext {
+  return fill(turn, { ...context, willGivePlaces: false });
+}
+
 /** Gives the first of the queue the places that are free. */
 function fill(turn: Turn, context: IntakeContext): IntakeContext {
   const places = placesAt(context, turn.now);
@@ -58,7 +69,15 @@ function fill(turn: Turn, context: IntakeContext): IntakeContext {
     if (next === undefined) return filled;
     filled = work(turn, { ...filled, queued: filled.queued - 1, upcoming }, next);
   }
-  return filled;
+  return withWakeUp(turn, filled);
+}
+
+/** Where a flood keeps all places, what comes next has them given; so does a wake-up, if nothing comes. */
+function withWakeUp(turn: Turn, context: IntakeContext): IntakeContext {
+  const { working, queued, willGivePlaces = false } = context;
+  if (willGivePlaces || working.length > 0 || queued === 0) return context;
+  turn.wake("places", placesGivenAtMs(context));
+  return { ...context, willGivePlaces: true };
 }
 
 /** Takes the first of the queue out of their rows, so many that none of the other rows is older. */
@@ -93,7 +112,7 @@ function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   turn.send(deliveryRef(partition, id), { type: "delivery.work", integrationId, isFirst });
   if (!context.watches) turn.wake("watch", turn.now + WATCH_MS);
   return {
-    ...context,
+    ...withPlaceGiven(context, turn.now),
     watches: true,
     working: [...others, working].sort((left, right) => (left.id < right.id ? -1 : 1)),
   };

@@ -96,6 +96,30 @@ t.test("in a rush one has a place, in order, until it is over or too many wait",
   t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 1, ended: 40 });
 });
 
+t.test("in a flood a place is given now and then, and all of them once nothing comes any more", async (t) => {
+  const { actor, take, id, end } = intake();
+  const working = () => actor.context<IntakeContext>().working.map((one) => one.id);
+  const ids = Array.from({ length: 260 }, () => id(take()));
+  for (const each of ids.slice(0, 7)) end(each);
+  const toNames = ({ wakes }: { wakes: readonly { name: string }[] }) => wakes.map(({ name }) => name);
+  const last = end(ids[7] ?? "");
+  t.same(working(), ids.slice(8, 9), "the first place in the flood is given at once");
+  t.same(toNames(last), [], "nothing else has to give it");
+  const paced = end(ids[8] ?? "");
+  t.same(working(), [], "the next one is not");
+  t.same(toNames(paced), ["places"], "but will be, whatever comes");
+  actor.now += 25;
+  ids.push(id(take()));
+  t.same(working(), ids.slice(9, 10), "it is after a while");
+  end(ids[9] ?? "");
+  t.same(working(), []);
+  actor.now += 200;
+  actor.take({ type: "woken", name: "places", dueMs: actor.now } as never);
+  t.same(working(), ids.slice(10, 18), "nothing comes: the wake-up gives all places");
+  for (const each of ids.slice(10)) end(each);
+  t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 0, working: [], willGivePlaces: false });
+});
+
 t.test("a long queue is in rows of many, and a delivery that is due again goes before what is younger", async (t) => {
   const { actor, takeAll, end, rows } = intake();
   const queued = () => queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]);
