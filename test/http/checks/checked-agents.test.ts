@@ -13,11 +13,9 @@ import { openWorkplace } from "../../support/workplace.js";
 
 /** An agent that does what its prompt says. On the second task it waits under a worse prompt until it is let go. */
 const agentScript = (letGo: string) => `
-prompt=$(cat "$SIGNALBOX_PROMPT_FILE")
-case "$prompt" in
-*"carelessly"*) case "$prompt" in *Second*) until [ -e ${letGo} ]; do sleep 0.05; done;; esac; echo "not done" ;;
-*) echo done > result.txt ;;
-esac`;
+if ! grep -q carelessly "$SIGNALBOX_PROMPT_FILE"; then echo done > result.txt; exit; fi
+if grep -q Second "$SIGNALBOX_CONTEXT_FILE"; then until [ -e ${letGo} ]; do sleep 0.05; done; fi
+echo "not done"`;
 
 const check = 'test -e result.txt || { echo "there is no result"; exit 1; }';
 const work = { key: "work", name: "Work", kind: "work", prompt: "Work well.", check, runners: { pool: "main" } };
