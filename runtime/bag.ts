@@ -8,9 +8,8 @@ export interface Member {
 export const ABSENT = -1;
 
 /**
- * Members in no order, of which many come and go while few are there. A `Set` or a `Map` of them costs dear: when the engine
- * moves one to a new table, the old table refers to the new one, so that collections of young objects keep each table
- * since, and with them who was there, until the next collection of all objects.
+ * Members in no order, of which many come and go while few are there: cheaper than a `Set`, whose members would outlive
+ * their time as those of a `Map` do (`turnover-map.ts`).
  */
 export class Bag<Item extends Member> {
   readonly #members: Item[] = [];

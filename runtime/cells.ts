@@ -10,6 +10,7 @@ import { type EffectRow, effectsPrefix } from "./pending-effect.js";
 import type { Pictures } from "./pictures.js";
 import { RoundRobin } from "./round-robin.js";
 import type { Origin, RowMemory } from "./row-memory.js";
+import { TurnoverMap } from "./turnover-map.js";
 
 /** Most cells examined in one sweep. */
 const SWEEP_SLICE = 4096;
@@ -29,7 +30,7 @@ export interface CellsParts {
 
 /** The actors in memory, and which of them have something to do. */
 export class Cells implements RowMemory {
-  readonly #cells = new Map<string, Cell>();
+  readonly #cells = new TurnoverMap<string, Cell>();
   readonly #ready = new RoundRobin<Cell>();
   readonly #parts: CellsParts;
   /** The last durable batch. */

@@ -7,6 +7,7 @@ import { Queue } from "./queue.js";
 import { RoundRobin } from "./round-robin.js";
 import { RunAbort } from "./run-signal.js";
 import type { EffectEnded } from "./turn.js";
+import { TurnoverMap } from "./turnover-map.js";
 import { RunPlace, WaitingRuns } from "./waiting-runs.js";
 
 /**
@@ -67,7 +68,7 @@ export class Effects {
   readonly #lanes = new Map<LaneLimits, Lane>();
   readonly #waiting: WaitingRuns;
   /** By the owner's name, then by id. */
-  readonly #pending = new Map<string, Map<string, PendingEffect>>();
+  readonly #pending = new TurnoverMap<string, Map<string, PendingEffect>>();
   #pendingCount = 0;
   /** Owners with damaged rows. */
   readonly #lost = new Set<string>();

@@ -1,4 +1,5 @@
 import { Queue } from "./queue.js";
+import { TurnoverMap } from "./turnover-map.js";
 
 /** A lane: how many places it has, and who may have how many of them. */
 export interface LaneLimits {
@@ -42,7 +43,7 @@ interface Target {
 interface Party {
   readonly name: string;
   taken: number;
-  readonly targets: Map<string, Target>;
+  readonly targets: TurnoverMap<string, Target>;
   /** Targets with room at which somebody waits, in turn. */
   readonly queue: Queue<Target>;
   /** The queue of parties in which it stands. */
@@ -62,7 +63,7 @@ interface Party {
  *    target who came first.
  */
 export class Lane {
-  readonly #parties = new Map<string, Party>();
+  readonly #parties = new TurnoverMap<string, Party>();
   /** Parties with a target with room at which somebody waits: those without a place, and the others. */
   readonly #without = new Queue<Party>();
   readonly #with = new Queue<Party>();
@@ -219,7 +220,14 @@ export class Lane {
   #partyOf(name: string): Party {
     const known = this.#parties.get(name);
     if (known !== undefined) return known;
-    const party: Party = { name, taken: 0, targets: new Map(), queue: new Queue(), standsIn: null, heldBy: new Set() };
+    const party: Party = {
+      name,
+      taken: 0,
+      targets: new TurnoverMap(),
+      queue: new Queue(),
+      standsIn: null,
+      heldBy: new Set(),
+    };
     this.#parties.set(name, party);
     return party;
   }

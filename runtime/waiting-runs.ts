@@ -2,6 +2,7 @@ import type { PlaceNeeded, PreparedRun } from "./actor-type.js";
 import type { Clock } from "./clock.js";
 import type { Lane, PlaceFor, PlaceWaiter } from "./lane.js";
 import type { PendingEffect } from "./pending-effect.js";
+import { TurnoverMap } from "./turnover-map.js";
 
 /** Bytes of prepared runs that wait and are held in memory, over all partitions; further ones are prepared again. */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
@@ -52,7 +53,7 @@ interface Entry {
  */
 export class WaitingRuns {
   readonly #clock: Clock;
-  readonly #entries = new Map<PendingEffect, Entry>();
+  readonly #entries = new TurnoverMap<PendingEffect, Entry>();
   #heldBytes = 0;
 
   constructor(clock: Clock) {

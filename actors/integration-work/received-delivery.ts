@@ -44,6 +44,18 @@ export class ReceivedDelivery {
 
 /** What authenticates its sender, or might: names of headers that are not stored. */
 const CREDENTIAL = /authorization|cookie|signature|token|secret|password|credential|api-?key/i;
+/** Names of headers that were looked at, and whether they are such: senders send the same ones again and again. */
+let knownNames = new Map<string, boolean>();
+const MAX_KNOWN_NAMES = 1_000;
+
+function isCredential(name: string): boolean {
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const is = CREDENTIAL.test(name);
+  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames = new Map();
+  knownNames.set(name, is);
+  return is;
+}
 
 /** The headers of a delivery that are stored: without credentials and signatures, and without the header `signed`. */
 export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
@@ -51,7 +63,7 @@ export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): 
   const kept: [string, string][] = [];
   for (const header of headers) {
     const [name] = header;
-    if (name !== signature && !CREDENTIAL.test(name)) kept.push(header);
+    if (name !== signature && !isCredential(name)) kept.push(header);
   }
   // By entries, since a header may have the name of what every object has.
   return Object.fromEntries(kept);

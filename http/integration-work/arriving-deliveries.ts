@@ -28,11 +28,8 @@ interface Arrived {
   readonly bytes: number;
   readonly resolve: (taken: Taken) => void;
   readonly reject: (error: unknown) => void;
-}
-
-/** One that was handed over; undefined stands for an answer that did not come. */
-interface Answered extends Arrived {
-  readonly taken: Taken | undefined;
+  /** What became of it; undefined until it is known. */
+  taken: Taken | undefined;
 }
 
 /**
@@ -70,7 +67,7 @@ class Arrivals {
   #waiting: Arrived[] = [];
   /** How often some were handed over that are not taken yet. */
   #underWay = 0;
-  readonly #taken = new Queue<Answered>();
+  readonly #taken = new Queue<Arrived>();
   #isHandingOver = false;
   #isAnswering = false;
 
@@ -85,7 +82,7 @@ class Arrivals {
       return Promise.reject(new Overloaded("too many deliveries wait to be handed over"));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ delivery, bytes, resolve, reject });
+      this.#waiting.push({ delivery, bytes, resolve, reject, taken: undefined });
       this.#goOn();
     });
   }
@@ -122,7 +119,10 @@ class Arrivals {
   async #handOverGroup(group: readonly Arrived[]): Promise<void> {
     try {
       const taken = await this.#take(group.map(({ delivery }) => delivery));
-      for (const [index, one] of group.entries()) this.#taken.push({ ...one, taken: taken[index] });
+      for (const [index, one] of group.entries()) {
+        one.taken = taken[index];
+        this.#taken.push(one);
+      }
       this.#answer();
     } catch (error) {
       if (group.length > 1 && (error instanceof TurnFailed || isDamage(error))) {

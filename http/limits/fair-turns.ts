@@ -1,5 +1,6 @@
 import type { Caller } from "../../actors/caller.js";
 import type { Scheduler } from "../../runtime/clock.js";
+import { TurnoverMap } from "../../runtime/turnover-map.js";
 import { sourceOf } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
 
@@ -60,7 +61,7 @@ export class FairTurns {
   readonly #elapsedMs: () => number;
   readonly #idleMs: () => number;
   /** By party, none of them empty. */
-  readonly #waiting = new Map<string, OwnWork>();
+  readonly #waiting = new TurnoverMap<string, OwnWork>();
   #length = 0;
   /** When parties had their last turn, as a count of turns; the longest ago first. */
   readonly #lastTurns = new Map<string, number>();

@@ -187,9 +187,8 @@ function answerRequest(edge: Edge, arrival: Arrival, received: Received): Promis
   } catch (error) {
     outcome = toOutcome(error);
   }
-  return outcome instanceof Promise
-    ? outcome.catch(toOutcome).then((settled) => sendOutcome(options, arrival, settled))
-    : sendOutcome(options, arrival, outcome);
+  const send = (settled: Outcome) => sendOutcome(options, arrival, settled);
+  return outcome instanceof Promise ? outcome.then(send, (error) => send(toOutcome(error))) : send(outcome);
 }
 
 /** Encodes, records and sends the outcome of a request. */
