@@ -20,7 +20,7 @@ export interface DeliveryContext {
   readonly from: EntryPlace;
   /** JSON text of what the lookup at `from` captured; null while it was not made. */
   readonly captures: string | null;
-  /** Why nothing was captured at `from`, or null. */
+  /** Why nothing was captured at `from`, or why its lookup is tried again; or null. */
   readonly lookupNote: string | null;
   /** Entries that were evaluated and are to be told, in order; the first of them is being raised. */
   readonly entries: readonly EvaluatedEntry[];
@@ -34,6 +34,8 @@ export interface DeliveryContext {
   /** Entries by what became of them. */
   readonly counts: Readonly<Record<EntryOutcome, number>>;
   readonly skipped: number;
+  /** The first `when` or `forEach` that could not be read, and why; null or absent for none. */
+  readonly unread?: string | null;
   readonly units: number;
   /** The attempt of the lookup that is made, from 1 on. */
   readonly attempt: number;
@@ -81,12 +83,13 @@ const nothing = { end: null, stores: [], waitMs: 0 } as const;
 /** Entries were evaluated. */
 export function onEvaluated(context: DeliveryContext, evaluated: Evaluated): Progress {
   if (evaluated.kind === "over") return endEarly(context, evaluated);
-  const { entries, next, lookup, skipped, units } = evaluated;
+  const { entries, next, lookup, skipped, unread = null, units } = evaluated;
   return advance({
     ...context,
     ...{ entries, next, lookup, units },
     captures: null,
     skipped: context.skipped + skipped,
+    unread: context.unread ?? unread,
   });
 }
 
@@ -141,11 +144,12 @@ export function onLookedUp(context: DeliveryContext, result: IntegrationRequestR
   }
   if (attempt < MAX_ATTEMPTS) {
     const waitMs = Math.min(MAX_WAIT_MS, Math.max(FIRST_WAIT_MS * 2 ** (attempt - 1), retryAfterMs ?? 0));
-    return { ...nothing, context: { ...context, mayRaise: false, attempt: attempt + 1 }, does: "wait", waitMs };
+    const waiting = { ...context, mayRaise: false, attempt: attempt + 1, lookupNote: `lookup: ${reason ?? code}` };
+    return { ...nothing, context: waiting, does: "wait", waitMs };
   }
   const { place, item } = lookup;
   const failed: EvaluatedEntry = { event: place.event, item, outcome: "failed", reason: `lookup: ${reason ?? code}` };
-  return advance({ ...looked, entries: [failed], next: { ...place, item: place.item + 1 } });
+  return advance({ ...looked, lookupNote: null, entries: [failed], next: { ...place, item: place.item + 1 } });
 }
 
 /** The evaluation itself failed: it is a fault of the service, and would fail again. */
@@ -190,7 +194,8 @@ function toEnd(context: DeliveryContext): DeliveryEnd {
   if (opened + said + unmatched > 0) return { state: "done", reason: null };
   if (failed > 0) return { state: "failed", reason: "its entries failed" };
   if (unrouted > 0) return { state: "unrouted", reason: "its entries have no line" };
-  return { state: "ignored", reason: "no event holds" };
+  const unread = context.unread == null ? "" : `; ${context.unread}`;
+  return { state: "ignored", reason: `no event holds${unread}` };
 }
 
 function tell(context: DeliveryContext, entry: DeliveryEntry): DeliveryContext {

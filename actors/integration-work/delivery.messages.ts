@@ -82,6 +82,8 @@ export interface RedeliveryPeriod {
   readonly states: readonly DeliveryState[];
   /** Only those after this one. */
   readonly after: string | null;
+  /** When it was asked for, in milliseconds since 1970; absent while it is only counted. */
+  readonly askedMs?: number;
 }
 
 export interface RedeliverPeriod extends Answered<Refusal | null> {

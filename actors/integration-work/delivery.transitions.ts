@@ -30,7 +30,7 @@ export function begin({ turn, work, row }: Delivered<DeliveryPlaced>): DeliveryC
 /** A place is free again: the lookup is made again. */
 export function resume({ turn, work, row }: Delivered<DeliveryPlaced>, before: DeliveryContext): DeliveryContext {
   const context = { ...before, mayRaise: work.isFirst, effects: before.effects + 1 };
-  startLookup(turn, update(turn, row, { state: "working", retryAt: null }), context);
+  startLookup(turn, update(turn, row, { state: "working", reason: null, retryAt: null }), context);
   return context;
 }
 
@@ -52,7 +52,7 @@ export function wait({ turn, progress, row }: Progressed): DeliveryContext {
   const { context, waitMs } = progress;
   turn.wake("retry", turn.now + waitMs);
   const retryAt = timeText(turn.now + waitMs);
-  update(turn, row, { state: "waiting", attempts: context.attempt - 1, retryAt });
+  update(turn, row, { state: "waiting", reason: context.lookupNote, attempts: context.attempt - 1, retryAt });
   leavePlace(turn, row, false);
   return context;
 }

@@ -111,6 +111,8 @@ class Evaluation {
   readonly #entries: EvaluatedEntry[] = [];
   #characters = 0;
   #skipped = 0;
+  /** The first condition or list that could not be read, and why. */
+  #unread: string | null = null;
   #next: EntryPlace | null = null;
   #lookup: WantedLookup | null = null;
   #pauseAt: number;
@@ -124,7 +126,7 @@ class Evaluation {
 
   result(): Evaluated {
     const [entries, skipped, next, lookup] = [this.#entries, this.#skipped, this.#next, this.#lookup];
-    return { kind: "entries", entries, skipped, next, lookup, units: this.#budget.units };
+    return { kind: "entries", entries, skipped, unread: this.#unread, next, lookup, units: this.#budget.units };
   }
 
   /** Evaluates the entries of an event; whether the run ends with them. */
@@ -135,11 +137,10 @@ class Evaluation {
     const list = programOf(event.forEach)?.list(received.namesFor(event.forEach), this.#budget, MAX_ENTRIES);
     if (list === undefined || "error" in list) {
       if (list?.isSpent === true) this.#fail(index, null, TOO_EXPENSIVE);
-      else
-        this.#scene.skipped?.({ event: index, item: null }, `\`forEach\` has no value: ${list?.error ?? "it is none"}`);
+      else this.#skip({ event: index, item: null }, unreadable("forEach", list?.error ?? "it is none"));
       return false;
     }
-    if (list.size === 0) this.#scene.skipped?.({ event: index, item: null }, "`forEach` is empty");
+    if (list.size === 0) this.#skip({ event: index, item: null }, { reason: "`forEach` is empty", isUnread: false });
     let item = 0;
     for (const element of list.elements) {
       if (item >= first && this.#element({ event: index, item }, event, element)) return true;
@@ -186,7 +187,7 @@ class Evaluation {
     const unmet = event.when === null ? null : whyUnmet(evaluateText(event.when, names(event.when), budget));
     if (unmet !== null) {
       this.#skipped += 1;
-      this.#scene.skipped?.(shown, unmet);
+      this.#skip(shown, unmet);
       return false;
     }
     const isFrom = place.event === from.event && place.item === from.item;
@@ -209,6 +210,11 @@ class Evaluation {
     return false;
   }
 
+  #skip(entry: Pick<EvaluatedEntry, "event" | "item">, { reason, isUnread }: Unmet): void {
+    this.#scene.skipped?.(entry, reason);
+    if (isUnread) this.#unread ??= `event ${entry.event}: ${reason}`;
+  }
+
   #fail(event: number, item: number | null, reason: string): void {
     this.#entries.push({ event, item, outcome: "failed", reason });
   }
@@ -227,11 +233,21 @@ class Evaluation {
   }
 }
 
+/** Why nothing is raised, and whether that is since an expression failed. */
+interface Unmet {
+  readonly reason: string;
+  readonly isUnread: boolean;
+}
+
 /** Why a `when` does not let its entry through; null where it does. Throws {@link TooExpensive}. */
-function whyUnmet(outcome: Outcome): string | null {
-  if ("value" in outcome) return outcome.value === true ? null : "`when` does not hold";
+function whyUnmet(outcome: Outcome): Unmet | null {
+  if ("value" in outcome) return outcome.value === true ? null : { reason: "`when` does not hold", isUnread: false };
   if (outcome.isSpent === true) throw new TooExpensive();
-  return `\`when\` has no value: ${outcome.error}`;
+  return unreadable("when", outcome.error);
+}
+
+function unreadable(field: string, error: string): Unmet {
+  return { reason: `\`${field}\` has no value: ${error}`, isUnread: true };
 }
 
 /** What the event's lookup captured, by its names: null where it captured nothing, or was not made. */

@@ -19,6 +19,9 @@ const MAX_DESCRIPTION = 60_000;
 const MAX_TITLE = 1_000;
 const MAX_MARK = 1_000;
 const MAX_BRANCH = 1_000;
+/** Fields that failed of which an entry tells, and the characters of each reason. */
+const MAX_UNREAD = 10;
+const MAX_REASON = 200;
 
 /** What an entry is evaluated with. */
 export interface RaiseScene {
@@ -63,33 +66,61 @@ export function programOf(field: string) {
   return only === null ? null : compile(only.source);
 }
 
+/** Fields of a raise whose expressions failed, by their place in it, and why: those read as nothing. */
+class UnreadFields {
+  readonly #reasons = new Map<string, string>();
+
+  /** The value of the field at `place`; null where it reads as nothing. Throws {@link TooExpensive}. */
+  value(place: string, outcome: Outcome): Json {
+    if ("error" in outcome && outcome.isSpent !== true) this.add(place, outcome.error);
+    return requireAffordable(outcome);
+  }
+
+  add(place: string, reason: string): void {
+    if (this.#reasons.size < MAX_UNREAD) this.#reasons.set(place, cutText(reason, MAX_REASON));
+  }
+
+  list(): readonly string[] {
+    return [...this.#reasons].map(([place, reason]) => `\`${place}\` has no value: ${reason}`);
+  }
+}
+
 /** Evaluates all that an entry raises. Throws {@link TooExpensive}. */
 export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): EvaluatedRaise {
   const { names, budget } = scene;
-  const text = (field: string | null, most: number) => cutText(toText(evaluateField(field, names, budget)), most);
+  const unread = new UnreadFields();
+  const text = (place: string, field: string | null, most: number): string => {
+    const value = field === null ? null : unread.value(place, evaluateText(field, names(field), budget));
+    return cutText(toText(value), most);
+  };
   const opening = evaluateOpening(raise.opens, scene, text);
   const marks = Object.entries(raise.marks).flatMap(([kind, { value: field }]): TaskMark[] => {
-    const value = text(field, MAX_MARK + 1).trim();
+    const value = text(`marks.${kind}`, field, MAX_MARK + 1).trim();
+    if (value.length > MAX_MARK) unread.add(`marks.${kind}`, `it is longer than ${MAX_MARK} characters`);
     return value === "" || value.length > MAX_MARK ? [] : [{ kind, value }];
   });
-  const branch = text(raise.branch, MAX_BRANCH).trim();
-  const { files, left } = evaluateFiles(raise.attaches, scene);
+  const branch = text("branch", raise.branch, MAX_BRANCH).trim();
+  const { files, left } = evaluateFiles(raise.attaches, scene, unread);
   return {
-    say: text(raise.say, MAX_SAY),
+    say: text("say", raise.say, MAX_SAY),
     ...opening,
     // What is no branch changes nothing, and the task says so.
     branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,
     attaches: files.length === 0 ? null : { values: scene.values(), files, left },
-    note: noteOf(branch !== "" && toBranchName(branch) === null, left > 0),
+    note: noteOf([
+      ...(branch !== "" && toBranchName(branch) === null ? ["what it names is no branch"] : []),
+      ...(left > 0 ? [`more than ${MAX_EVENT_FILES} files: the others are left out`] : []),
+      ...unread.list(),
+    ]),
   };
 }
 
 function evaluateOpening(
   opens: IntegrationEvent["raise"]["opens"],
   { places, routed }: RaiseScene,
-  text: (field: string | null, most: number) => string,
+  text: (place: string, field: string | null, most: number) => string,
 ): { readonly opens: RaisedOpening | null; readonly unrouted: string | null } {
   if (opens === null) return { opens: null, unrouted: null };
   const line = opens.line ?? routed?.line ?? null;
@@ -106,10 +137,10 @@ function evaluateOpening(
     opens: {
       lineId: found.id,
       station,
-      title: text(opens.title, MAX_TITLE),
-      description: text(opens.description, MAX_DESCRIPTION),
+      title: text("opens.title", opens.title, MAX_TITLE),
+      description: text("opens.description", opens.description, MAX_DESCRIPTION),
       url: "",
-      assigneeEmail: text(opens.assignBy?.email ?? null, MAX_TITLE).trim() || null,
+      assigneeEmail: text("opens.assignBy.email", opens.assignBy?.email ?? null, MAX_TITLE).trim() || null,
     },
     unrouted: null,
   };
@@ -119,22 +150,29 @@ function evaluateOpening(
 function evaluateFiles(
   attaches: IntegrationEvent["raise"]["attaches"],
   scene: RaiseScene,
+  unread: UnreadFields,
 ): { readonly files: readonly RaisedFile[]; readonly left: number } {
   if (attaches === null) return { files: [], left: 0 };
   const { names, budget } = scene;
   const list = programOf(attaches.each)?.list(names(attaches.each), budget, MAX_EVENT_FILES);
   if (list === undefined || "error" in list) {
     if (list?.isSpent === true) throw new TooExpensive();
+    unread.add("attaches.each", list?.error ?? "it is none");
     return { files: [], left: 0 };
   }
   const files: RaisedFile[] = [];
   for (const element of list.elements) {
     const file = requireAffordable(element);
-    const withFile = (field: string): Names => ({ ...names(field), file: toValue(file, DYN) });
-    const size = Number(evaluateField(attaches.size, withFile, budget) ?? Number.NaN);
-    const type = toText(evaluateField(attaches.type, withFile, budget));
+    const read = (name: "name" | "type" | "size"): Json => {
+      const field = attaches[name];
+      if (field === null) return null;
+      const seen: Names = { ...names(field), file: toValue(file, DYN) };
+      return unread.value(`attaches.${name}`, evaluateText(field, seen, budget));
+    };
+    const size = Number(read("size") ?? Number.NaN);
+    const type = toText(read("type"));
     files.push({
-      name: cutText(toText(evaluateField(attaches.name, withFile, budget)), MAX_TITLE),
+      name: cutText(toText(read("name")), MAX_TITLE),
       type: type === "" ? null : cutText(type, MAX_TITLE),
       size: Number.isSafeInteger(size) && size >= 0 ? size : null,
       file: JSON.stringify(file),
@@ -147,10 +185,6 @@ function cutText(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most);
 }
 
-function noteOf(isBranchLeftOut: boolean, areFilesLeftOut: boolean): string | null {
-  const left = [
-    ...(isBranchLeftOut ? ["what it names is no branch"] : []),
-    ...(areFilesLeftOut ? [`more than ${MAX_EVENT_FILES} files: the others are left out`] : []),
-  ];
+function noteOf(left: readonly string[]): string | null {
   return left.length === 0 ? null : left.join("; ");
 }

@@ -52,6 +52,8 @@ export interface EvaluatedEntries {
   readonly entries: readonly EvaluatedEntry[];
   /** Entries that no `when` let through. */
   readonly skipped: number;
+  /** The first `when` or `forEach` that could not be read, and why; null or absent for none. */
+  readonly unread?: string | null;
   /** Where to go on; null at the end. */
   readonly next: EntryPlace | null;
   /** What has to be looked up first at `next`, or null. */

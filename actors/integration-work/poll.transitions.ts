@@ -84,13 +84,13 @@ export function ask(turn: Turn, { integrationId, teamId }: SetPoll): PollContext
 export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollContext): PollContext {
   const { integrationId, teamId, everyMs } = set;
   const before = pollRow(turn);
-  const { body = "", cursor = null, status = null } = result;
+  const { body = "", cursor = null, cursorProblem = null, status = null } = result;
   recordDelivery(turn, {
     ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers: {}, causes: [], redeliveryOf: null },
     ...{ cursor: before.cursor, body: Buffer.from(body) },
   });
   const next = context.isCursorSet || cursor === null ? before.cursor : cursor;
-  const of = { lastAt: timeText(turn.now), lastStatus: status, failures: 0, problem: null };
+  const of = { lastAt: timeText(turn.now), lastStatus: status, failures: 0, problem: null, cursorProblem };
   rest(turn, turn.now + everyMs, { ...of, cursor: next });
   return { askId: null, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
 }
@@ -130,7 +130,7 @@ export function switchOff(turn: Turn, { askId }: PollContext, isGone: boolean): 
 }
 
 export function setCursor(event: Delivered<SetCursor>, context: PollContext): PollContext {
-  const poll = put(event.turn, { cursor: event.cursor });
+  const poll = put(event.turn, { cursor: event.cursor, cursorProblem: null });
   event.turn.reply({ poll, replayed: false });
   return { ...context, isCursorSet: context.askId !== null };
 }

@@ -17,10 +17,16 @@ export const pollSchema = z
     failures: z.int(),
     /** The last failure; null after a success. */
     problem: z.strictObject({ code: z.string(), reason: z.string() }).nullable(),
+    cursorProblem: z
+      .string()
+      .nullable()
+      .describe(
+        "Why the last answer gave no cursor, so that the same is asked for again; no harm where it had no news.",
+      ),
   })
   .meta({ title: "poll" });
 
-export function pollView({ integrationId: _of, ...poll }: PollRow): z.output<typeof pollSchema> {
+export function pollView({ integrationId: _of, cursorProblem = null, ...poll }: PollRow): z.output<typeof pollSchema> {
   const { problem } = poll;
-  return { ...poll, problem: problem === null ? null : { ...problem } };
+  return { ...poll, problem: problem === null ? null : { ...problem }, cursorProblem };
 }

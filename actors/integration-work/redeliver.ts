@@ -58,7 +58,7 @@ export function addPeriod({ turn, period }: Delivered<RedeliverPeriod>, context:
   turn.reply(periods.length >= MAX_PERIODS ? tooManyPeriods : null);
   if (periods.length >= MAX_PERIODS) return context;
   if (periods.length === 0) turn.wake("redeliver", turn.now);
-  return { ...context, periods: [...periods, period] };
+  return { ...context, periods: [...periods, { ...period, askedMs: turn.now }] };
 }
 
 /** Redelivers some of the current period. While too much waits, none. */
@@ -85,9 +85,10 @@ export function redeliverNext(turn: Turn, context: IntakeContext): IntakeContext
 export function listRedeliverable(
   reading: Reading,
   { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
-  { fromMs, toMs, states, after }: RedeliveryPeriod,
+  period: RedeliveryPeriod,
   { maxFound, scanLimit }: { readonly maxFound: number; readonly scanLimit: number },
 ): { readonly found: readonly DeliveryRow[]; readonly next: string | null } {
+  const { fromMs, toMs, after } = period;
   const from = after ?? `dlv_${ulidTime(fromMs)}`;
   const rows = deliveries.list(reading, workspaceId, [id], {
     after: [id, from],
@@ -97,7 +98,7 @@ export function listRedeliverable(
   const found: DeliveryRow[] = [];
   let last = from;
   for (const row of rows) {
-    if (isRedeliverable(reading, workspaceId, row, states)) {
+    if (isRedeliverable(reading, workspaceId, row, period)) {
       if (found.length === maxFound) return { found, next: last };
       found.push(row);
     }
@@ -106,16 +107,22 @@ export function listRedeliverable(
   return { found, next: rows.length < scanLimit ? null : last };
 }
 
-/** Not one that was redelivered and has not failed since, nor one that is a redelivery itself. */
+/**
+ * Not one that was redelivered with success, whose redelivery is not over, or was made after the period was asked for; nor
+ * one that is a redelivery itself.
+ */
 function isRedeliverable(
   reading: Reading,
   workspaceId: string,
   { integrationId, state, body, source, redeliveredAs }: DeliveryRow,
-  states: RedeliveryPeriod["states"],
+  { states, askedMs }: RedeliveryPeriod,
 ): boolean {
   if (!isOver(state) || !states.includes(state) || body === null || source === "redelivery") return false;
   if (redeliveredAs === null) return true;
-  return deliveries.get(reading, workspaceId, integrationId, redeliveredAs)?.state === "failed";
+  if (askedMs !== undefined && redeliveredAs >= `dlv_${ulidTime(askedMs)}`) return false;
+  const again = deliveries.get(reading, workspaceId, integrationId, redeliveredAs)?.state;
+  if (again === undefined || again === "done" || !isOver(again)) return false;
+  return again === "failed" || states.includes(again);
 }
 
 function repeat(turn: Turn, context: IntakeContext, { integrationId, id: of }: DeliveryRow) {

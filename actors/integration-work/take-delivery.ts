@@ -93,6 +93,14 @@ export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, recei
   return key.length <= MAX_KEY && !key.includes("\0") ? key : `sha256:${sha256Hex(key)}`;
 }
 
+/** Why nothing identifies the delivery, though something should; null otherwise. */
+export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDelivery): string | null {
+  const { delivery } = receiver.webhook;
+  if (delivery === null || toDeliveryKey(receiver, received) !== null) return null;
+  const outcome = evaluateText(delivery, received.namesFor(delivery));
+  return "error" in outcome ? outcome.error : "it is empty";
+}
+
 function evaluateKey(field: string, received: ReceivedDelivery): string {
   const outcome = evaluateText(field, received.namesFor(field));
   return "error" in outcome ? "" : toText(outcome.value);

@@ -13,7 +13,7 @@ import { evaluateDelivery } from "./evaluate-delivery.js";
 import { type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
-import { type DeliveryReceiver, findSenderFault, respondTo, toDeliveryKey } from "./take-delivery.js";
+import { type DeliveryReceiver, findKeyProblem, findSenderFault, respondTo, toDeliveryKey } from "./take-delivery.js";
 import { deliveryFaults } from "./verify-delivery.js";
 
 const raiseSchema = z.strictObject({
@@ -41,6 +41,7 @@ export const tryResultSchema = z
     fault: z.enum(deliveryFaults).nullable().describe("Why it is not verified, which its sender would not be told."),
     response: z.strictObject({ body: z.unknown() }).nullable().describe("What `respond` answers; nothing comes of it."),
     key: z.string().nullable(),
+    keyProblem: z.string().nullable().describe("Why `delivery` gives no key, without which each is taken as new."),
     state: z.enum(["done", "ignored", "unrouted", "failed"]),
     reason: z.string().nullable(),
     entries: z.array(
@@ -56,7 +57,10 @@ export const tryResultSchema = z
           .string()
           .nullable()
           .describe("The open task with one of its marks; null for none, and for one that an entry before would open."),
-        reason: z.string().nullable().describe("Why nothing is raised, or what is left out."),
+        reason: z
+          .string()
+          .nullable()
+          .describe("Why nothing is raised, what is left out, or which fields have no value."),
       }),
     ),
     isCut: z.boolean().describe("Whether there are more entries than are shown."),
@@ -94,6 +98,7 @@ export function* tryDelivery(
     fault,
     response: respondTo(receiver, received),
     key: toDeliveryKey(receiver, received),
+    keyProblem: findKeyProblem(receiver, received),
   };
   const evaluated = yield* evaluateDelivery({
     ...{ fields, block: "webhook", received, places: toEventPlaces(reading, receiver.integration) },

@@ -35,7 +35,15 @@ const ENCODED = { hex: /^([0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ }
 const ABSENT = Buffer.alloc(0);
 
 /** Why a delivery is not its sender's: told to who may read it, never to who sent it. */
-export const deliveryFaults = ["no-verify", "no-secret", "no-signature", "wrong-signature", "not-fresh"] as const;
+export const deliveryFaults = [
+  "no-verify",
+  "no-secret",
+  "no-signature",
+  // Without the prefix, or in another encoding than the definition says.
+  "unreadable-signature",
+  "wrong-signature",
+  "not-fresh",
+] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
 /** What is wrong with a delivery; null for one that is its sender's. */
@@ -54,7 +62,8 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
     return scheme.freshness === null || isWithin(scheme.freshness, delivery, nowMs) ? null : "not-fresh";
   }
   if (header.trim() === "") return "no-signature";
-  return verify.hmac !== null && secret === null ? "no-secret" : "wrong-signature";
+  if (verify.hmac !== null && secret === null) return "no-secret";
+  return signatures.length === 0 ? "unreadable-signature" : "wrong-signature";
 }
 
 /**

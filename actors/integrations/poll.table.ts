@@ -17,6 +17,8 @@ export interface PollRow {
   readonly failures: number;
   /** What the last failure was; null after a success. */
   readonly problem: { readonly code: string; readonly reason: string } | null;
+  /** Why the last success gave no cursor; null or absent where it did, or nothing should. */
+  readonly cursorProblem?: string | null;
 }
 
 /** `[integration]`; written by the poll's actor alone. */

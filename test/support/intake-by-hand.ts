@@ -26,7 +26,7 @@ export function intake(context: Partial<IntakeContext> = {}) {
   };
   const id = (taken: ReturnType<typeof take>) => taken.answer?.id ?? "";
   /** Ends a delivery, as its actor does. */
-  const end = (which: string, state: "done" | "failed" = "done") => {
+  const end = (which: string, state: "done" | "failed" | "unrouted" = "done") => {
     const row = deliveries.get(rows, WORKSPACE, INTEGRATION, which);
     if (row !== undefined) deliveries.put(rows, WORKSPACE, row, { ...row, state, endedAt: "2026-01-01T00:00:00.000Z" });
     return actor.take({ type: "delivery.left", id: which, isOver: true, bytes: row?.body?.bytes ?? 0 } as never);

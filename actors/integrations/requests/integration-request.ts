@@ -94,6 +94,8 @@ export interface IntegrationRequestResult {
   readonly body?: string;
   /** The poll's next cursor; null when it reads as nothing. Only where the poll succeeded. */
   readonly cursor?: string | null;
+  /** Why there is no next cursor; absent where there is one, or the poll has no expression for it. */
+  readonly cursorProblem?: string;
   /** What an attachment's address answered, only where it succeeded. */
   readonly file?: FetchedFile;
   /** There was no connection: nothing was sent. */

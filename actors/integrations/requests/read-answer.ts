@@ -22,7 +22,7 @@ export interface Answer {
 /** What is made of an answer; the rest of a result says how the request went. */
 export type ReadAnswer = Pick<
   IntegrationRequestResult,
-  "success" | "response" | "captures" | "output" | "marks" | "body" | "cursor" | "code" | "reason"
+  "success" | "response" | "captures" | "output" | "marks" | "body" | "cursor" | "cursorProblem" | "code" | "reason"
 >;
 
 /** Longest cursor of a poll, in bytes. */
@@ -135,7 +135,7 @@ function follow(
   { text, response }: { readonly text: string; readonly response: Json },
   names: Names,
   allowance: Budget,
-): Pick<IntegrationRequestResult, "output" | "marks" | "body" | "cursor"> {
+): Pick<IntegrationRequestResult, "output" | "marks" | "body" | "cursor" | "cursorProblem"> {
   if (input.after?.kind === "tool") {
     // Without an expression the output is the answer itself.
     if (found.output === null) return { output: toBoundedJson(response) };
@@ -145,7 +145,7 @@ function follow(
   if (input.after?.kind === "binding") return { marks: evaluateMarks(found.marks, names, allowance) };
   if (input.block.kind !== "poll") return {};
   const seen: Names = { body: names.response ?? null, cursor: names.cursor ?? null };
-  return { body: text, cursor: evaluateCursor(found.cursor, seen, allowance) };
+  return { body: text, ...evaluateCursor(found.cursor, seen, allowance) };
 }
 
 function evaluateMarks(
@@ -161,13 +161,20 @@ function evaluateMarks(
   return Object.fromEntries(given);
 }
 
-function evaluateCursor(expression: string | null, names: Names, allowance: Budget): string | null {
-  if (expression === null) return null;
+function evaluateCursor(
+  expression: string | null,
+  names: Names,
+  allowance: Budget,
+): Pick<IntegrationRequestResult, "cursor" | "cursorProblem"> {
+  if (expression === null) return { cursor: null };
   const outcome = evaluateText(expression, names, allowance);
-  const value = "value" in outcome ? outcome.value : null;
-  if (value === null || typeof value === "object") return null;
+  if ("error" in outcome) return { cursor: null, cursorProblem: outcome.error };
+  const { value } = outcome;
+  if (value === null) return { cursor: null };
+  if (typeof value === "object") return { cursor: null, cursorProblem: "it is a list or a map" };
   const cursor = toText(value);
-  return Buffer.byteLength(cursor) > MAX_CURSOR_BYTES ? null : cursor;
+  if (Buffer.byteLength(cursor) <= MAX_CURSOR_BYTES) return { cursor };
+  return { cursor: null, cursorProblem: `it is longer than ${MAX_CURSOR_BYTES} bytes` };
 }
 
 /** JSON text of at most {@link MAX_RESPONSE_BYTES}: what is longer is a string that begins as it does. Null for null. */

@@ -106,7 +106,42 @@ t.test("a hostile title stays text, and what is no branch, mark or mail address 
     t.match(entries, [{ raise: { opens: { title, assigneeEmail: null } } }]);
   }
   const { entries } = entriesOf(evaluate([{ raise }], { title: 7, branch: "fix/one-2.x", mark: 12 }));
-  t.match(entries, [{ raise: { branch: "fix/one-2.x", marks: [{ kind: "issue", value: "12" }], note: null } }]);
+  t.match(entries, [{ raise: { branch: "fix/one-2.x", marks: [{ kind: "issue", value: "12" }] } }]);
+});
+
+t.test("an entry names the fields that have no value, and why", async (t) => {
+  const raise = {
+    ...{ say: expr("body.said"), branch: expr("body.branch") },
+    marks: { issue: { value: expr("body.issue") }, thread: { value: expr("body.long") } },
+    opens: { line: "dev", title: expr("body.titel"), assignBy: { email: expr("body.by.email") } },
+    attaches: { each: expr("body.files"), name: expr("file.nam"), fetch: { url: "https://api.example.com/f" } },
+  };
+  const files = [{ name: "a" }, { name: "b" }];
+  const { entries } = entriesOf(evaluate([{ raise }], { said: "x", branch: "b", long: "m".repeat(1_001), files }));
+  const [entry] = entries;
+  const note = entry !== undefined && "raise" in entry ? (entry.raise.note ?? "") : "";
+  t.same(note.split("; "), [
+    "`opens.title` has no value: field not found: body.titel",
+    "`opens.assignBy.email` has no value: field not found: body.by",
+    "`marks.issue` has no value: field not found: body.issue",
+    "`marks.thread` has no value: it is longer than 1000 characters",
+    "`attaches.name` has no value: field not found: file.nam",
+  ]);
+  const healthy = { say: expr("body.said"), marks: { issue: { value: expr("body.branch") } } };
+  t.match(entriesOf(evaluate([{ raise: healthy }], { said: "x", branch: "b" })).entries, [{ raise: { note: null } }]);
+});
+
+t.test("a delivery of which nothing comes says which `when` could not be read", async (t) => {
+  const events = [
+    { when: expr("body.kind == 'a'"), raise: {} },
+    { when: expr("body.other == 'a'"), raise: {} },
+  ];
+  const world = await deliveryWorld({ webhook: { events } });
+  const sent = world.send({ json: { kind: "b" } });
+  await world.harness.advance(2_000);
+  await sent;
+  const reason = "no event holds; event 1: `when` has no value: field not found: body.other";
+  t.match(world.deliveries(), [{ state: "ignored", reason }]);
 });
 
 t.test("of many files the first 20 are attached, and how many are left out is told", async (t) => {

@@ -270,6 +270,28 @@ t.test("a period is worked again, 20 a second, and twice asked for once", async 
   t.same(actor.context<IntakeContext>().periods, []);
 });
 
+t.test("what was worked again in vain is worked again with a later period, until it is done", async (t) => {
+  const { actor, take, id, end, stored } = intake();
+  end(id(take()), "unrouted");
+  const latest = () => stored().findLast(({ source }) => source === "redelivery")?.id ?? "";
+  const states = ["failed", "unrouted"];
+  const ask = () => {
+    actor.take({
+      type: "deliveries.redeliver",
+      period: { fromMs: 0, toMs: actor.now + 1, states, after: null },
+    } as never);
+    actor.take({ type: "woken", name: "redeliver", dueMs: actor.now } as never);
+    actor.now += 1_000;
+    return stored().filter(({ source }) => source === "redelivery").length;
+  };
+  t.equal(ask(), 1);
+  t.equal(ask(), 1, "that is not over");
+  end(latest(), "unrouted");
+  t.equal(ask(), 2, "it was in vain");
+  end(latest());
+  t.equal(ask(), 2, "it was worked with success");
+});
+
 t.test("what is stored goes with the integration, in slices", async (t) => {
   const { actor, take, rows, stored } = intake();
   for (let n = 0; n < 120; n++) take(`k${n}`);
@@ -317,7 +339,7 @@ t.test("a lookup is tried eight times; then its entry fails, and those after it 
   const later = world.send({ json: { list: ["there"] } });
   await world.harness.advance(3_000);
   const [first, second] = world.deliveries();
-  t.match(first, { state: "waiting", attempts: 2 });
+  t.match(first, { state: "waiting", attempts: 2, reason: "lookup: it responded 503" });
   t.match(second, { state: "done" }, "it is overtaken");
   await world.harness.advance(10 * 60_000);
   await Promise.all([waiting, later]);

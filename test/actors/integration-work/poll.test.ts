@@ -93,9 +93,12 @@ t.test("a cursor that reads as nothing stays as it is", async (t) => {
   const { row, begin, answer, actor, taken } = open();
   answer(begin(), ok);
   actor.take(woken);
-  answer(actor.context<{ askId: string }>().askId, { ...ok, cursor: null });
-  t.match(row(), { cursor: "7" });
+  const cursorProblem = "field not found: body.next";
+  answer(actor.context<{ askId: string }>().askId, { ...ok, cursor: null, cursorProblem });
+  t.match(row(), { cursor: "7", cursorProblem, problem: null }, "why is said");
   t.equal(taken().length, 2);
+  actor.take(cursorTo("8"));
+  t.match(row(), { cursor: "8", cursorProblem: null });
 });
 
 t.test("a failure leaves the cursor, is asked again later and later, and never pauses it", async (t) => {

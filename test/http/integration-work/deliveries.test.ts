@@ -147,7 +147,7 @@ t.test("a delivery is asked in order: size, integration, signature, respond", as
   t.match(list.body?.refused, { count: 4, latest: [{ bytes: 2 }, {}, {}, {}] });
   const told = list.body?.refused as { readonly latest: readonly { readonly reason: string }[] } | undefined;
   const latest = told?.latest ?? [];
-  const reasons = ["wrong-signature", "wrong-signature", "no-signature", "wrong-signature"];
+  const reasons = ["wrong-signature", "unreadable-signature", "no-signature", "wrong-signature"];
   t.same(
     latest.map(({ reason }) => reason),
     reasons,
