@@ -50,15 +50,21 @@ const TRUE = 0xc3;
  */
 const MAX_SHAPES = 512;
 const FIELD_NAME = /^[a-z][A-Za-z-]*$/;
-/** Names with a hyphen are data too, such as the headers of senders: they share up to so many shapes, and short ones. */
-const MAX_SHAPES_OF_HYPHENS = 256;
-const MAX_HYPHENED_LENGTH = 1_000;
+/** Headers of senders are data too: they share up to so many shapes, and short ones. */
+const MAX_SHAPES_OF_HEADERS = 256;
+const MAX_HEADERS_LENGTH = 1_000;
 
 /** `count` is how many shapes there are. */
 function mayShare(names: readonly string[], count: number): boolean {
   if (!names.every((name) => FIELD_NAME.test(name))) return false;
-  if (!names.some((name) => name.includes("-"))) return true;
-  return count < MAX_SHAPES_OF_HYPHENS && names.join("").length <= MAX_HYPHENED_LENGTH;
+  if (!areHeaders(names)) return true;
+  return count < MAX_SHAPES_OF_HEADERS && names.join("").length <= MAX_HEADERS_LENGTH;
+}
+
+/** Whether the names look like those of a request's headers: one has a hyphen, or all are small letters and one is `host`. */
+function areHeaders(names: readonly string[]): boolean {
+  if (names.some((name) => name.includes("-"))) return true;
+  return names.includes("host") && names.every((name) => name === name.toLowerCase());
 }
 
 /** Opens a database with `open`, which passes the given options on to the binding. */

@@ -108,16 +108,16 @@ export function withArrivals(context: IntakeContext, arrived: number, nowMs: num
 
 function withArrived(before: Arriving | undefined, many: Many, arrived: number, nowMs: number): Arriving {
   const { fromMs, count, untilMs } = before ?? { fromMs: nowMs, count: 0, untilMs: 0 };
-  const isBegun = nowMs - fromMs < many.withinMs;
+  const isBegun = nowMs >= fromMs && nowMs - fromMs < many.withinMs;
   const counted = isBegun ? count + arrived : arrived;
   if (counted >= many.count) return { fromMs: nowMs, count: 0, untilMs: nowMs + many.lastsMs };
   return { fromMs: isBegun ? fromMs : nowMs, count: counted, untilMs };
 }
 
 /** How many deliveries may be worked at once at `nowMs`. */
-export function placesAt({ arrivals, queued, pacedUntilMs = 0 }: IntakeContext, nowMs: number): number {
-  if (queued >= MAX_QUEUED_IN_A_RUSH || nowMs >= (arrivals?.rush?.untilMs ?? 0)) return PLACES;
-  return isFlood(arrivals, nowMs) && nowMs < pacedUntilMs ? 0 : PLACES_IN_A_RUSH;
+export function placesAt({ arrivals, queued, pacedUntilMs }: IntakeContext, nowMs: number): number {
+  if (queued >= MAX_QUEUED_IN_A_RUSH || !isBefore(arrivals?.rush?.untilMs, RUSH.lastsMs, nowMs)) return PLACES;
+  return isFlood(arrivals, nowMs) && isBefore(pacedUntilMs, PACE_MS, nowMs) ? 0 : PLACES_IN_A_RUSH;
 }
 
 /** Counts a delivery that got a place at `nowMs`. */
@@ -125,11 +125,16 @@ export function withPlaceGiven(context: IntakeContext, nowMs: number): IntakeCon
   return isFlood(context.arrivals, nowMs) ? { ...context, pacedUntilMs: nowMs + PACE_MS } : context;
 }
 
-/** When places are given at the latest that a flood keeps, in milliseconds since 1970. */
-export function placesGivenAtMs({ pacedUntilMs = 0 }: IntakeContext): number {
-  return pacedUntilMs + FLOOD.lastsMs;
+/** When places are given at the latest that a flood keeps at `nowMs`. */
+export function placesGivenAtMs(nowMs: number): number {
+  return nowMs + PACE_MS + FLOOD.lastsMs;
 }
 
 function isFlood(arrivals: Arrivals | undefined, nowMs: number): boolean {
-  return nowMs < (arrivals?.flood?.untilMs ?? 0);
+  return isBefore(arrivals?.flood?.untilMs, FLOOD.lastsMs, nowMs);
+}
+
+/** Whether `nowMs` is before a time that was at most `lastsMs` ahead: one further ahead is of a clock that was put right. */
+function isBefore(untilMs: number | undefined, lastsMs: number, nowMs: number): boolean {
+  return untilMs !== undefined && nowMs < untilMs && untilMs - nowMs <= lastsMs;
 }

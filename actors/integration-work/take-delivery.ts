@@ -1,3 +1,4 @@
+import { isKey } from "../../storage/key-check.js";
 import type { Reading } from "../../storage/store.js";
 import { evaluateText } from "../expressions/templates.js";
 import { type Json, toText } from "../expressions/values.js";
@@ -82,7 +83,7 @@ export interface Response {
   readonly body: Json;
 }
 
-/** Longest key that is stored as it is, in characters; of a longer one its SHA-256 is the key. */
+/** Longest key that is stored as it is, in characters. */
 const MAX_KEY = 255;
 
 /** What identifies a delivery that is sent again; null where nothing does. */
@@ -90,7 +91,12 @@ export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, recei
   if (delivery === null) return null;
   const key = readHeader(delivery, received.headers) ?? evaluateKey(delivery, received);
   if (key === "") return null;
-  return key.length <= MAX_KEY && !key.includes("\0") ? key : `sha256:${sha256Hex(key)}`;
+  return key.length <= MAX_KEY && isKey([key]) ? key : `sha256:${sha256Hex(toHashed(key))}`;
+}
+
+/** The text whose SHA-256 stands for a key. As UTF-8 all halves of pairs are alike, so they are written as JSON does. */
+function toHashed(key: string): string {
+  return /\p{Surrogate}/u.test(key) ? JSON.stringify(key) : key;
 }
 
 /** Why nothing identifies the delivery, though something should; null otherwise. */

@@ -76,7 +76,7 @@ function fill(turn: Turn, context: IntakeContext): IntakeContext {
 function withWakeUp(turn: Turn, context: IntakeContext): IntakeContext {
   const { working, queued, willGivePlaces = false } = context;
   if (willGivePlaces || working.length > 0 || queued === 0) return context;
-  turn.wake("places", placesGivenAtMs(context));
+  turn.wake("places", placesGivenAtMs(turn.now));
   return { ...context, willGivePlaces: true };
 }
 

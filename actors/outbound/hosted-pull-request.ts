@@ -54,7 +54,11 @@ const text = z
   .transform((given) => (given ?? "").slice(0, MAX_TEXT));
 const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
 const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
-const ref = z.string().min(1).max(1_024);
+/** Of at most so many bytes as a row can be found by. */
+const ref = z
+  .string()
+  .min(1)
+  .refine((name) => Buffer.byteLength(name) <= 1_024, "must be at most 1,024 bytes");
 
 /** Nobody is `ghost` on GitHub: an account that was deleted. */
 export const hostedAuthorSchema = z

@@ -3,13 +3,14 @@
  * repository: every hour the open ones are listed, and those of which the list says something else are looked at. A list
  * that is as it was costs nothing at the code host. Those of tasks look for themselves.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Turn } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { LIST_OPEN, type ListOpenResult } from "./list-open.effects.js";
 import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
 import type { PullRequestRow } from "./pull-request.js";
 import { listByNumber } from "./pull-request.table.js";
-import { listOpenIn, listTeams } from "./pull-request-log.transitions.js";
+import { listNewTo, listOpenIn, listTeams } from "./pull-request-log.transitions.js";
 import { LOOK_INTERVAL_MS } from "./standing.js";
 
 /** The stored state of a log between turns. */
@@ -18,6 +19,8 @@ export interface PullRequestLogContext {
   readonly isListed?: boolean;
   /** The tag of the last list, where it told nothing new; null or absent for none. */
   readonly etag?: string | null;
+  /** The teams that the last list was made for; absent for none. */
+  readonly teams?: readonly string[];
 }
 
 /** The wake-up for a list. */
@@ -36,14 +39,15 @@ export function listFromNowOn(context: PullRequestLogContext, turn: Turn): PullR
 export function listNow(context: PullRequestLogContext, turn: Turn): PullRequestLogContext {
   const { partition, id: repository } = turn.self;
   const connection = findReachingConnection(turn, partition, repository);
-  if (connection === undefined || listTeams(turn, repository).length === 0) {
-    return { isListed: false, etag: null };
-  }
+  const teams = listTeams(turn, repository);
+  if (connection === undefined || teams.length === 0) return { isListed: false, etag: null };
   const { host, installationId } = connection;
+  // A team that is new to the repository knows none of what is listed.
+  const etag = isDeepStrictEqual(teams, context.teams) ? (context.etag ?? null) : null;
   turn.cancelEffect(LIST);
-  turn.start(LIST_OPEN.request(LIST, { host, installationId, repository, etag: context.etag ?? null }));
+  turn.start(LIST_OPEN.request(LIST, { host, installationId, repository, etag }));
   turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);
-  return context;
+  return { ...context, teams };
 }
 
 /** Looks at those of which the list says something else. */
@@ -75,15 +79,15 @@ function findMissed(
   const there = new Set(open.map(({ number }) => number));
   const known = listOpenIn(turn, repository, ["people", "review"]).flatMap(({ number }) => number ?? []);
   const gone = isWhole ? known.filter((number) => !there.has(number)) : [];
-  const teams = listTeams(turn, repository).length;
   const changed = open.filter(({ number, updatedAtMs }) => {
     const rows = listByNumber(turn, partition, { repository, number });
     if (rows.some(({ role }) => role === "own")) return false;
-    return rows.length < teams || rows.some((row) => isOlder(row, updatedAtMs));
+    return listNewTo(turn, repository, rows).length > 0 || rows.some((row) => isOlder(row, updatedAtMs));
   });
   return [...new Set([...changed.map(({ number }) => number), ...gone])];
 }
 
-function isOlder({ hostUpdatedAt, state }: PullRequestRow, updatedAtMs: number): boolean {
-  return hostUpdatedAt === null || Date.parse(hostUpdatedAt) < updatedAtMs || state === "closed";
+/** Whether it changed since it was looked at: a delivery that came since may have been the last of several. */
+function isOlder({ lookedUpTo = null, state }: PullRequestRow, updatedAtMs: number): boolean {
+  return lookedUpTo === null || Date.parse(lookedUpTo) < updatedAtMs || state === "closed";
 }

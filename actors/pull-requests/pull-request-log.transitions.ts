@@ -142,16 +142,20 @@ export function takeLook(turn: Turn, answer: LookResult): void {
   recordReverts(turn, picture);
   const rows = listByNumber(turn, turn.self.partition, picture);
   if (rows.some(({ role }) => role === "own")) return;
-  for (const before of rows) storePeoples(turn, before, applyAnswer(before, { picture, reviews }), reviews);
+  const looked = (row: PullRequestRow): PullRequestRow => ({ ...row, lookedUpTo: row.hostUpdatedAt });
+  for (const before of rows) storePeoples(turn, before, looked(applyAnswer(before, { picture, reviews })), reviews);
   const connection = findReachingConnection(turn, turn.self.partition, repository);
   if (connection === undefined) return;
   const { host, installationId } = connection;
   const at = { host, installationId, repository, number };
-  for (const teamId of listNewTo(turn, repository, rows)) insert(turn, teamId, { at, seen: { picture, reviews } });
+  for (const teamId of listNewTo(turn, repository, rows)) {
+    const row = applyAnswer(beginPeoples(turn, teamId, at), { picture, reviews });
+    storePeoples(turn, null, looked(row), reviews);
+  }
 }
 
 /** The teams with a line on the repository that have none of the rows. */
-function listNewTo(turn: Turn, repository: string, rows: readonly PullRequestRow[]): readonly string[] {
+export function listNewTo(turn: Turn, repository: string, rows: readonly PullRequestRow[]): readonly string[] {
   return listTeams(turn, repository).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }
 

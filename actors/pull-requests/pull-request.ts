@@ -67,6 +67,8 @@ export interface PullRequestRow {
   readonly revertedBy: string | null;
   /** The code host's time of what is known of it. */
   readonly hostUpdatedAt: string | null;
+  /** The same of the last look at it, which reads its reviews too; of people's alone, and absent before the first. */
+  readonly lookedUpTo?: string | null;
   /** Whether it conflicts with its base. */
   readonly isDirty: boolean;
   /** Digest of the paths that it changes, a JSON list; null while they are not known. */

@@ -47,6 +47,6 @@ export class SteppedLog {
 
   /** What is known, without what says when this service learned it. */
   get known() {
-    return this.stored.map(({ createdAt: _created, id: _id, ...row }) => row);
+    return this.stored.map(({ createdAt: _created, lookedUpTo: _looked, id: _id, ...row }) => row);
   }
 }

@@ -46,6 +46,12 @@ export function putTeam(rows: Writing): void {
   put(rows, { kind: "team", id: teamId, address: "core", teamId: null, fields: {} });
 }
 
+/** Writes a second team, with a line on the same repositories. */
+export function putSecondTeam(rows: Writing): void {
+  put(rows, { kind: "team", id: "team_2", address: "second", teamId: null, fields: {} });
+  put(rows, { kind: "line", id: "line_2", address: "second/dev", teamId: "team_2", fields: { ...line } });
+}
+
 /** Writes a pool that runners may join. */
 export function putPool(rows: Writing, poolId: string): void {
   const fields = { key: "main", kind: "pull", labels: [], concurrency: null, push: null };

@@ -73,10 +73,10 @@ const MAX_LEVELS = 200;
 
 /**
  * The answer's body: parsed where it is JSON of so many levels and not too many values, else the text. An empty one counts
- * as null.
+ * as null, and so do blanks alone.
  */
 function toResponse(text: string): { readonly read: Json; readonly isJson: boolean } {
-  const parsed = text === "" ? null : parseBounded(text, createJsonRoom(), MAX_LEVELS);
+  const parsed = text.trim() === "" ? null : parseBounded(text, createJsonRoom(), MAX_LEVELS);
   return parsed === undefined ? { read: text, isJson: false } : { read: parsed as Json, isJson: true };
 }
 

@@ -120,6 +120,24 @@ t.test("in a flood a place is given now and then, and all of them once nothing c
   t.match(actor.context<IntakeContext>(), { queued: 0, backlog: 0, working: [], willGivePlaces: false });
 });
 
+t.test("a flood, and a rush, of a clock that was put right are over", async (t) => {
+  const { actor, take, id, end } = intake();
+  const working = () => actor.context<IntakeContext>().working.length;
+  const ids = Array.from({ length: 260 }, () => id(take()));
+  for (const each of ids.slice(0, 9)) end(each);
+  t.equal(working(), 0);
+  actor.now -= 3_600_000;
+  const { wakes } = actor.take({ type: "woken", name: "places", dueMs: actor.now } as never);
+  t.equal(working(), 8, "all places are given");
+  t.same(
+    wakes.filter(({ name }) => name === "places"),
+    [],
+  );
+  actor.now += 10_000;
+  end(ids[9] ?? "");
+  t.equal(working(), 8);
+});
+
 t.test("a long queue is in rows of many, and a delivery that is due again goes before what is younger", async (t) => {
   const { actor, takeAll, end, rows } = intake();
   const queued = () => queuedDeliveries.list(rows, WORKSPACE, [INTEGRATION]);

@@ -1,6 +1,12 @@
 import t from "tap";
 import type { IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
+import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
+import { type DeliveryReceiver, toDeliveryKey } from "../../../actors/integration-work/take-delivery.js";
+import { resources } from "../../../actors/resources/resource.table.js";
+import { isKey } from "../../../storage/key-check.js";
 import { intake } from "../../support/intake-by-hand.js";
+import { expr } from "../../support/integration.js";
+import { INTEGRATION, WORKSPACE } from "../../support/integration-rows.js";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -22,6 +28,21 @@ t.test("of deliveries that are taken together a key counts from the first on, an
   takeAll(["c", "d", "a"]);
   t.match(answers(), [{ isRepeated: false }, { refused: "too-many-requests" }, { id: ids[0], isRepeated: true }]);
   t.equal(stored().length, 4);
+});
+
+t.test("whatever a key is made of, it can be stored, and another key is another", async (t) => {
+  const { rows } = intake();
+  const integration = resources.get(rows, WORKSPACE, "integration", INTEGRATION) as DeliveryReceiver["integration"];
+  const webhook = { ...integration.fields.webhook, delivery: expr("body.k") } as DeliveryReceiver["webhook"];
+  const keyOf = (k: string) => {
+    const received = new ReceivedDelivery(Buffer.from(JSON.stringify({ k })), new Map());
+    return toDeliveryKey({ integration, webhook }, received);
+  };
+  const keys = ["a", "a\ud800", "a\ud801", "\udc00a", "a\u0001", "a\u0004b", "a\0", "x".repeat(256), "é".repeat(255)];
+  const found = keys.map((key) => keyOf(key) ?? "");
+  t.equal(new Set(found).size, keys.length);
+  t.ok(found.every((key) => isKey([WORKSPACE, "row", "delivery-key", INTEGRATION, 1, key])));
+  t.same([found[0], found.at(-1)], ["a", "é".repeat(255)], "what can be stored is");
 });
 
 t.test("a key is taken once in seven days, and again after a failure", async (t) => {

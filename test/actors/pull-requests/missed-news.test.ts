@@ -11,6 +11,7 @@ import {
 } from "../../support/pull-request-scene.js";
 import { byAnn, SteppedLog } from "../../support/stepped-log.js";
 import type { TurnTaken } from "../../support/turn.js";
+import { putSecondTeam } from "../../support/work.js";
 
 t.test("what deliveries missed of people's is found by a list of the open ones, every hour", async (t) => {
   const log = new SteppedLog({ picture: byAnn(), reviews: [] });
@@ -43,7 +44,9 @@ t.test("what deliveries missed of people's is found by a list of the open ones, 
   const states = () => log.stored.map(({ number, state }) => [number, state]);
   const known = { number: 12, updatedAtMs: T0 };
   const whole = { problem: null, listed: "changed", isWhole: true, etag: "one" };
-  t.same(listed({ ...whole, open: [known] }).taken.started, [], "it is as it is known");
+  t.match(listed({ ...whole, open: [known] }).taken.started, [{ input: { number: 12 } }], "reviews may be missed yet");
+  looked(12, {});
+  t.same(listed({ ...whole, open: [known] }).taken.started, [], "it is as it was looked at");
   t.equal(listed({ problem: null, listed: "same" }).etag, "one");
   const { taken } = listed({
     ...whole,
@@ -77,6 +80,48 @@ t.test("what deliveries missed of people's is found by a list of the open ones, 
   const over = log.actor.take({ type: "woken", name: "list", dueMs: log.actor.now } as Message);
   t.same([over.started, over.wakes], [[], []], "without a connection nothing is listed, until something is told again");
   t.same(hourLater(log.tell({ picture: byAnn(), reviews: [] })), [["list", 3_600_000]]);
+});
+
+t.test("a team that is new to the repository learns of what is open there", async (t) => {
+  const log = new SteppedLog({ picture: byAnn(), reviews: [] });
+  connectInstallation(log.rows);
+  log.tell({ picture: byAnn(), reviews: [] });
+  const list = (output: object) => {
+    const [effect] = log.actor.take({ type: "woken", name: "list", dueMs: log.actor.now } as Message).started;
+    const ended = { type: "effect.ended", effect: effect?.name, id: effect?.id, result: { ok: true, output } };
+    const { started } = log.actor.take(ended as Message);
+    return { etag: (effect?.input as { etag: string | null } | undefined)?.etag, started };
+  };
+  const look = () => {
+    const output = { problem: null, seen: "changed", picture: byAnn(), reviews: [], etag: null };
+    log.actor.take({
+      ...{ type: "effect.ended", effect: "pull-request-look", id: "look 12", result: { ok: true, output } },
+    } as Message);
+  };
+  const output = {
+    problem: null,
+    listed: "changed",
+    isWhole: true,
+    etag: "one",
+    open: [{ number: 12, updatedAtMs: T0 }],
+  };
+  t.match(list(output).started, [{ input: { number: 12 } }]);
+  look();
+  t.same(list(output), { etag: null, started: [] });
+  t.equal(list({ problem: null, listed: "same" }).etag, "one");
+  putSecondTeam(log.rows);
+  const anew = list(output);
+  t.equal(anew.etag, null, "what was told to the first team says nothing");
+  t.match(anew.started, [{ input: { number: 12 } }]);
+  look();
+  t.same(
+    log.stored
+      .map(({ teamId }) => teamId)
+      .sort()
+      .at(-1),
+    "team_2",
+  );
+  t.equal(log.stored.length, 2);
 });
 
 t.test("however many are open here and not shown there, what is newer there is looked at", async (t) => {
