@@ -295,6 +295,7 @@ t.test("a poll gives its whole body and the next cursor; only JSON is a success,
     { body: JSON.stringify("x".repeat(3 * 1024 * 1024)) },
     { body: '"text"' },
     { body: "12" },
+    { body: " \r\n" },
   ];
   const { run, sent } = requesting(integrationRows({ poll }), () => answers.shift() ?? {});
   const asked = () => run({ block: { kind: "poll" }, values: '{"cursor":"11"}', lane: "background" });
@@ -307,6 +308,7 @@ t.test("a poll gives its whole body and the next cursor; only JSON is a success,
   const unread = { success: true, body: '"text"', cursor: null, cursorProblem: /no such overload|field not found/ };
   t.match(await asked(), unread, "a text is JSON too");
   t.match(await asked(), { success: true, body: "12", cursor: null }, "and so is a number");
+  t.match(await asked(), { success: true, code: null, cursor: null }, "blanks alone are no news");
 });
 
 t.test("a look-up sees the delivery's body, and captures; an attachment is bytes up to a limit", async (t) => {
