@@ -16,7 +16,8 @@ export type Refusal =
   | { readonly refused: "idempotency-key-required"; readonly detail: string }
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
-  | { readonly refused: "unauthenticated"; readonly detail: string }
+  /** With a title where the credentials are valid, but not of the kind that is needed. */
+  | { readonly refused: "unauthenticated"; readonly detail: string; readonly title?: string }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
   | { readonly refused: "not-found"; readonly detail?: string }
   | { readonly refused: "already-exists"; readonly detail: string }
@@ -47,7 +48,7 @@ const fieldsBySlug: FieldsBySlug = {
   "idempotency-key-required": { detail: true },
   "malformed-if-match": { detail: true },
   "unsupported-api-version": { detail: true },
-  unauthenticated: { detail: true },
+  unauthenticated: { detail: true, title: true },
   forbidden: { title: true, detail: true, permission: true },
   "not-found": { detail: true },
   "already-exists": { detail: true },

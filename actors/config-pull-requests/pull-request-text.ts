@@ -120,6 +120,10 @@ function showCost({ cost, scored, tasks }: SideFigures): string {
   return `${toAmount(amount)} (${toAmount(low)} to ${toAmount(high)}) ${currency}, n = ${tasks} tasks, ${scored} runs`;
 }
 
+const CHEAPER = "A run on held-out tasks costs less, beyond chance";
+/** It may cost more: that is not asked. */
+const NOT_CHEAPER = "That a run on held-out tasks costs less cannot be told from chance";
+
 function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence): string {
   const heldOutGain =
     heldOut === null || heldOut.gain === null
@@ -134,11 +138,7 @@ function gainList({ searched, heldOut, heldOutCost, onlyOnSeenTasks }: Evidence)
     "too-few-held-out": ["**Too few tasks were held out to tell whether the gain shows on others.**"],
   };
   const cost =
-    heldOutCost === null
-      ? []
-      : [
-          `A run on held-out tasks costs ${heldOutCost.cheaper ? "less" : "no less"} beyond chance, n = ${heldOutCost.tasks} tasks.`,
-        ];
+    heldOutCost === null ? [] : [`${heldOutCost.cheaper ? CHEAPER : NOT_CHEAPER}, n = ${heldOutCost.tasks} tasks.`];
   const lines = [heldOutGain, searchedGain, ...cost, ...(onlyOnSeenTasks === null ? [] : seen[onlyOnSeenTasks])];
   const intervals = "Intervals are of 95 %, over tasks; n is what was scored.";
   return `${lines.map((line) => `- ${line}`).join("\n")}\n\n${intervals}`;

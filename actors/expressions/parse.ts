@@ -66,7 +66,7 @@ export function parseExpression(source: string): { readonly tree: Tree } | { rea
     const deep = findDeeperNode(root, MAX_DEPTH);
     return deep === null ? { tree } : faultAt(`nests more than ${MAX_DEPTH} levels`, tree.spanOf(deep));
   } catch (error) {
-    if (error instanceof ParseError) return { fault: faultOf(error, respelled) };
+    if (error instanceof ParseError) return { fault: faultOf(error, source, respelled) };
     throw error;
   }
 }
@@ -103,15 +103,16 @@ function findDeeperNode(root: Node, depth: number): Node | null {
   return level[0] ?? null;
 }
 
-function faultOf({ range, summary, code }: ParseError, { text, sourceOffset }: Respelled): Fault {
+/** The column counts from the expression's first character that is no blank. */
+function faultOf({ range, summary, code }: ParseError, source: string, { text, sourceOffset }: Respelled): Fault {
   const start = Math.min(range?.start ?? text.length, text.length);
   const end = Math.min(Math.max(range?.end ?? start, start), text.length);
-  const what = code === "limit_exceeded" ? "is too large" : "does not parse";
-  return {
-    message: `${what}: ${summary.charAt(0).toLowerCase()}${summary.slice(1)}`,
-    span: { start: sourceOffset(start), end: sourceOffset(end) },
-    suggestion: null,
-  };
+  const span = { start: sourceOffset(start), end: sourceOffset(end) };
+  const why = `${summary.charAt(0).toLowerCase()}${summary.slice(1)}`;
+  if (code === "limit_exceeded") return { message: `is too large: ${why}`, span, suggestion: null };
+  const blanks = source.length - source.trimStart().length;
+  const hint = why === "unexpected character: =" ? " (equal is ==)" : "";
+  return { message: `does not parse: ${why} at column ${span.start - blanks + 1}${hint}`, span, suggestion: null };
 }
 
 function faultAt(message: string, span: Span): { readonly fault: Fault } {

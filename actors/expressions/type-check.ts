@@ -106,7 +106,8 @@ class Checker {
   #name(node: Node, name: string, names: Names): Type {
     const known = this.#declaredType(name, names);
     if (known !== null) return known;
-    return this.#fault(node, `there is no ${name} here`, nearest(name, names.keys()));
+    const suggestion = nearest(name, names.keys());
+    return this.#fault(node, `there is no ${name} here${suggestion === null ? toNamesHere(names) : ""}`, suggestion);
   }
 
   /** The type of a qualified name (`a.b`), if it is declared. */
@@ -332,6 +333,16 @@ function literalType(value: unknown): Type {
     default:
       return UINT;
   }
+}
+
+/** Most names in scope that a fault lists. */
+const MAX_LISTED_NAMES = 10;
+
+/** What is in scope, for a fault whose name is like none of it. */
+function toNamesHere(names: Names): string {
+  const listed = [...names.keys()].slice(0, MAX_LISTED_NAMES);
+  if (listed.length === 0) return "";
+  return `; there ${names.size === 1 ? "is" : "are"} ${listed.join(", ")}${names.size > listed.length ? ", …" : ""}`;
 }
 
 /** The text `a.b.c` of a chain of plain names, or null. */

@@ -8,7 +8,17 @@ import {
   type Language,
   listExpressions,
 } from "./positions.js";
-import { firstFaults, toSentence, validateField, validateSource } from "./validate-expression.js";
+import { CLOSE, isTemplate, OPEN } from "./templates.js";
+import {
+  type ExpectedExpression,
+  firstFaults,
+  toSentence,
+  type ValidationResult,
+  validateField,
+  validateSource,
+} from "./validate-expression.js";
+
+const WRONG_POSITION = "must name an attribute of an integration or a hook, and begin with integration. or hook.";
 
 /** The definitions of one kind, in which the expressions of a language are written. */
 export interface DefinitionKind {
@@ -43,7 +53,7 @@ export function validateAtPosition(
   { position, expression, definition: given }: ExpressionAttempt,
 ): AttemptResult | Refusal {
   const kind = kinds.find(({ language }) => position.startsWith(`${language.name}.`));
-  if (kind === undefined) return invalidPosition("must name an attribute of an integration or a hook");
+  if (kind === undefined) return invalidPosition(WRONG_POSITION);
   const { language } = kind;
   const sizeFault = findSizeFault(language, given);
   if (sizeFault !== null) return { refused: "invalid", errors: [{ path: "definition", message: sizeFault }] };
@@ -54,9 +64,17 @@ export function validateAtPosition(
   const here = all.find((each) => positionText(language, each) === position);
   if (here === undefined) return invalidPosition(`${position} holds no expression in the definition`);
   const names = language.namesAt(definition, here);
-  const { type, faults } = validateSource(expression, { names, returns: here.position.returns });
+  const { type, faults } = validateAttempt(expression, { names, returns: here.position.returns });
   const others = all.filter((each) => each !== here);
   return { type, faults, warnings: firstFaults(others, (each) => listWarnings(language, definition, each)) };
+}
+
+/** As {@link validateSource}; one that is copied with its `${{ }}` is told so. */
+function validateAttempt(expression: string, expected: ExpectedExpression): Pick<ValidationResult, "type" | "faults"> {
+  const result = validateSource(expression, expected);
+  if (result.parses || !isTemplate(expression)) return result;
+  const message = `must be written without ${OPEN} ${CLOSE} here`;
+  return { type: null, faults: [{ message, span: { start: 0, end: expression.length }, suggestion: null }] };
 }
 
 function listWarnings(language: Language, definition: Definition, location: ExpressionLocation) {

@@ -58,6 +58,10 @@ export function syntaxFaults(text: string, form: ExpressionForm): string[] {
   });
 }
 
+const NO_EXPRESSION =
+  `must be an expression written as ${OPEN} ... ${CLOSE}; ` +
+  `a fixed text is ${OPEN} "…" ${CLOSE}, and texts are joined with +`;
+
 /** The expressions of a field, in order. */
 function readField(
   text: string,
@@ -66,8 +70,7 @@ function readField(
   if (form === "condition" && !isTemplate(text)) return { expressions: [{ source: text, start: 0 }] };
   const read = readTemplate(text);
   if (form !== "text" && ("fault" in read || onlyExpression(read.template) === null)) {
-    const message = `must be an expression written as ${OPEN} ... ${CLOSE}`;
-    return { fault: { message, span: null, suggestion: null } };
+    return { fault: { message: NO_EXPRESSION, span: null, suggestion: null } };
   }
   if ("fault" in read) return read;
   return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };

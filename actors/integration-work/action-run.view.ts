@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ActionRunRow, actionRunStates } from "./action-run.js";
+import { type ActionAttempt, type ActionRunRow, actionRunStates } from "./action-run.js";
 
 const attemptSchema = z.strictObject({
   n: z.int(),
@@ -10,7 +10,11 @@ const attemptSchema = z.strictObject({
   status: z.int().nullable().describe("Null when nothing responded."),
   body: z
     .string()
-    .describe("The first 4 KiB of the answer, as JSON text where it is JSON, secrets masked; of the last attempt."),
+    .nullable()
+    .describe(
+      "The first 4 KiB of the answer, as JSON text where it is JSON, secrets masked; null when nothing responded, and " +
+        "of all attempts but the last, whose answers are not kept.",
+    ),
   code: z.string().nullable(),
   reason: z.string().nullable(),
   retryAfterMs: z.number().nullable().describe("How long the host asked to be left alone, at most an hour."),
@@ -43,6 +47,11 @@ export function actionRunView(row: ActionRunRow): z.output<typeof actionRunSchem
   return {
     ...{ id, integrationId, action, event: binding?.event ?? null, binding: binding?.index ?? null },
     ...{ taskId: binding?.taskId ?? null, state, begunAt, endedAt, retryAt, resends, resentAs },
-    attempts: attempts.map((attempt) => ({ ...attempt })),
+    attempts: attempts.map((attempt, index) => attemptView(attempt, index === attempts.length - 1)),
   };
+}
+
+/** Rows have an empty body where none is kept. */
+function attemptView(attempt: ActionAttempt, isLast: boolean): z.output<typeof attemptSchema> {
+  return { ...attempt, body: isLast && attempt.status !== null ? attempt.body : null };
 }

@@ -6,42 +6,63 @@ import { fetchSchema, named, requestSchema, variableName } from "./request.js";
 const optional = expression.nullable().default(null);
 
 /** A mark of a kind that is set on a task. */
-export const markSchema = z.strictObject({ value: expression });
+export const markSchema = z.strictObject({
+  value: expression.describe(
+    "The one thing of the other side that the task is about; without a value there is no mark.",
+  ),
+});
 
 const opens = z.strictObject({
-  /** Key of the line, when no route of the webhook sets it; an unknown line opens nothing. */
-  line: slug.nullable().default(null),
-  /** Key of the station; the line's first one when it is not given. */
-  station: slug.nullable().default(null),
-  title: expression,
-  description: optional,
-  assignBy: z.strictObject({ email: expression }).nullable().default(null),
+  line: slug
+    .nullable()
+    .default(null)
+    .describe("Key of the line; the route's where it is null. An unknown line opens nothing."),
+  station: slug
+    .nullable()
+    .default(null)
+    .describe("Key of the station; the route's where it is null, else the line's first one."),
+  title: expression.describe("The task's title; `Untitled` without a value."),
+  description: optional.describe("The task's description."),
+  assignBy: z
+    .strictObject({ email: expression.describe("The address of a member on the team; anybody else assigns nobody.") })
+    .nullable()
+    .default(null)
+    .describe("Whom the task is assigned to; null for nobody."),
 });
 
 const attaches = z.strictObject({
-  each: expression,
-  name: expression,
-  type: optional,
-  size: optional,
-  fetch: fetchSchema,
+  each: expression.describe("A list of files; each is `file` in the fields below."),
+  name: expression.describe("The file's name; what stands before its last slash is left out."),
+  type: optional.describe("Its media type."),
+  size: optional.describe("Its size in bytes."),
+  fetch: fetchSchema.describe("The request whose answer is the file."),
 });
 
 const raise = z.strictObject({
-  say: optional,
-  opens: opens.nullable().default(null),
-  branch: optional,
-  marks: named(slug, markSchema),
-  attaches: attaches.nullable().default(null),
+  say: optional.describe("What is noted on the task, as text; never the answer to what it asks."),
+  opens: opens
+    .nullable()
+    .default(null)
+    .describe("The task that is opened where no open task has one of the marks; null opens none."),
+  branch: optional.describe("The branch that the task's runs start from."),
+  marks: named(slug, markSchema).describe(
+    "What the event is about: an open task of the team with one of them is told, and a task that it opens gets them.",
+  ),
+  attaches: attaches.nullable().default(null).describe("Files that the task gets: 20, of 10 MiB each, 50 MiB in all."),
 });
 
 const event = z.strictObject({
-  forEach: optional,
-  when: optional,
+  forEach: optional.describe("A list: the event is tried for each of its entries, which is `item`; 1,000 at most."),
+  when: optional.describe("Whether the event happened; null for always."),
   lookup: z
-    .strictObject({ request: requestSchema("GET"), capture: named(variableName, expression) })
+    .strictObject({
+      request: requestSchema("GET"),
+      capture: named(variableName, expression).describe("Values taken from the answer, which `raise` sees by name."),
+    })
     .nullable()
-    .default(null),
-  raise,
+    .default(null)
+    .describe("Asks the other side for what a delivery leaves out."),
+  raise: raise.describe("What comes of it."),
 });
 
 /** What a delivery or a poll's response triggers. */

@@ -27,10 +27,14 @@ export function named<Value extends z.ZodType>(name: z.ZodString, value: Value) 
 }
 
 const parts = {
-  url: template.min(1, "must not be empty"),
-  query: named(z.string().min(1, "must not be empty").max(255, "must be at most 255 characters"), template),
+  url: template
+    .min(1, "must not be empty")
+    .describe("Its address, on one of `hosts`; an expression within it is percent-encoded."),
+  query: named(z.string().min(1, "must not be empty").max(255, "must be at most 255 characters"), template).describe(
+    "Parameters that are added to the address.",
+  ),
   headers: named(headerName, template),
-  body: jsonTemplate.optional(),
+  body: jsonTemplate.optional().describe("Sent as JSON, or as a form or text where the header `content-type` says so."),
 };
 
 const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, POST, PUT, PATCH or DELETE");
@@ -43,7 +47,11 @@ export function requestSchema(usualMethod: z.output<typeof method>) {
   return z.strictObject({
     method: method.default(usualMethod),
     ...parts,
-    expect: z.strictObject({ success: expression }).nullable().default(null),
-    capture: named(variableName, expression),
+    expect: z
+      .strictObject({ success: expression.describe("Whether it succeeded, as `response` and `status` say.") })
+      .nullable()
+      .default(null)
+      .describe("What a success is; where it is null, a status of 2xx."),
+    capture: named(variableName, expression).describe("Values taken from the answer, by name."),
   });
 }

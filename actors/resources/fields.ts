@@ -37,7 +37,10 @@ export const repositoryName = z
 export const hostName = z
   .string()
   .max(255, "must be at most 255 characters")
-  .regex(/^(\*\.)?[a-z0-9.-]+(:\d{1,5})?$/, "must be a host, optionally with *. before it or a port after it");
+  .regex(
+    /^(\*\.)?[a-z0-9.-]+(:\d{1,5})?$/,
+    "must be a host without http://, optionally with *. before it or a port after it",
+  );
 
 /** Whether one of `hosts` covers every host that `host` covers. */
 export function coversHost(hosts: readonly string[], host: string): boolean {

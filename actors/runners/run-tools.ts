@@ -67,6 +67,8 @@ export const toolAnsweredSchema = z.object({
   outcome: z.enum(["done", "failed", "dismissed", "refused", "withdrawn"]),
   /** What the agent is told: the output, or what went wrong. */
   text: z.string(),
+  /** One sentence for the agent beside `text`: that a person changed the inputs. Absent for none. */
+  note: z.string().optional(),
   /** The call's id in the service; null where none is kept: in replays, and for calls that it did not take. */
   callId: z.string().nullable(),
 });

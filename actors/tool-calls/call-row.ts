@@ -4,10 +4,11 @@ import { parseInputs } from "../runners/call-inputs.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
 import type { AskToolCall } from "../runs/tool-call.messages.js";
-import { readStoredText, toStoredText } from "../tables/text-blobs.js";
+import { readStoredText, type StoredText, toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { toAskedDigest } from "./asked-digest.js";
 import { addUse } from "./call-use.js";
+import { toEditedNote } from "./request-result.js";
 import type { ToolCallRow } from "./tool-call.js";
 import { toolCalls } from "./tool-call.table.js";
 import type { ToolCallContext } from "./tool-call-events.js";
@@ -63,6 +64,16 @@ export function insertCall(
 /** `<integration>.<tool>` */
 export function toName({ integration, tool }: Pick<ToolCallRow, "integration" | "tool">): string {
   return `${integration}.${tool}`;
+}
+
+/** What the agent is told of inputs that a person changed; undefined when nobody did. */
+export function readEditedNote(
+  turn: TurnReading,
+  { inputs, edited }: Pick<ToolCallRow, "inputs" | "edited">,
+): string | undefined {
+  if (edited === null) return undefined;
+  const read = (stored: StoredText) => readStoredText(turn, turn.self.partition, stored);
+  return read(edited) === read(inputs) ? undefined : toEditedNote(read(edited));
 }
 
 /** The inputs that the call is made with. */

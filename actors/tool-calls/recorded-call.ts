@@ -4,7 +4,7 @@ import type { ToolCall } from "../runners/tool-call.js";
 import { runRef } from "../runs/run.messages.js";
 import { readStoredText, type StoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
-import { insertCall } from "./call-row.js";
+import { insertCall, readEditedNote } from "./call-row.js";
 import { addUse } from "./call-use.js";
 import { toOutputText } from "./request-result.js";
 import { tellAnswer } from "./tell-runner.js";
@@ -46,7 +46,8 @@ export function answerRecorded({ turn, ask, recorded }: Delivered<AskRecorded>):
   insertCall(turn, ask, { ...answer, rule: null, inputs, endedAt: timeText(turn.now) });
   if (output !== null) addUse(turn, runId, { calls: 0, bytes: Buffer.byteLength(read(output)) });
   const text = told === undefined ? (message ?? toOutputText(output === null ? null : read(output))) : read(told);
-  tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome, text, callId });
+  const note = recorded === undefined ? undefined : readEditedNote(turn, recorded);
+  tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome, text, note, callId });
   const call: ToolCall = { server, tool, failed: outcome === "failed", refusedBy: refusers[outcome] };
   turn.send(runRef(partition, runId), { type: "call.over", call, isRecorded: recorded !== undefined });
   leaveRun(turn, runId);

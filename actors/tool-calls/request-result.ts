@@ -9,6 +9,8 @@ import type { ToolCallCode } from "./tool-call.js";
 const MAX_EXCERPT_BYTES = 2_048;
 /** Most that hooks see of an output, in bytes of its JSON text. */
 const MAX_HOOK_OUTPUT_BYTES = 16 * 1024;
+/** Most that an agent is told of inputs that a person changed, in characters of their JSON text. */
+const MAX_EDITED_CHARACTERS = 2_000;
 /** Longest sentence on a failure, in characters. */
 const MAX_MESSAGE_CHARACTERS = 1_000;
 
@@ -48,6 +50,13 @@ export function toFailureText(message: string, { response }: Pick<IntegrationReq
 /** What the agent is told of a successful one: its output, a text as it is. */
 export function toOutputText(output: string | null): string {
   return output === null ? "Done." : toText(output);
+}
+
+/** What the agent is told beside the outcome when a person changed its inputs. `inputs` is the JSON text of the new ones. */
+export function toEditedNote(inputs: string): string {
+  const isLong = inputs.length > MAX_EDITED_CHARACTERS;
+  const shown = isLong ? `${inputs.slice(0, MAX_EDITED_CHARACTERS - 1).replace(/[\ud800-\udbff]$/, "")}…` : inputs;
+  return `A person changed the inputs of this call to ${shown}.`;
 }
 
 /** The text of a JSON text: a string's characters, anything else as JSON; empty for null. */

@@ -35,13 +35,22 @@ export function tellWaiting(
 export function tellAnswer(
   turn: Turn,
   { runId, runnerId, fence, asks }: Told,
-  { outcome, text, callId }: Pick<ToolAnswered, "outcome" | "text" | "callId">,
+  { outcome, text, note, callId }: Pick<ToolAnswered, "outcome" | "text" | "note" | "callId">,
 ): void {
   const runner = runnerRef(turn.self.partition, runnerId);
   for (const id of asks) {
     turn.send(runner, {
       type: "tell",
-      message: { type: "run.tool-answered", runId, fence, id, outcome, text, callId },
+      message: {
+        type: "run.tool-answered",
+        runId,
+        fence,
+        id,
+        outcome,
+        text,
+        ...(note !== undefined && { note }),
+        callId,
+      },
     });
   }
 }

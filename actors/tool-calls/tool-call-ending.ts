@@ -10,7 +10,7 @@ import type { RunOwner } from "../runs/run-owner.js";
 import { toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { closeApproval, leaveWaiting, recordAnswer } from "./call-approval.js";
-import { changeCall, getCall, getRunOfCall, insertCall, readInputs, toName } from "./call-row.js";
+import { changeCall, getCall, getRunOfCall, insertCall, readEditedNote, readInputs, toName } from "./call-row.js";
 import { addUse } from "./call-use.js";
 import {
   mayHaveLeft,
@@ -54,7 +54,8 @@ function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
   const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now), ...told });
   const bytes = Buffer.byteLength(output ?? (row.told === undefined ? "" : text));
   if (bytes > 0) addUse(turn, runId, { calls: 0, bytes });
-  if (!runEnded) tellAnswer(turn, { ...context, asks: tellAsks(turn, runId) }, { outcome: state, text, callId });
+  const note = readEditedNote(turn, row);
+  if (!runEnded) tellAnswer(turn, { ...context, asks: tellAsks(turn, runId) }, { outcome: state, text, note, callId });
   if (state !== "withdrawn") countCall(turn, row, { failed: state === "failed", refusedBy });
   openCalls.remove(turn, partition, runId, callId);
   turn.stop();

@@ -29,15 +29,23 @@ const ISSUE = {
   assignee: { name: "Ada", email: "ada@example.com" },
 };
 
-/** Plays it and prints what comes out; returns the task, or null where it is not as expected. */
+/** What was made of the issue, by their ids. */
+export interface IssueWork {
+  readonly integrationId: string;
+  readonly taskId: string;
+  readonly runId: string;
+}
+
+/** Plays it and prints what comes out; returns what was made of it, or null where it is not as expected. */
 export async function showIssue(
   client: Client,
   configured: Configured,
   tracker: Tracker,
   signal: AbortSignal,
-): Promise<string | null> {
+): Promise<IssueWork | null> {
   const { teamId } = configured;
-  tracker.deliverTo = await connectTracker(client, configured, tracker);
+  const { integrationId, deliveriesUrl } = await connectTracker(client, configured, tracker);
+  tracker.deliverTo = deliveriesUrl;
   const issue = await tracker.open(ISSUE);
   await tracker.label(issue, "agent");
   line("issue", `${issue.identifier} gets the label agent; the tracker tells ${tracker.deliverTo}`);
@@ -63,10 +71,10 @@ export async function showIssue(
   await until("the issue was not told that the work is done", isTold, signal);
   for (const { by, body } of issue.comments) line("issue", `${issue.identifier}, ${by}: ${body.split("\n")[0]}`);
   const { items } = await client.get<{ items: ToolCall[] }>(`/api/runs/${approval.runId}/tool-calls`);
-  line(
-    "issue",
-    `it is ${issue.state.name} there; calls: ${items.map(({ tool, state }) => `${tool} ${state}`).join(", ")}`,
-  );
+  // Listed newest first, told in the order in which they were made.
+  const calls = items.map(({ tool, state }) => `${tool} ${state}`).reverse();
+  line("issue", `it is ${issue.state.name} there; calls: ${calls.join(", ")}`);
   const isCalled = issue.state.name === "Done" && items.length === 3 && items.every(({ state }) => state === "done");
-  return isCalled ? ((await findTask())?.id ?? null) : null;
+  const taskId = (await findTask())?.id;
+  return isCalled && taskId !== undefined ? { integrationId, taskId, runId: approval.runId } : null;
 }

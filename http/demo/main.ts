@@ -15,7 +15,7 @@ import { showCheck } from "./checks.js";
 import { Client } from "./client.js";
 import { CodeHost } from "./code-host/code-host.js";
 import { CONFIG_SOURCE, type Configured, configure } from "./configuration.js";
-import { showIssue } from "./integrations.js";
+import { type IssueWork, showIssue } from "./integrations.js";
 import { judge } from "./judge.js";
 import { showPick, writeConfig } from "./picks.js";
 import { connectCodeHost, REPOSITORY, showPullRequest } from "./pull-requests.js";
@@ -124,14 +124,18 @@ async function demonstrate(closing: Closing, ending: AbortController, ends: { re
   asItShould("the work on the tasks", summarise(show.counts, receiver.received, (await firings()).items.length));
   await connectCodeHost(client, codeHost, { baseUrl, repositories: [REPOSITORY, CONFIG_SOURCE.repository] });
   await writeConfig(client, configured, codeHost);
-  const taskId = asItShould("the issue of the tracker", await showIssue(client, configured, tracker, signal));
+  const issue = asItShould("the issue of the tracker", await showIssue(client, configured, tracker, signal));
+  const { taskId } = issue;
   asItShould("the pull request", await showPullRequest(client, configured, { codeHost, taskId }, signal));
   const setId = asItShould("the replays", await showReplays(client, configured, signal));
   asItShould("the check of the planned change", await showCheck(client, configured, setId, signal));
   const best = asItShould("the search", await showSearch(client, configured, signal));
   asItShould("the pick of the best", await showPick(client, configured, { codeHost, ...best }, signal));
-  if (ends.exit) return 0;
-  lookAround(baseUrl, configured, setId);
+  if (ends.exit) {
+    line("demo", "all of it went as it should: the demo is done");
+    return 0;
+  }
+  lookAround(baseUrl, configured, { ...issue, setId });
   runner.off("exit", lost);
   if (!ending.signal.aborted) await once(ending.signal, "abort");
   return 0;
@@ -182,10 +186,16 @@ function summarise(counts: Counts, received: Received, firings: number): boolean
   return done === taskTexts.length && counts.sentBack === FORGOTTEN && vetoes === 1 && forged === 0;
 }
 
-function lookAround(baseUrl: string, { teamId, readToken }: Configured, setId: string): void {
+function lookAround(
+  baseUrl: string,
+  { teamId, readToken }: Configured,
+  { integrationId, runId, setId }: IssueWork & { readonly setId: string },
+): void {
   line("demo", `the service stays up at ${baseUrl} until Ctrl+C; to look around:`);
-  for (const list of ["tasks", "hook-occurrences", "replay-sets", "searches", `replay-sets/${setId}/replays`]) {
-    line("", `curl -H 'authorization: Bearer ${readToken}' ${baseUrl}/api/teams/${teamId}/${list}`);
+  const team = ["tasks", "hook-occurrences", "replay-sets", "searches", `replay-sets/${setId}/replays`];
+  const integration = ["deliveries", "action-runs"].map((list) => `integrations/${integrationId}/${list}`);
+  for (const list of [...integration, `runs/${runId}/tool-calls`, ...team.map((of) => `teams/${teamId}/${of}`)]) {
+    line("", `curl -H 'authorization: Bearer ${readToken}' ${baseUrl}/api/${list}`);
   }
 }
 

@@ -50,7 +50,10 @@ export async function connectCodeHost(
   const { body } = await client.post<{ url: string }>("/api/workspaces/acme/code-host/connections", begun);
   const back = await codeHost.signIn(body.url, adaThere);
   await client.post("/api/code-host/confirmations", Object.fromEntries(back));
-  line("pull", `the workspace is connected to the code host ${codeHost.name}, whose app reaches ${repositories}`);
+  line(
+    "pull",
+    `the workspace is connected to the code host ${codeHost.name}, whose app reaches ${repositories.join(", ")}`,
+  );
 }
 
 /** Has a task's pull request reviewed and merged, and prints what becomes of it; returns whether it is as expected. */

@@ -9,18 +9,18 @@ const SHIPPED = new URL("../../../docs/integrations/tracker/integration.json", i
 /** The host that the shipped definition is written for. */
 const HOST = "api.linear.app";
 
-/** Creates the integration with its secrets, and the line; returns the address that deliveries go to. */
+/** Creates the integration with its secrets, and the line; returns its id, and the address that deliveries go to. */
 export async function connectTracker(
   client: Client,
   { workspaceId, teamId }: Configured,
   tracker: Tracker,
-): Promise<string> {
+): Promise<{ readonly integrationId: string; readonly deliveriesUrl: string }> {
   const under = "/api/resources";
   for (const secret of secretsOf(tracker)) await client.post(`${under}/workspaces/${workspaceId}/secrets`, secret);
   const { body: made } = await client.post(`${under}/teams/${teamId}/integrations`, definitionFor(tracker));
   await client.post(`${under}/teams/${teamId}/lines`, line);
   const { deliveriesUrl } = await client.get<{ deliveriesUrl: string }>(`${under}/integrations/${made.id}`);
-  return deliveriesUrl;
+  return { integrationId: String(made.id), deliveriesUrl };
 }
 
 function definitionFor({ api }: Tracker): unknown {

@@ -9,6 +9,7 @@ import {
   type Language,
   type Position,
 } from "../../actors/expressions/positions.js";
+import { CLOSE, OPEN } from "../../actors/expressions/templates.js";
 import { type DefinitionKind, validateAtPosition } from "../../actors/expressions/validate-at-position.js";
 import { hookLanguage } from "../../actors/hooks/hook-expressions.js";
 import { integrationLanguage } from "../../actors/integrations/integration-expressions.js";
@@ -21,10 +22,32 @@ import { type Route, route } from "../route.js";
 const nullableText = z.string().nullable();
 
 const checkBody = z.strictObject({
-  position: z.string().max(1_000, "must be at most 1000 characters"),
-  expression: z.string().max(20_000, "must be at most 20000 characters"),
-  definition: z.record(z.string(), z.unknown()),
+  position: z
+    .string()
+    .max(1_000, "must be at most 1000 characters")
+    .describe("Where it would be written: `integration.` or `hook.`, then the path as warnings say it."),
+  expression: z.string().max(20_000, "must be at most 20000 characters").describe(`Without ${OPEN} ${CLOSE}.`),
+  definition: z
+    .record(z.string(), z.unknown())
+    .describe("An integration or a hook, which has another expression at the position so far."),
 });
+
+const EXAMPLE: z.input<typeof checkBody> = {
+  position: "integration.webhook.events[0].when",
+  expression: 'body.action == "opened"',
+  definition: {
+    ...{ integration: "tracker", name: "Tracker" },
+    webhook: {
+      verify: { hmac: { secret: "tracker-webhook", header: "x-signature" } },
+      events: [
+        {
+          when: `${OPEN} true ${CLOSE}`,
+          raise: { opens: { line: "fix", title: `${OPEN} body.issue.title ${CLOSE}` } },
+        },
+      ],
+    },
+  },
+};
 
 const checkAnswer = z
   .strictObject({
@@ -75,6 +98,7 @@ export function expressionRoutes(options: {
       summary: "Check an expression where it would be written",
       access: "any",
       body: checkBody,
+      example: EXAMPLE,
       answers: { 200: checkAnswer },
       admits: ({ caller }) =>
         caller.kind === "token"

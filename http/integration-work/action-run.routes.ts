@@ -4,6 +4,7 @@ import { actionRunRef } from "../../actors/integration-work/action-run.messages.
 import { findRunOf, listActionRuns } from "../../actors/integration-work/action-run.queries.js";
 import { actionRunSchema, actionRunView } from "../../actors/integration-work/action-run.view.js";
 import { findIntegrationFor, findIntegrationOfOutcomes } from "../../actors/integration-work/delivery.queries.js";
+import { scheduleSchema, schedulesView } from "../../actors/integration-work/schedule.view.js";
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
@@ -43,12 +44,15 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
       path: at,
       operation: "listActionRuns",
       summary: "What bindings and schedules of an integration did, newest first",
-      description: "For 30 days, the last 10,000, with every attempt. Calls of tools are not among them.",
+      description:
+        "For 30 days, the last 10,000, with every attempt. Calls of tools are not among them. Beside them when the " +
+        "schedules run next.",
       access: "any",
       query: listing,
       answers: {
         200: z.strictObject({
           items: z.array(actionRunSchema),
+          schedules: z.array(scheduleSchema).describe("The integration's schedules, the same on each page."),
           next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
         }),
       },
@@ -56,7 +60,8 @@ export function actionRunRoutes({ runtime, sealer }: ActionRunRoutesOptions): re
         const { query } = request;
         const rows = await readPage(runtime, request, listActionRuns(integration, query));
         const next = rows.length < query.limit ? null : (rows.at(-1)?.id ?? null);
-        return { status: 200, body: { items: await inPieces(rows, request, actionRunView), next } };
+        const items = await inPieces(rows, request, actionRunView);
+        return { status: 200, body: { items, schedules: schedulesView(reading, integration), next } };
       },
     }),
     subjectRoute(configured, {

@@ -62,9 +62,9 @@ export function admit(route: Route, caller: Caller | null | Refusal): RouteReque
   if (route.access === "public") return caller !== null && isRefusal(caller) ? null : caller;
   if (caller !== null && isRefusal(caller)) return caller;
   if (route.access === "person") {
-    return caller?.kind === "person"
-      ? caller
-      : { refused: "unauthenticated", detail: "This needs a signed-in person." };
+    if (caller?.kind === "person") return caller;
+    const title = caller === null ? {} : { title: "A signed-in person is needed" };
+    return { refused: "unauthenticated", detail: "This needs a signed-in person.", ...title };
   }
   return caller ?? { refused: "unauthenticated", detail: "This needs a signed-in person or a token." };
 }

@@ -30,8 +30,9 @@ export function createMcpServer(name: string, tools: readonly ServedTool[]): Ser
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name.slice(0, 100)}.`);
     }
     const { signal } = context.mcpReq;
-    const { text, isError } = await tool.call(params.arguments ?? {}, { signal, progress: toProgress(context) });
-    return { content: [{ type: "text", text }], isError };
+    const { text, note, isError } = await tool.call(params.arguments ?? {}, { signal, progress: toProgress(context) });
+    const texts = note === undefined ? [text] : [text, note];
+    return { content: texts.map((each) => ({ type: "text" as const, text: each })), isError };
   });
   return server;
 }

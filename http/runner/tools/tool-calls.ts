@@ -18,6 +18,8 @@ export interface ToolWish {
 /** What an agent is answered. */
 export interface ToolResult {
   readonly text: string;
+  /** One sentence in addition, or absent. */
+  readonly note?: string | undefined;
   readonly isError: boolean;
 }
 
@@ -128,13 +130,13 @@ export class ToolCalls {
   }
 
   /** The service's answer. */
-  answered({ id, outcome, text }: Pick<ToolAnswered, "id" | "outcome" | "text">): void {
+  answered({ id, outcome, text, note }: Pick<ToolAnswered, "id" | "outcome" | "text" | "note">): void {
     const call = this.#open.find((open) => open.id === id);
     if (call === undefined) return;
     if (call.isCancelled && outcome === "withdrawn") return this.#withdrawn(call);
     call.waitsFor = null;
     this.#tellPaused();
-    this.#give(call, { text, isError: outcome !== "done" });
+    this.#give(call, { text, isError: outcome !== "done", ...(note !== undefined && { note }) });
   }
 
   /** Gives every call up, and answers every request; later ones are refused. */

@@ -56,7 +56,7 @@ t.test(
       "| success, held-out tasks | 60.0 % (50.0 % to 70.0 %), n = 5 tasks, 10 runs | 50.0 % (40.0 % to 60.0 %), n = 5 tasks, 10 runs |",
       "- **Gain on held-out tasks: -10.0 points (-20.0 points to 0.0 points), n = 5 tasks: within noise, where 5.0 points count as real.** Nothing was chosen by them.",
       "- Gain on the tasks it was chosen by: 25.0 points (15.0 points to 35.0 points), n = 6 tasks: better, where 5.0 points count as real. The best of many useless candidates gains here too.",
-      "- A run on held-out tasks costs no less beyond chance, n = 5 tasks.",
+      "- That a run on held-out tasks costs less cannot be told from chance, n = 5 tasks.",
       "- **The gain showed only on tasks that the candidate was chosen by.**",
       "- A run on tasks it was chosen by costs more: 1.20 (0.95 to 1.45) EUR, n = 6 tasks, 12 runs, now 1.50 (1.25 to 1.75) EUR, n = 6 tasks, 12 runs.",
       "- 1 of 6 tasks it was chosen by succeeded less often than under the live config.",

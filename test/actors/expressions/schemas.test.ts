@@ -7,8 +7,9 @@ const open = ["$", "{{"].join("");
 t.test("a field of one expression may contain nothing else, and no expression may read a secret", async (t) => {
   const fault = (text: string) => expression.safeParse(text).error?.issues[0]?.message ?? null;
   t.equal(fault(`  ${expr("a.b")} `), null);
+  const other = `a fixed text is ${open} "…" }}, and texts are joined with +`;
   for (const text of ["", "a", `x ${expr("a")}`, `${expr("a")}${expr("b")}`, `${open} a`]) {
-    t.equal(fault(text), `must be an expression written as ${open} ... }}`, text);
+    t.equal(fault(text), `must be an expression written as ${open} ... }}; ${other}`, text);
   }
   t.match(fault(expr("secret.token")), /secret/);
   t.match(fault(expr('x + secret["token"]')), /secret/);

@@ -122,7 +122,7 @@ async function replayed(calls: readonly Past[], options: ReplayWorldOptions = {}
       .flatMap((message) =>
         message.type === "run.tool-answered" && message.runId === to.runId && message.id === id ? [message] : [],
       );
-    return answers.map(({ outcome, text }) => `${outcome}: ${text}`).join(" | ");
+    return answers.map(({ outcome, text, note = "" }) => `${outcome}: ${text}${note}`).join(" | ");
   };
   return { world, replayId, job, call };
 }
@@ -130,7 +130,7 @@ async function replayed(calls: readonly Past[], options: ReplayWorldOptions = {}
 t.test("a call gets the answer of the repeated run's: the n-th equal one the n-th, later ones the last", async (t) => {
   const { world, replayId, job, call } = await replayed([
     { inputs: { id: 1, of: "a" }, output: '"first"' },
-    { inputs: { id: 2 }, output: '{"other":1}' },
+    { inputs: { id: 2 }, output: '{"other":1}', edited: '{"id":3}' },
     {
       inputs: { id: 1, of: "a" },
       state: "failed",
@@ -143,7 +143,7 @@ t.test("a call gets the answer of the repeated run's: the n-th equal one the n-t
   ]);
   t.equal(await call({ id: 1, of: "a" }), "done: first");
   t.equal(await call({ of: "a", id: 1 }), "failed: It failed.\n\nNot so.");
-  t.equal(await call({ id: 2 }), 'done: {"other":1}');
+  t.equal(await call({ id: 2 }), 'done: {"other":1}A person changed the inputs of this call to {"id":3}.');
   for (const _later of [3, 4]) t.equal(await call({ id: 1, of: "a" }), `done: ${"long ".repeat(2_000)}`);
   await world.end(job);
   t.match(world.copies(replayId), [{ result: "succeeded", toolMisses: 0 }]);

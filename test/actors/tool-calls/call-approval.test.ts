@@ -62,6 +62,23 @@ t.test("edited inputs are checked, asked of hooks again, and never approved twic
   scene.vet(id);
   t.equal(scene.get(id).state, "running");
   t.match(scene.requests[0]?.effect.input, { values: /"inputs":\{"text":"Better","on":"dev"\}/ });
+  scene.clear();
+  scene.end(id);
+  const note = 'A person changed the inputs of this call to {"text":"Better","on":"dev"}.';
+  t.match(scene.told(), [{ type: "run.tool-answered", outcome: "done", note }]);
+});
+
+t.test("an agent is told of changed inputs alone", async (t) => {
+  const scene = new ToolCallScene();
+  const id = scene.call("comment", { text: "Hi" });
+  scene.vet(id);
+  scene.answer(id, "usr_1", { edited: '{"text":"Hi"}' });
+  scene.vet(id);
+  scene.clear();
+  scene.end(id);
+  const [told] = scene.told();
+  t.match(told, { outcome: "done" });
+  t.notOk(told !== undefined && "note" in told, "they are the same");
 });
 
 t.test("an edit that hooks refuse is not made", async (t) => {
@@ -70,6 +87,8 @@ t.test("an edit that hooks refuse is not made", async (t) => {
   scene.vet(id);
   scene.answer(id, "usr_1", { edited: '{"text":"Bad"}' });
   scene.vet(id, "no bad words");
+  const note = /^A person changed the inputs of this call to .*Bad/;
+  t.match(scene.told().at(-1), { outcome: "refused", text: "no bad words", note });
   t.match(scene.get(id), { state: "refused", message: "no bad words" });
   t.same(scene.requests, []);
 });

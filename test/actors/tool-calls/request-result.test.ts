@@ -1,5 +1,6 @@
 import t from "tap";
 import {
+  toEditedNote,
   toFailureMessage,
   toFailureText,
   toHookOutput,
@@ -20,6 +21,15 @@ t.test("a failure is one sentence and at most 2 KiB of the answer's text, withou
   const long = text("ä".repeat(5_000)).slice(message.length + 2);
   t.equal(bytes(long), 2_048);
   t.equal(long, "ä".repeat(1_024), "never cut within a character");
+});
+
+t.test("a person's inputs are told in at most 2,000 characters, never cut within a character", async (t) => {
+  t.equal(toEditedNote('{"text":"Better"}'), 'A person changed the inputs of this call to {"text":"Better"}.');
+  const lead = "A person changed the inputs of this call to ";
+  const most = `{"a":"${"x".repeat(1_992)}"}`;
+  t.equal(toEditedNote(most), `${lead}${most}.`);
+  const long = toEditedNote(`${"x".repeat(1_998)}\u{1f600}more`);
+  t.equal(long, `${lead}${"x".repeat(1_998)}….`);
 });
 
 t.test("where the answer was lost, what was to be changed may have been", async (t) => {

@@ -52,7 +52,11 @@ t.test("an invalid expression has all its faults, with spans and suggestions", a
     errors: [
       { message: "there is no evnt here", span: { start: 0, end: 4 }, suggestion: "event" },
       { message: "there is no field too here", span: { start: 22, end: 25 }, suggestion: "to" },
-      { message: "there is no step here", span: { start: 36, end: 40 }, suggestion: null },
+      {
+        message: "there is no step here; there are event, task, run, vars, hook",
+        span: { start: 36, end: 40 },
+        suggestion: null,
+      },
     ],
     warnings: [
       { position: "hook.steps[0].with.text", message: "does not check: there is no evnt here. Did you mean event?" },
@@ -67,8 +71,14 @@ t.test("an invalid expression has all its faults, with spans and suggestions", a
   ]);
   t.match(
     (await check(person, "hook.when", "run.id == ''", { ...hook, on: "task.opened", when: "true" })).body.errors,
-    [{ message: "there is no run here" }],
+    [{ message: "there is no run here; there are event, task, vars, hook" }],
   );
+  t.match((await check(person, "hook.when", " event.to = 'review'")).body.errors, [
+    { message: "does not parse: unexpected character: = at column 10 (equal is ==)", span: { start: 10, end: 11 } },
+  ]);
+  t.match((await check(person, "hook.when", expr("event.to == 'review'"))).body.errors, [
+    { message: `must be written without ${"$"}{{ }} here`, span: { start: 0, end: 27 } },
+  ]);
   t.match((await check(person, "hook.when", "'secret.x' == ''")).body.errors, [{ message: /secret/ }]);
   t.match((await check(person, "hook.when", `${"a".repeat(3_000)}`)).body.errors, [{ message: /longer than 2000/ }]);
 });
@@ -82,6 +92,8 @@ t.test("an invalid request is refused, each fault at its path", async (t) => {
     return problem.errors?.map(({ path }) => path);
   };
   t.same(await pathsOf("line.when", hook), ["position"]);
+  const { problem: bare } = await check(person, "steps[0].with.text", "true");
+  t.match(bare.errors, [{ message: /integration or a hook, and begin with integration\. or hook\.$/ }]);
   t.same(await pathsOf("hook", hook), ["position"]);
   t.same(await pathsOf("hook.key", hook), ["position"]);
   t.same(await pathsOf("hook.steps[7].with.text", hook), ["position"]);
@@ -132,6 +144,16 @@ t.test("checking needs plan of a token, the positions any credential", async (t)
   t.match(at("integration.webhook.events[*].forEach"), { returns: "list", alsoSees: { length: 0 } });
   t.match(at("integration.poll.events[*].raise.marks[*].value"), { returns: null, alsoSees: ["item", "captures"] });
   t.match(at("integration.actions[*].request.body"), { alsoSees: ["inputs"] });
+});
+
+t.test("the example of the documentation checks", async (t) => {
+  const service = await startTestService(t);
+  const person = await service.signIn("someone@example.com");
+  const path = "/api/expressions/check";
+  const { text } = await service.anonymous.request("GET", "/api/openapi.json");
+  const { requestBody } = JSON.parse(text).paths[path].post;
+  const reply = await person.request("POST", path, requestBody.content["application/json"].example);
+  t.match(reply, { status: 200, body: { type: "bool", errors: { length: 0 }, warnings: { length: 0 } } });
 });
 
 t.test("a definition with more expressions than are checked is refused, and is not kept either", async (t) => {

@@ -105,7 +105,7 @@ t.test("invalid expressions are refused at their paths, all at once", async (t) 
   t.equal(reply.status, 422);
   t.same(
     problemOf(reply).errors?.map(({ path, message }) => [path, message.slice(0, 90)]),
-    [["steps[1].request.body.bad", "does not parse: unexpected token: EOF"]],
+    [["steps[1].request.body.bad", "does not parse: unexpected token: EOF at column 5"]],
     "what cannot be read comes first",
   );
   body.steps[1] = { name: "then", request: { url: receiver.url, body: { deep: [expr("event.from")] } } } as never;
@@ -115,7 +115,7 @@ t.test("invalid expressions are refused at their paths, all at once", async (t) 
     [
       ["when", "does not check: there is no field titel here. Did you mean title?"],
       ["steps[0].request.url", "does not check: there is no field tell here"],
-      ["steps[0].request.headers.x-a", "does not check: there is no run here"],
+      ["steps[0].request.headers.x-a", "does not check: there is no run here; there are event, task, vars, hook, step"],
       ["steps[1].request.body.deep[0]", "does not check: there is no field from here"],
     ].map(([path, message]) => [path?.replace("headers.x-a", 'headers["x-a"]'), message]),
   );

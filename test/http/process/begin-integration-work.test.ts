@@ -3,6 +3,7 @@ import { pollActor } from "../../../actors/integration-work/poll.machine.js";
 import { pollRef } from "../../../actors/integration-work/poll.messages.js";
 import { scheduleActor } from "../../../actors/integration-work/schedule.machine.js";
 import { scheduleRef } from "../../../actors/integration-work/schedule.messages.js";
+import { schedulesView } from "../../../actors/integration-work/schedule.view.js";
 import { beginIntegrationWork } from "../../../http/process/begin-integration-work.js";
 import { storedWakeUp } from "../../../runtime/offline-send.js";
 import { Harness } from "../../support/harness.js";
@@ -28,6 +29,8 @@ t.test("polls and schedules of integrations that an earlier release stored begin
     const schedules = ["sync", "other"].map((action) =>
       storedWakeUp(harness.durable, scheduleRef({ workspaceId: WORKSPACE, integrationId: INTEGRATION, action }), "due"),
     );
+    const [shown, ...others] = schedulesView(harness.durable, { workspaceId: WORKSPACE, id: INTEGRATION });
+    t.same([shown?.action, Date.parse(shown?.nextAt ?? ""), others], ["sync", schedules[0], []], "it is told when");
     return [...schedules, storedWakeUp(harness.durable, pollRef(WORKSPACE, INTEGRATION), "due")];
   };
   const [due, none, asked] = await start();

@@ -93,6 +93,15 @@ t.test("every position is a path of a definition, read back as it was written an
   t.ok(positions.length > 60);
 });
 
+t.test("when the schedules of an integration run next is told beside their runs", async (t) => {
+  const service = await startTestService(t, { settings: allowed });
+  const owner = await service.signIn("owner@example.com");
+  const { team } = await scene(owner);
+  const made = await owner.create(`${team}/integrations`, wholeIntegration());
+  const listed = await owner.request("GET", `/api/integrations/${made.id}/action-runs`);
+  t.match(listed.body, { items: [], schedules: [{ action: "comment", nextAt: /^\d{4}-.*Z$/ }], next: null });
+});
+
 t.test("a signature may be checked with a public key instead", async (t) => {
   const service = await startTestService(t, { settings: allowed });
   const owner = await service.signIn("owner@example.com");

@@ -126,7 +126,8 @@ t.test(
     const edited = await bob.request("POST", `${approval}/edit`, { inputs: { text: "Better" } }, key);
     t.match(edited, { status: 200, body: { state: "approved", edited: { text: "Better", line: "tools" } } });
     const done = await peer.message("run.tool-answered", told);
-    t.match(done, { id: "3", outcome: "done", text: '{"number":7}' });
+    const note = 'A person changed the inputs of this call to {"text":"Better","line":"tools"}.';
+    t.match(done, { id: "3", outcome: "done", text: '{"number":7}', note });
     const repeat = await bob.request("POST", `${approval}/edit`, { inputs: { text: "Better" } }, key);
     t.match([repeat.status, repeat.headers["idempotent-replayed"]], [200, "true"], "also when the call is over");
     t.match(tracker.got.at(-1), { path: "/comments", body: { text: "Better", line: "tools" } });

@@ -56,7 +56,7 @@ const CLIENTS: Readonly<Record<string, (t: Test, path: string) => Promise<ToolCl
 
 for (const [name, connect] of Object.entries(CLIENTS)) {
   t.test(`${name} lists the tools, calls them, and gets progress while a person is asked`, async (t) => {
-    const { socketOf, calls, asked, nth, answer } = await begin(t);
+    const { socketOf, calls, asked, nth } = await begin(t);
     const client = await connect(t, socketOf("tracker"));
     t.same(client.capabilities(), { tools: {} }, "the list never changes, and nothing is asked of the client");
     t.match(await client.listTools(), [{ name: "find", inputSchema: schema }, { name: "comment" }]);
@@ -68,8 +68,9 @@ for (const [name, connect] of Object.entries(CLIENTS)) {
     calls.waiting({ id: "1-1", callId: "call_1", for: "the assignee's approval" });
     await until("progress", () => progress.length === 1);
     t.same(progress, ["Waiting for the assignee's approval."]);
-    answer("1-1", "an issue");
-    t.equal(await found, "an issue");
+    const note = "A person changed the inputs.";
+    calls.answered({ id: "1-1", outcome: "done", text: "an issue", note });
+    t.equal(await found, `an issue${note}`, "a note is a text of its own");
     const refused = client.call("comment", {});
     await nth(1);
     calls.answered({ id: "1-2", outcome: "dismissed", text: "Not now." });
