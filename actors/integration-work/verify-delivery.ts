@@ -31,7 +31,7 @@ export interface Verification {
 
 /** Signatures of one header that are compared: a sender lists several while it changes its key. */
 const MAX_SIGNATURES = 16;
-const ENCODED = { hex: /^([0-9a-f]{2})+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
+const ENCODED = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);
 
 /** Why a delivery is not its sender's: told to who may read it, never to who sent it. */
@@ -80,7 +80,8 @@ function listSignatures({ prefix, encoding }: Scheme, header: string): readonly 
   const signatures: Buffer[] = [];
   for (const part of parts.slice(0, MAX_SIGNATURES)) {
     const text = part.startsWith(prefix) ? part.slice(prefix.length) : "";
-    if (ENCODED[encoding].test(text)) signatures.push(Buffer.from(text, encoding));
+    const isWhole = encoding === "base64" || text.length % 2 === 0;
+    if (isWhole && ENCODED[encoding].test(text)) signatures.push(Buffer.from(text, encoding));
   }
   return signatures;
 }

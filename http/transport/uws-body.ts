@@ -25,6 +25,8 @@ export class IncomingBody {
   #bytes: BodyBytes | null = null;
   #paused = false;
   #settle: ((error: unknown) => void) | null = null;
+  /** Ends the timers of a body that is late. */
+  #stop: (() => void) | null = null;
   #aborted = false;
   #forgotten = false;
 
@@ -45,18 +47,21 @@ export class IncomingBody {
   }
 
   /** Reads the body into what `roomFor` makes; rejects with what that throws, {@link BodyTimeout} or {@link ClientGone}. */
-  async read(roomFor: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
-    const bytes = roomFor();
-    for (const chunk of this.#early.splice(0)) bytes.add(chunk);
-    this.#bytes = bytes;
-    await this.#over(timeoutMs);
-    return bytes.whole();
+  read(roomFor: () => BodyBytes, timeoutMs: number): Promise<Uint8Array> {
+    try {
+      const bytes = roomFor();
+      for (const chunk of this.#early.splice(0)) bytes.add(chunk);
+      this.#bytes = bytes;
+      return this.#over(timeoutMs, () => bytes.whole());
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /** Forgets the body; resolves when all of it has arrived, the client is gone, or after `timeoutMs`. */
   async drop(timeoutMs: number): Promise<void> {
     this.forget();
-    await this.#over(timeoutMs).catch(() => undefined);
+    await this.#over(timeoutMs, () => undefined).catch(() => undefined);
   }
 
   /** The library uses the chunk's memory again afterwards. */
@@ -81,36 +86,51 @@ export class IncomingBody {
     this.#response.pause();
   }
 
-  /** Resolves when the body has arrived; rejects when it does not. */
-  #over(timeoutMs: number): Promise<void> {
+  /** Resolves with what `result` gives when the body has arrived; rejects when it does not. */
+  #over<Result>(timeoutMs: number, result: () => Result): Promise<Result> {
     if (this.#aborted) return Promise.reject(new ClientGone());
-    if (this.complete) return Promise.resolve();
+    if (this.complete) return Promise.resolve(result());
     return new Promise((resolve, reject) => {
-      let stop = (): void => clearImmediate(waiting);
-      // Most bodies come with their heads, in this round of the event loop, and need no timers.
-      const waiting = setImmediate(() => {
-        stop = this.#watch(timeoutMs);
-      });
-      this.#settle = (error) => {
-        stop();
+      const settle = (error: unknown): void => {
+        this.#stop?.();
+        this.#stop = null;
         this.#settle = null;
-        if (error === null) resolve();
+        if (error === null) resolve(result());
         else reject(error);
       };
+      this.#settle = settle;
+      watchWhenLate(() => {
+        if (this.#settle === settle) this.#watch(timeoutMs);
+      });
       if (this.#paused) this.#response.resume();
     });
   }
 
-  /** Ends the wait for the body after `timeoutMs`, and has the library wait as long; until what it returns is called. */
-  #watch(timeoutMs: number): () => void {
+  /** Ends the wait for the body after `timeoutMs`, and has the library wait as long. */
+  #watch(timeoutMs: number): void {
     const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
     const resuming = setInterval(() => {
       this.#response.pause();
       this.#response.resume();
     }, RESUME_EVERY_MS);
-    return () => {
+    this.#stop = () => {
       clearTimeout(timer);
       clearInterval(resuming);
     };
   }
+}
+
+/** What watches the bodies of this round of the event loop, if they are late. */
+let watching: (() => void)[] = [];
+
+/** Most bodies come with their heads, in one round of the event loop, and need no timers: what is left is watched after it. */
+function watchWhenLate(watch: () => void): void {
+  if (watching.length === 0) {
+    setImmediate(() => {
+      const late = watching;
+      watching = [];
+      for (const begin of late) begin();
+    });
+  }
+  watching.push(watch);
 }
