@@ -134,7 +134,7 @@ function classifyPushed(
 }
 
 function classifyNotPushed(
-  { runId, problem, why }: BranchNotPushed,
+  { runId, problem, why, head }: BranchNotPushed,
   { value, context: { run, was, rejected, later } }: State,
   subjectOf: () => EventSubject | null,
 ): PullRequestEvent {
@@ -148,7 +148,7 @@ function classifyNotPushed(
   if (problem === "untokened" && untilMs !== undefined && wish === null) return { type: "push.waits", untilMs, why };
   const subject = problem !== "lost" && rejected === 0 ? subjectOf() : null;
   if (subject !== null) return { type: "push.retried", subject };
-  return { type: was === "open" ? "left.open" : "left.failed", why };
+  return { type: was === "open" ? "left.open" : "left.failed", why, ...(head !== undefined && { head }) };
 }
 
 function isOver(value: string): boolean {

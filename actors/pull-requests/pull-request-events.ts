@@ -124,6 +124,8 @@ export interface Left extends Message {
   readonly type: "left.none" | "left.open" | "left.failed";
   /** For the agent, or for people. */
   readonly why: string;
+  /** Where the branch is, which what was to be pushed conflicts with: later runs begin there. */
+  readonly head?: string;
 }
 interface OpeningDue extends Message {
   readonly type: "opening.due";

@@ -195,7 +195,7 @@ export function askAgain(context: PullRequestContext, turn: Turn): PullRequestCo
 }
 
 /** Nothing is pushed of what the run asked: the run is told why. `failed` says whether it is a failure of a push. */
-export function leave(context: PullRequestContext, { turn, type, why }: Delivered<Left>): PullRequestContext {
+export function leave(context: PullRequestContext, { turn, type, why, head }: Delivered<Left>): PullRequestContext {
   const told = tellRun(turn, context, { url: null, refused: why });
   if (type === "left.none") return forget(told, turn);
   const isFailed = type === "left.failed";
@@ -203,6 +203,8 @@ export function leave(context: PullRequestContext, { turn, type, why }: Delivere
     state: isFailed ? "failed" : "open",
     ...{ asking: null, problem: why, waitsUntil: null },
   });
+  // It may be this task's own push, of which nobody could tell any more: else each run would meet it again.
+  if (head !== undefined) changeTaskBranch(turn, row, { head });
   if (isFailed) noteOnTask(turn, told, `The pull request of ${row.repository} could not be opened: ${why}`);
   return told;
 }

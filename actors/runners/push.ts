@@ -75,6 +75,8 @@ export const pushRejected = z.object({
   problem: pushProblem,
   /** One sentence for a person, and what git said; without the token. */
   why: z.string().max(MAX_WHY_CHARACTERS),
+  /** Where the branch was found, which the snapshot's changes cannot be joined with; absent where it was not looked at. */
+  head: commitId.optional(),
 });
 
 /** A name of a branch, as git allows it; it begins with no dash. */

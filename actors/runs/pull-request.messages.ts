@@ -43,6 +43,8 @@ export interface BranchNotPushed extends Message {
   readonly problem: PushProblem | "lost";
   /** One sentence for a person. */
   readonly why: string;
+  /** The branch's head, where what was to be pushed conflicts with it. */
+  readonly head?: string;
 }
 
 /**

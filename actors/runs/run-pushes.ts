@@ -168,7 +168,10 @@ export function forwardPush(
   const { partition, id: runId } = turn.self;
   const to = pullRequestRef(partition, pending.pullRequestId);
   if (said.type === "run.pushed") turn.send(to, { type: "pull-request.pushed", runId, head: said.head });
-  else turn.send(to, { type: "pull-request.not-pushed", runId, problem: said.problem, why: said.why });
+  else {
+    const { problem, why, head } = said;
+    turn.send(to, { type: "pull-request.not-pushed", runId, problem, why, ...(head !== undefined && { head }) });
+  }
   const reported = withPush(context, { ...pending, push: null });
   if (reported.pushes.every(({ push }) => push === null)) turn.cancelWake(PUSH);
   return reported;

@@ -109,8 +109,8 @@ export class SteppedPullRequest {
     return this.take({ type: "pull-request.pushed", runId, head: commit });
   }
 
-  notPushed(problem: string, why = "It failed."): TurnTaken {
-    return this.take({ type: "pull-request.not-pushed", runId: "run_1", problem, why });
+  notPushed(problem: string, why = "It failed.", head?: string): TurnTaken {
+    return this.take({ type: "pull-request.not-pushed", runId: "run_1", problem, why, ...(head && { head }) });
   }
 
   /** The effect that the turn started ends with this. */

@@ -24,7 +24,12 @@ export interface Agreed {
 
 export type PushResult =
   | { readonly head: string; readonly agreed: Agreed }
-  | { readonly problem: PushProblem; readonly why: string };
+  | {
+      readonly problem: PushProblem;
+      readonly why: string;
+      /** The branch's head, where that is what the push conflicts with. */
+      readonly head?: string;
+    };
 
 export interface PushOptions {
   readonly site: string;
@@ -84,10 +89,10 @@ class Push {
     if (typeof head === "object") return head;
     if (head === "") return { problem: "conflict", why: MOVED_AGAIN };
     const tree = await this.#onto(head);
-    if (tree === null) return { problem: "conflict", why: CONFLICT };
+    if (tree === null) return { problem: "conflict", why: CONFLICT, head };
     if (tree === (await this.#treeOf(head))) return this.#agree(head);
     const sent = await this.#send(await this.#commit(tree, head));
-    return sent === "moved" ? { problem: "conflict", why: MOVED_AGAIN } : sent;
+    return sent === "moved" ? { problem: "conflict", why: MOVED_AGAIN, head } : sent;
   }
 
   #agree(head: string): PushResult {

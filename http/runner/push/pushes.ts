@@ -133,16 +133,19 @@ export class Pushes {
     const result = await this.#limited((signal) =>
       pushSnapshot(order, snapshot, { site: found.site.folder, agreed: found.agreed, now: clock.now(), signal }),
     );
-    if ("problem" in result) return this.#reject(order, result.problem, result.why);
+    if ("problem" in result) return this.#reject(order, result.problem, result.why, result.head);
     found.agreed = result.agreed;
     const { id, repository } = order;
     send({ type: "run.pushed", ...claim, id, repository, head: result.head, changed: [...snapshot.changed] });
   }
 
-  #reject({ id, repository, token }: PushOrder, problem: PushProblem, why: string): void {
+  #reject({ id, repository, token }: PushOrder, problem: PushProblem, why: string, head?: string): void {
     const { claim, mask, send } = this.#options;
     const text = mask(token === null ? why : why.replaceAll(token, "***")).slice(0, MAX_WHY_CHARACTERS);
-    send({ type: "run.push-rejected", ...claim, id, repository, problem, why: text });
+    send({
+      ...{ type: "run.push-rejected", ...claim, id, repository, problem, why: text },
+      ...(head !== undefined && { head }),
+    });
   }
 
   #answer(id: string, result: PullRequestResult): void {

@@ -80,8 +80,12 @@ t.test("a conflict with what people pushed moves nothing, and is told", async (t
   await scene.app.commit({ branch: BRANCH, files: { "a.txt": "theirs\n" } });
   put(run, "a.txt", "ours\n");
   const before = await scene.app.head(BRANCH);
-  t.match(await run.end(), { type: "run.push-rejected", problem: "conflict", why: /conflicts with what others/ });
+  const why = /conflicts with what others/;
+  t.match(await run.end(), { type: "run.push-rejected", problem: "conflict", why, head: before });
   t.equal(await scene.app.head(BRANCH), before);
+  const next = await scene.run({ branch: BRANCH });
+  put(next, "a.txt", "ours\n");
+  t.equal((await next.end()).type, "run.pushed", "a run that begins there goes on");
 });
 
 t.test("a push whose answer was lost is told as made; made again it adds nothing", async (t) => {
