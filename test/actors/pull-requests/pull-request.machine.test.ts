@@ -113,21 +113,6 @@ t.test("a push that is not made is vetted once more; then it failed, and the nex
   t.match(pr.ask({ runId: "run_2" }).questions, [{ work: { run: { id: "run_2" }, event: { branch } } }]);
 });
 
-t.test(
-  "what a push conflicts with is where the next run begins: it may be a push of which nobody could tell",
-  async (t) => {
-    const pr = new SteppedPullRequest();
-    pr.answerGate(pr.ask());
-    pr.notPushed("lost");
-    t.equal(branchOf(pr)?.head, null, "whether it was pushed is not known");
-    pr.answerGate(pr.ask());
-    pr.answerGate(pr.notPushed("conflict"));
-    const head = "c".repeat(40);
-    pr.notPushed("conflict", "It conflicts.", head);
-    t.match([pr.actor.value, branchOf(pr)], ["failed", { branch, head }]);
-  },
-);
-
 t.test("a runner that is lost while it pushes, or before hooks answer, leaves no push behind", async (t) => {
   const pushing = new SteppedPullRequest();
   pushing.answerGate(pushing.ask());

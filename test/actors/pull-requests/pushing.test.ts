@@ -148,3 +148,18 @@ t.test("a run that ends while its agent's wish waits for a limit is asked for on
   t.same(isAsked(lost.answer(lost.woken("open"), { problem: null, pullRequest: pictureOf() })), [], "its run is over");
   t.equal(lost.actor.value, "open");
 });
+
+t.test(
+  "what a push conflicts with is where the next run begins: it may be a push of which nobody could tell",
+  async (t) => {
+    const pr = new SteppedPullRequest();
+    pr.answerGate(pr.ask());
+    pr.notPushed("lost");
+    t.equal(branchOf(pr)?.head, null, "whether it was pushed is not known");
+    pr.answerGate(pr.ask());
+    pr.answerGate(pr.notPushed("conflict"));
+    const theirs = head("c");
+    pr.notPushed("conflict", "It conflicts.", theirs);
+    t.match([pr.actor.value, branchOf(pr)], ["failed", { branch, head: theirs }]);
+  },
+);
