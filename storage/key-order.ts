@@ -13,14 +13,17 @@ export function compareKeys(left: Key, right: Key): number {
   return left.length - right.length;
 }
 
+// Looked up once: see `key-writing.ts`.
+const { charCodeAt } = String.prototype;
+
 /**
  * Compares as UTF-8 does, by code points. UTF-16 units differ from that only in surrogates, which sort below U+E000.
  */
 function compareText(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);
   for (let index = 0; index < shared; index++) {
-    const a = left.charCodeAt(index);
-    const b = right.charCodeAt(index);
+    const a = charCodeAt.call(left, index);
+    const b = charCodeAt.call(right, index);
     if (a !== b) return rank(a) - rank(b);
   }
   return left.length - right.length;

@@ -9,6 +9,7 @@
  */
 import { asBinary, type RootDatabase } from "lmdb";
 import { pack, unpack } from "msgpackr";
+import { keyWriter, type WriteKey } from "./key-writing.js";
 import { FORMAT_KEY, FROM_KEY } from "./migrations.js";
 import { type Key, type KeyPart, StoreError } from "./store.js";
 import { isInterrupted } from "./store-errors.js";
@@ -98,11 +99,12 @@ export class LmdbValues {
   /** Throws `damaged` when the store does not say which format it has. */
   constructor(root: LmdbRoot) {
     this.#root = root;
-    const { encoder, readKey } = internals(root);
+    const { encoder, readKey, writeKey } = internals(root);
     this.#encoder = encoder;
     encoder.useBuffer(Buffer.allocUnsafeSlow(ENCODED_BYTES));
     Object.assign(root, {
       decoder: { decode: (bytes: Uint8Array, options: unknown) => this.#decode(bytes, options) },
+      writeKey: keyWriter(writeKey),
       // In a range, the binding reads an entry's key and then its value.
       readKey: (bytes: Uint8Array, start: number, end: number) => {
         const key = readKey(bytes, start, end);
@@ -219,11 +221,16 @@ export class LmdbValues {
 }
 
 /** Parts of the binding that its types omit. */
-function internals(root: object): { readonly encoder: Encoder; readonly readKey: ReadKey } {
-  if ("encoder" in root && isEncoder(root.encoder) && "readKey" in root && isReadKey(root.readKey)) {
-    return { encoder: root.encoder, readKey: root.readKey };
-  }
+function internals(root: object): Internals {
+  const { encoder, readKey, writeKey } = root as Partial<Record<keyof Internals, unknown>>;
+  if (isEncoder(encoder) && isReadKey(readKey) && isWriteKey(writeKey)) return { encoder, readKey, writeKey };
   throw new Error("this release of lmdb has no encoder");
+}
+
+interface Internals {
+  readonly encoder: Encoder;
+  readonly readKey: ReadKey;
+  readonly writeKey: WriteKey;
 }
 
 function isEncoder(value: unknown): value is Encoder {
@@ -233,6 +240,10 @@ function isEncoder(value: unknown): value is Encoder {
 type ReadKey = (bytes: Uint8Array, start: number, end: number) => unknown;
 
 function isReadKey(value: unknown): value is ReadKey {
+  return typeof value === "function";
+}
+
+function isWriteKey(value: unknown): value is WriteKey {
   return typeof value === "function";
 }
 

@@ -137,8 +137,12 @@ function hashPart(before: number, part: KeyPart): number {
   return typeof part === "string" ? hashText(before, part, AFTER_TEXT) : hashText(before, String(part), AFTER_NUMBER);
 }
 
+const { charCodeAt } = String.prototype;
+
 function hashText(before: number, text: string, end: number): number {
   let hash = before;
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), FNV_PRIME);
+  // Looked up once: see `key-writing.ts`.
+  const { length } = text;
+  for (let index = 0; index < length; index++) hash = Math.imul(hash ^ charCodeAt.call(text, index), FNV_PRIME);
   return Math.imul(hash ^ end, FNV_PRIME);
 }

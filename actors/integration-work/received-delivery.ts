@@ -60,11 +60,12 @@ function isCredential(name: string): boolean {
 /** The headers of a delivery that are stored: without credentials and signatures, and without the header `signed`. */
 export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
   const signature = signed?.toLowerCase();
-  const kept: [string, string][] = [];
-  for (const header of headers) {
-    const [name] = header;
-    if (name !== signature && !isCredential(name)) kept.push(header);
+  const kept: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (name === signature || isCredential(name)) continue;
+    // Assigned to, this one name would set the prototype.
+    if (name === "__proto__") Object.defineProperty(kept, name, { value, enumerable: true });
+    else kept[name] = value;
   }
-  // By entries, since a header may have the name of what every object has.
-  return Object.fromEntries(kept);
+  return kept;
 }

@@ -24,21 +24,24 @@ const MAX_REMEMBERED = 1_000;
 
 /** Finds the integrations that deliveries are for. Remembers the workspace of each: it stays the same. */
 export class DeliveryReceivers {
-  readonly #workspaceIds = new Map<string, string>();
+  /** With the id as text of its own: what is cut from a path is dear to compare. */
+  readonly #remembered = new Map<string, Pick<ResourceRow<IntegrationFields>, "workspaceId" | "id">>();
 
   /** The integration with this id; undefined where there is none, or it takes no deliveries. */
   find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
-    const workspaceId = this.#workspaceIds.get(integrationId) ?? this.#locate(reading, integrationId);
-    return workspaceId === undefined ? undefined : findReceiver(reading, workspaceId, integrationId);
-  }
-
-  #locate(reading: Reading, integrationId: string): string | undefined {
+    const known = this.#remembered.get(integrationId);
+    if (known !== undefined) return findReceiver(reading, known.workspaceId, known.id);
     const location = locate(reading, integrationId);
     if (location?.kind !== "integration") return undefined;
-    const [oldest] = this.#workspaceIds.size >= MAX_REMEMBERED ? this.#workspaceIds.keys() : [];
-    if (oldest !== undefined) this.#workspaceIds.delete(oldest);
-    this.#workspaceIds.set(integrationId, location.workspaceId);
-    return location.workspaceId;
+    const receiver = findReceiver(reading, location.workspaceId, integrationId);
+    if (receiver !== undefined) this.#remember(receiver);
+    return receiver;
+  }
+
+  #remember({ integration: { id, workspaceId } }: DeliveryReceiver): void {
+    const [oldest] = this.#remembered.size >= MAX_REMEMBERED ? this.#remembered.keys() : [];
+    if (oldest !== undefined) this.#remembered.delete(oldest);
+    this.#remembered.set(id, { id, workspaceId });
   }
 }
 

@@ -67,6 +67,7 @@ export function referToBlobs(
   before: readonly string[],
   after: readonly string[],
 ): void {
+  if (before.length === 0 && after.length === 0) return;
   const [had, has] = [new Set(before), new Set(after)];
   for (const digest of has) if (!had.has(digest)) refer(turn, workspaceId, digest);
   for (const digest of had) if (!has.has(digest)) release(turn, workspaceId, digest);

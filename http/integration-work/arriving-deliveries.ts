@@ -18,7 +18,7 @@ const ENOUGH = 8;
 /** How often some of an integration may be under way at once. */
 const MAX_UNDER_WAY = 8;
 /** Senders that are answered before the event loop goes on: it is told of a flush that has ended in between. */
-const ANSWERED_AT_ONCE = 16;
+const ANSWERED_AT_ONCE = 32;
 /** Deliveries of an integration that may wait to be handed over. */
 const MAX_WAITING = 1_000;
 

@@ -86,6 +86,7 @@ class Room {
   }
 
   release(party: string, bytes: number): void {
+    if (bytes === 0) return;
     this.bytes -= bytes;
     const left = (this.#held.get(party) ?? 0) - bytes;
     if (left > 0) this.#held.set(party, left);

@@ -4,6 +4,8 @@ import { headerLines, REQUEST_ID } from "./headers.js";
 import type { TransportAnswer, WholeAnswer } from "./transport.js";
 import type { Client } from "./uws-request.js";
 
+const statusLines = new Map(Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]));
+
 /** How to send an answer. */
 export interface Writing {
   readonly isHead: boolean;
@@ -58,7 +60,7 @@ export function writeHead(
   { status, headers, requestId }: Pick<TransportAnswer, "status" | "headers" | "requestId">,
   closes: boolean,
 ): void {
-  if (status !== 200) response.writeStatus(`${status} ${STATUS_CODES[status] ?? ""}`);
+  if (status !== 200) response.writeStatus(statusLines.get(status) ?? String(status));
   if (requestId !== undefined) response.writeHeader(REQUEST_ID, requestId + headerLines(headers));
   else for (const name in headers) response.writeHeader(name, headers[name] ?? "");
   if (closes) response.writeHeader("connection", "close");
