@@ -60,12 +60,22 @@ function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;
 }
 
-/** Text that takes one byte a character; most keys consist of it. */
-const PLAIN = /^[\x20-\x7e]+$/;
+// Looked up once: see `key-writing.ts`.
+const { charCodeAt } = String.prototype;
+
+/** Whether it takes one byte a character; most keys consist of such. */
+function isPlain(text: string): boolean {
+  const { length } = text;
+  for (let index = 0; index < length; index++) {
+    const unit = charCodeAt.call(text, index);
+    if (unit < 0x20 || unit > 0x7e) return false;
+  }
+  return length > 0;
+}
 
 function bytesOfText(part: string | undefined): number | null {
   if (typeof part !== "string") return null;
-  if (PLAIN.test(part)) return part.length;
+  if (isPlain(part)) return part.length;
   let bytes = part.length > 0 && part.charCodeAt(0) >= FIRST_UNESCAPED ? 0 : 1;
   for (let index = 0; index < part.length; index++) {
     const unit = part.charCodeAt(index);

@@ -1,4 +1,5 @@
 import { toChangeEntry, topic } from "../../runtime/topic.js";
+import type { Key } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { storedAs } from "../tables/table-declaration.js";
@@ -7,18 +8,27 @@ import type { DeliveryEntry, DeliveryRow } from "./delivery.js";
 /** What readers of a team receive of deliveries: that one waits for a lookup, or is over. */
 const teamTopic = topic<{ readonly type: "delivery" } & Pick<DeliveryRow, "id" | "integrationId" | "state">>("team");
 
-/** What most deliveries have when they come. */
-const USUAL = {
-  ...{ reason: null, endedAt: null, attempts: 0, retryAt: null, cursor: null, causes: [] },
-  ...{ repeated: 0, skipped: 0, redeliveryOf: null, redeliveredAs: null },
-} satisfies Partial<DeliveryRow>;
+/** What few deliveries have when they come. */
+type Later =
+  | "reason"
+  | "endedAt"
+  | "attempts"
+  | "retryAt"
+  | "cursor"
+  | "causes"
+  | "repeated"
+  | "skipped"
+  | "redeliveryOf"
+  | "redeliveredAs";
 
-/** A delivery without what is in its key. Most are as {@link USUAL} when they come, and are stored without that too. */
-type StoredDelivery = Omit<DeliveryRow, "id" | "integrationId" | keyof typeof USUAL> & Partial<DeliveryRow>;
+/** A delivery without what is in its key, and without all of {@link Later} while it has none of that. */
+type StoredDelivery = Omit<DeliveryRow, "id" | "integrationId" | Later> & Partial<DeliveryRow>;
+
+const NO_CAUSES: readonly string[] = [];
 
 function toStored(row: DeliveryRow): StoredDelivery {
   // All of it or none: the store knows a limited number of sets of fields.
-  if (isUsual(row)) {
+  if (hasCome(row)) {
     const { teamId, source, block, key, receivedAt, state, headers, body } = row;
     return { teamId, source, block, key, receivedAt, state, headers, body };
   }
@@ -26,7 +36,34 @@ function toStored(row: DeliveryRow): StoredDelivery {
   return stored;
 }
 
-function isUsual(row: Pick<DeliveryRow, keyof typeof USUAL>): boolean {
+/** Member by member: an object that is spread from two has a table of its own for them. */
+function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
+  return {
+    id: String(key.at(-1)),
+    integrationId: String(key.at(-2)),
+    teamId: stored.teamId,
+    source: stored.source,
+    block: stored.block,
+    key: stored.key,
+    receivedAt: stored.receivedAt,
+    state: stored.state,
+    reason: stored.reason ?? null,
+    endedAt: stored.endedAt ?? null,
+    attempts: stored.attempts ?? 0,
+    retryAt: stored.retryAt ?? null,
+    headers: stored.headers,
+    body: stored.body,
+    cursor: stored.cursor ?? null,
+    causes: stored.causes ?? NO_CAUSES,
+    repeated: stored.repeated ?? 0,
+    skipped: stored.skipped ?? 0,
+    redeliveryOf: stored.redeliveryOf ?? null,
+    redeliveredAs: stored.redeliveredAs ?? null,
+  };
+}
+
+/** Whether it has come, and nothing more. */
+function hasCome(row: Pick<DeliveryRow, Later>): boolean {
   const { reason, endedAt, retryAt, cursor, redeliveryOf, redeliveredAs } = row;
   const isEmpty = reason === null && endedAt === null && retryAt === null && cursor === null;
   const isNew = redeliveryOf === null && redeliveredAs === null && row.causes.length === 0;
@@ -43,11 +80,7 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       only: { state: ["waiting", "failed", "unrouted"] },
     },
   },
-  stored: storedAs(toStored, (stored, key) => ({
-    ...{ ...USUAL, ...stored },
-    integrationId: String(key.at(-2)),
-    id: String(key.at(-1)),
-  })),
+  stored: storedAs(toStored, toRow),
   blobs: ({ body }) => (body === null || body.digest === null ? [] : [body.digest]),
   changes: ({ id, teamId, integrationId, state }, _reading, { first }) =>
     first?.state === state || state === "accepted" || state === "working"

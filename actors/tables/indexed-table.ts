@@ -124,14 +124,14 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
   put(into: Into, partition: string, before: Row | null, row: Row): void {
     const listed = this.#listed(row);
     const was = before === null ? null : this.#listed(before);
-    this.#write(into, partition, was, { listed, stored: this.#form.toStored(row) });
-    this.#writeIndexes(into, partition, was, listed);
+    const key = this.#write(into, partition, was, { listed, stored: this.#form.toStored(row) });
+    this.#writeIndexes(into, key, was, listed);
   }
 
   /** Updates the index entries of a row whose own stored form does not change. */
   relist(into: Into, partition: string, before: Listed, after: Listed): void {
     if (this.#others.some(({ holdsRow }) => holdsRow)) throw new Error(`an index of ${this.name} holds its rows`);
-    this.#writeIndexes(into, partition, before, after);
+    this.#writeIndexes(into, keyOf(this.#primary, partition, after), before, after);
   }
 
   /** Removes a row; `before` is the stored row. */
@@ -143,7 +143,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       if (key !== null) into.remove(key);
     }
     for (const { key } of derived) into.remove(key);
-    this.#wrote(into, partition, null, listed);
+    this.#onWrite.write(into, keyOf(this.#primary, partition, listed), { row: null, before: listed });
   }
 
   /**
@@ -248,7 +248,8 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     };
   }
 
-  #write(into: Into, partition: string, before: Listed | null, { listed, stored }: Written<Listed>): void {
+  /** Returns the key of the row. */
+  #write(into: Into, partition: string, before: Listed | null, { listed, stored }: Written<Listed>): Key {
     const key = keyOf(this.#primary, partition, listed);
     const was = before === null ? null : keyOf(this.#primary, partition, before);
     if (was !== null && !isSameKey(was, key)) throw new Error(`a row of ${this.name} becomes another`);
@@ -257,9 +258,11 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       const held = index.holdsRow ? keyIn(index, partition, listed) : null;
       if (held !== null) into.put(held, stored);
     }
+    return key;
   }
 
-  #writeIndexes(into: Into, partition: string, before: Listed | null, row: Listed): void {
+  #writeIndexes(into: Into, key: Key, before: Listed | null, row: Listed): void {
+    const partition = String(key[0]);
     const derivedBefore = this.#derivedRows(into, partition, before);
     for (const index of this.#others) {
       const was = before === null ? null : keyIn(index, partition, before);
@@ -271,12 +274,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     for (const [index, each] of this.#derived.entries()) {
       replaceRows(into, derivedBefore[index] ?? [], each.rowsOf(into, partition, row));
     }
-    this.#wrote(into, partition, row, before);
-  }
-
-  #wrote(into: Into, partition: string, row: Listed | null, before: Listed | null): void {
-    const of = row ?? before;
-    if (of !== null) this.#onWrite.write(into, keyOf(this.#primary, partition, of), { row, before });
+    this.#onWrite.write(into, key, { row, before });
   }
 
   /** The derived rows of a row. Computed before any of them is written, since they may depend on one another. */

@@ -1,7 +1,7 @@
 import { type DestinationStream, pino } from "pino";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { isDamage, StoreError } from "../../storage/store.js";
-import type { ServedRequest } from "../transport/server.js";
+import type { ServedRequest } from "../transport/edge.js";
 import type { Config } from "./config.js";
 
 /**

@@ -2,7 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom
 import { archiveCounters } from "../../actors/archives/archive.queries.js";
 import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
-import type { ServedRequest } from "../transport/server.js";
+import type { ServedRequest } from "../transport/edge.js";
 import { RequestHistogram } from "./request-histogram.js";
 
 /** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */

@@ -46,7 +46,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
-    void serve(handlers, incoming, response, () => draining);
+    serve(handlers, incoming, response, () => draining);
   };
 
   server.on("connection", (connection) => {
@@ -99,26 +99,26 @@ async function drain(server: Server, sockets: ReadonlySet<WebSocket>, graceMs: n
   clearTimeout(cut);
 }
 
-async function serve(
+function serve(
   handlers: TransportHandlers,
   incoming: IncomingMessage,
   response: ServerResponse,
   isDraining: () => boolean,
-): Promise<void> {
+): void {
   const detail = faultOf(incoming);
   if (detail !== null) {
     const problem = handlers.malformed({ refused: "bad-request", detail }, 400);
-    await writeAnswer(response, problem, { isHead: incoming.method === "HEAD", closes: true });
+    void writeAnswer(response, problem, { isHead: incoming.method === "HEAD", closes: true });
     return;
   }
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort(new ClientGone());
   });
-  await handlers.request(toRequest(incoming, response, gone.signal), (answer) => {
+  handlers.request(toRequest(incoming, response, gone.signal), (answer) => {
     // The unread rest of a body would be parsed as the next request.
     const closes = isDraining() || (!incoming.complete && hasBody(incoming));
-    return writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
+    void writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
   });
 }
 

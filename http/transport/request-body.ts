@@ -24,6 +24,10 @@ const MAX_SHOWN_NAME = 100;
 const HALF_PAIR = "The body holds half of a surrogate pair (\\ud800 to \\udfff alone), which is no text.";
 
 const NO_JSON = { json: undefined };
+const ENCODED: EdgeRefusal = {
+  refused: "unsupported-media-type",
+  detail: "The body must come without a content-encoding.",
+};
 const TOO_MANY_BYTES: Refusal = {
   refused: "too-many-requests",
   detail: "Too many bytes of your bodies are under way at once.",
@@ -42,15 +46,20 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: false });
 /** The bytes of a body, why there are none, or null for a request without one. */
 export type Received = Uint8Array | Refusal | EdgeRefusal | null;
 
-/** Receives the body of a request to the route into what `room` has for it; public routes take less, but for runners. */
-export async function receiveBody(
+/**
+ * Receives the body of a request to the route into what `room` has for it, and calls `received` once; public routes take
+ * less, but for runners.
+ */
+export function receiveBody(
   { rawBodyBytes, access, credential }: Pick<Route, "rawBodyBytes" | "access" | "credential">,
   incoming: TransportRequest,
   room: BodyHold,
-): Promise<Received> {
+  received: (body: Received) => void,
+): void {
   const encoding = incoming.header("content-encoding")?.trim().toLowerCase();
   if (encoding !== undefined && encoding !== "identity") {
-    return { refused: "unsupported-media-type", detail: "The body must come without a content-encoding." };
+    received(ENCODED);
+    return;
   }
   const isOpen = access === "public" && credential !== "pool";
   const limitBytes = rawBodyBytes ?? (isOpen ? MAX_PUBLIC_BODY_BYTES : MAX_BODY_BYTES);
@@ -59,13 +68,10 @@ export async function receiveBody(
     crowd = room.hold(bytes);
     return crowd === null;
   };
-  try {
-    return await incoming.body(limitBytes, BODY_TIMEOUT_MS, holdBytes);
-  } catch (error) {
-    if (!(error instanceof BodyCrowded)) return bodyRefusal(error, limitBytes);
-    await incoming.dropBody(DROP_TIMEOUT_MS);
-    return crowd === "process" ? NO_ROOM : TOO_MANY_BYTES;
-  }
+  incoming.body(limitBytes, BODY_TIMEOUT_MS, holdBytes).then(received, (error) => {
+    if (!(error instanceof BodyCrowded)) received(bodyRefusal(error, limitBytes));
+    else incoming.dropBody(DROP_TIMEOUT_MS).then(() => received(crowd === "process" ? NO_ROOM : TOO_MANY_BYTES));
+  });
 }
 
 /** A body as the route's schema takes it: raw bytes, or parsed JSON; `undefined` for an empty body or none. */

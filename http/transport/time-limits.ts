@@ -6,6 +6,15 @@ interface Limited extends Member {
   readonly expire: () => void;
 }
 
+/** How work may end; none of these may throw. */
+interface Ends<Result> {
+  readonly done: (result: Result) => void;
+  readonly failed: (error: unknown) => void;
+  readonly late: () => void;
+  /** Takes what came too late. */
+  readonly unused: (result: Result) => void;
+}
+
 export interface TimeLimitsOptions {
   /** Milliseconds from any fixed point; never goes backwards. */
   readonly elapsedMs: () => number;
@@ -24,27 +33,18 @@ export class TimeLimits {
     this.#options = options;
   }
 
-  /**
-   * Settles as `work` does, or after `mostMs` with what `late` gives. What `work` gives after that goes to `unused`; what it
-   * throws then is dropped.
-   */
-  within<Result>(
-    work: Promise<Result>,
-    mostMs: number,
-    { late, unused }: { readonly late: () => Result; readonly unused: (result: Result) => void },
-  ): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const latestMs = this.#options.elapsedMs() + mostMs;
-      const limited: Limited = { place: ABSENT, latestMs, expire: () => resolve(late()) };
-      this.#pending.add(limited);
-      this.#wakeBy(latestMs);
-      work.then(
-        (result) => (this.#pending.remove(limited) ? resolve(result) : unused(result)),
-        (error) => {
-          if (this.#pending.remove(limited)) reject(error);
-        },
-      );
-    });
+  /** Calls one of `ends`, once: as `work` ends, or after `mostMs`. What `work` throws after that is dropped. */
+  watch<Result>(work: Promise<Result>, mostMs: number, ends: Ends<Result>): void {
+    const latestMs = this.#options.elapsedMs() + mostMs;
+    const limited: Limited = { place: ABSENT, latestMs, expire: ends.late };
+    this.#pending.add(limited);
+    this.#wakeBy(latestMs);
+    work.then(
+      (result) => (this.#pending.remove(limited) ? ends.done(result) : ends.unused(result)),
+      (error) => {
+        if (this.#pending.remove(limited)) ends.failed(error);
+      },
+    );
   }
 
   #wakeBy(atMs: number): void {

@@ -91,13 +91,13 @@ export type UpgradeAnswer =
       readonly headers: Readonly<Record<string, string>>;
     };
 
-/** Sends an answer; resolves when the client has taken it or is gone. Never throws or rejects. */
-export type SendAnswer = (answer: TransportAnswer) => Promise<void> | void;
+/** Sends an answer. */
+export type SendAnswer = (answer: TransportAnswer) => void;
 
 /** What a transport calls. No function throws or rejects. */
 export interface TransportHandlers {
-  /** Calls `send` once: before it returns nothing, or else before the promise resolves. */
-  request(request: TransportRequest, send: SendAnswer): Promise<void> | void;
+  /** Calls `send` once, before it returns or later; also for a client that is gone. */
+  request(request: TransportRequest, send: SendAnswer): void;
   upgrade(request: SocketRequest): Promise<UpgradeAnswer>;
   /** The answer to bytes that are no HTTP request; the connection is closed after it. */
   malformed(problem: Extract<Refusal, { refused: "bad-request" }>, status: number): WholeAnswer;

@@ -7,7 +7,13 @@ import uws, {
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Fault } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
-import { SOCKET_BUFFER_BYTES, SOCKET_IDLE_SECONDS, type Transport, type TransportHandlers } from "./transport.js";
+import {
+  SOCKET_BUFFER_BYTES,
+  SOCKET_IDLE_SECONDS,
+  type Transport,
+  type TransportAnswer,
+  type TransportHandlers,
+} from "./transport.js";
 import { BIG_BODY, write, writeBig, writeCorked } from "./uws-answer.js";
 import { Client, faultOf, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
@@ -112,14 +118,11 @@ export function createUwsTransport(handlers: TransportHandlers): Transport {
 /** Serves the requests of an app; returns which are under way. */
 function serveAll(app: uws.TemplatedApp, handlers: TransportHandlers, isDraining: () => boolean): UnderWay {
   const underWay = new UnderWay();
-  app.any("/*", (response, request) => {
-    const served = serve(handlers, response, request, isDraining);
-    if (served !== undefined) underWay.add(served);
-  });
+  app.any("/*", (response, request) => serve(handlers, response, request, { underWay, isDraining }));
   return underWay;
 }
 
-/** How many promises are not settled. */
+/** How many requests have begun and not ended. */
 class UnderWay {
   #count = 0;
   #ended: (() => void) | null = null;
@@ -128,12 +131,17 @@ class UnderWay {
     if (this.#count === 0) this.#ended?.();
   };
 
-  add(one: Promise<void>): void {
+  begin(): void {
     this.#count += 1;
-    one.then(this.#end, this.#end);
   }
 
-  /** Resolves when all are settled. */
+  /** One ends now, or when the promise settles. */
+  end(settled: Promise<void> | void): void {
+    if (settled === undefined) this.#end();
+    else settled.then(this.#end, this.#end);
+  }
+
+  /** Resolves when all have ended. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       this.#ended = resolve;
@@ -171,16 +179,20 @@ function serve(
   handlers: TransportHandlers,
   response: HttpResponse,
   request: HttpRequest,
-  isDraining: () => boolean,
-): Promise<void> | void {
+  { underWay, isDraining }: { readonly underWay: UnderWay; readonly isDraining: () => boolean },
+): void {
   const client = new Client();
   const method = request.getCaseSensitiveMethod();
   const headers = readHeaders(request);
   const fault = faultOf(headers, method);
-  if (fault !== null) return refuse(handlers, response, client, fault);
+  if (fault !== null) {
+    underWay.begin();
+    underWay.end(refuse(handlers, response, client, fault));
+    return;
+  }
   const incoming = toRequest(response, request, headers.byName, method, client);
   let isFirstTick = true;
-  const served = handlers.request(incoming, (answer) => {
+  const send = (answer: TransportAnswer): Promise<void> | void => {
     if (client.isGone && !("stream" in answer)) return;
     const isLast = incoming.isLast();
     incoming.forget();
@@ -197,11 +209,18 @@ function serve(
     if ("stream" in answer) return writeStreamed(response, answer, { client, isHead, closes });
     if (answer.body.length > BIG_BODY && !isHead && !isLast) return writeBig(response, answer, client, closes);
     write(response, answer, { isHead, closes });
+  };
+  underWay.begin();
+  handlers.request(incoming, (answer) => {
+    let sent: Promise<void> | void = undefined;
+    try {
+      sent = send(answer);
+    } finally {
+      underWay.end(sent);
+    }
   });
   isFirstTick = false;
-  if (served === undefined) return;
   if (!client.isAnswered) client.watch(response);
-  return served;
 }
 
 /**

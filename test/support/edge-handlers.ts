@@ -6,7 +6,8 @@ import { FairTurns } from "../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../http/limits/open-sockets.js";
 import { type Route, route } from "../../http/route.js";
 import { commonHeaders } from "../../http/transport/headers.js";
-import { createHandlers, type ServedRequest } from "../../http/transport/server.js";
+import type { ServedRequest } from "../../http/transport/edge.js";
+import { createHandlers } from "../../http/transport/server.js";
 import {
   BodyCrowded,
   type StreamedAnswer,

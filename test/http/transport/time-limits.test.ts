@@ -11,7 +11,10 @@ function arrange() {
   });
   const unused: string[] = [];
   const within = (work: Promise<string>, mostMs: number) =>
-    limits.within(work, mostMs, { late: () => "late", unused: (result) => void unused.push(result) });
+    new Promise<string>((resolve, reject) => {
+      const ends = { done: resolve, failed: reject, late: () => resolve("late") };
+      limits.watch(work, mostMs, { ...ends, unused: (result) => void unused.push(result) });
+    });
   /** Lets time pass until then; timers wake in their order. */
   const passTo = async (ms: number) => {
     for (;;) {

@@ -1,0 +1,43 @@
+import type { BodyRoom } from "../limits/body-room.js";
+import type { FairTurns } from "../limits/fair-turns.js";
+import type { OpenSockets } from "../limits/open-sockets.js";
+import type { Outcome, Route } from "../route.js";
+import type { EntryOptions } from "./entry.js";
+import type { SocketRoute } from "./socket.js";
+import type { TimeLimits } from "./time-limits.js";
+
+/** An answered request, for log and metrics. Contains nothing that a client sent except its method. */
+export interface ServedRequest {
+  readonly requestId: string;
+  readonly method: string;
+  /** The route's pattern, or null when none matched. */
+  readonly route: string | null;
+  /** 499 when the client went away before there was an answer. */
+  readonly status: number;
+  /** Time until the answer was made, or until a streamed one was sent. */
+  readonly seconds: number;
+  /** Whether the connection ended before all of a streamed answer was sent. */
+  readonly isCut: boolean;
+}
+
+export interface ServerOptions extends EntryOptions {
+  readonly routes: readonly Route[];
+  readonly sockets: readonly SocketRoute[];
+  readonly openSockets: OpenSockets;
+  readonly turns: FairTurns;
+  readonly bodies: BodyRoom;
+  readonly newRequestId: () => string;
+  /** Seconds from any fixed point, for durations. */
+  readonly seconds: () => number;
+  readonly served: (served: ServedRequest) => void;
+  /** Called with the outcome of each request to a route before it is encoded; for tests of declarations. */
+  readonly answered?: (route: Route, outcome: Outcome) => void;
+  /** Called for a throw that is a bug or damage, with only the request's id, before `served`. */
+  readonly failed: (requestId: string, error: unknown) => void;
+}
+
+/** What requests share. */
+export interface Edge {
+  readonly options: ServerOptions;
+  readonly limits: TimeLimits;
+}

@@ -1,0 +1,235 @@
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { parseBy } from "../field-errors.js";
+import type { BodyHold } from "../limits/body-room.js";
+import type { EdgeRefusal } from "../problem.js";
+import { readQuery } from "../query.js";
+import { Refused } from "../refused.js";
+import type { Outcome, Route } from "../route.js";
+import type { Edge } from "./edge.js";
+import { encodeOutcome } from "./encode-outcome.js";
+import { admit, crowdedBy, type Entry, enter } from "./entry.js";
+import { HandledRequest } from "./handled-request.js";
+import { writeInPieces } from "./json-pieces.js";
+import { refusalOf } from "./refusal-of.js";
+import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
+import type { Found } from "./router.js";
+import type { SendAnswer, StreamEnd, TransportRequest } from "./transport.js";
+
+/** Time limit of a handler, and of the wait for its turn, after which the answer is `unavailable`, in milliseconds. */
+const HANDLER_TIMEOUT_MS = 60_000;
+
+const CROWDED: Refusal = {
+  refused: "too-many-requests",
+  detail: "Too many of your requests are waiting for their turn.",
+  retryAfterSeconds: 1,
+};
+const LATE: EdgeRefusal = { refused: "unavailable", detail: "The answer took too long.", retryAfterSeconds: 5 };
+const NO_BODY = { data: undefined };
+/** What a request is counted as whose client went away before there was an answer: nobody was sent it. */
+const GONE_STATUS = 499;
+
+/** Why a request is not served. */
+type Reason = Refusal | EdgeRefusal;
+
+/**
+ * A request from its arrival to its answer, which is sent once. It answers at once where the request is whole, has its turn
+ * and a handler that does; where it waits, a callback goes on.
+ *
+ * What waits grows old, and collections of young objects keep whatever an old one refers to, garbage or not: so nothing
+ * here refers to the answer.
+ */
+export class Exchange {
+  readonly #edge: Edge;
+  readonly #incoming: TransportRequest;
+  readonly #send: SendAnswer;
+  readonly #requestId: string;
+  readonly #begunSeconds: number;
+  /** Null when no route matched. */
+  readonly #route: Route | null;
+  readonly #entry: Entry | Reason;
+  /** When it asked for its turn. */
+  #askedSeconds: number;
+  /** Whether it waited since its credential was read. */
+  #hasWaited = false;
+  /** The room for its body. */
+  #room: BodyHold | null = null;
+
+  constructor(edge: Edge, found: Found | Reason, incoming: TransportRequest, send: SendAnswer) {
+    const { options } = edge;
+    this.#edge = edge;
+    this.#incoming = incoming;
+    this.#send = send;
+    this.#requestId = options.newRequestId();
+    this.#begunSeconds = options.seconds();
+    this.#askedSeconds = this.#begunSeconds;
+    this.#route = "route" in found ? found.route : null;
+    this.#entry = this.#enter(found);
+  }
+
+  /** Serves the request; never throws. */
+  begin(): void {
+    const entry = this.#entry;
+    // What is read has no body, and asks for its turn at once.
+    if ("refused" in entry || entry.route.method === "GET") this.#takeTurn(null);
+    else this.#receive(entry);
+  }
+
+  #enter(found: Found | Reason): Entry | Reason {
+    const { options } = this.#edge;
+    try {
+      if ("route" in found) return enter(options, found, this.#incoming);
+      return crowdedBy(options, this.#incoming, null) ?? found;
+    } catch (error) {
+      return this.#toRefusal(error);
+    }
+  }
+
+  #receive({ route, party }: Entry): void {
+    const { bodies, seconds } = this.#edge.options;
+    const room = bodies.enter(party);
+    this.#room = room;
+    receiveBody(route, this.#incoming, room, (body) => {
+      this.#askedSeconds = seconds();
+      this.#hasWaited = true;
+      this.#takeTurn(body);
+    });
+  }
+
+  /** Handles the request with its body once it has its turn. */
+  #takeTurn(body: Received): void {
+    const entry = this.#entry;
+    if ("refused" in entry || entry.route.isAlwaysAdmitted === true) {
+      this.#handle(body);
+      return;
+    }
+    const turn = this.#edge.options.turns.enter(entry.party, this.#incoming, HANDLER_TIMEOUT_MS);
+    if (turn === null) this.#handle(body);
+    else if (turn === "crowded") this.#answer(CROWDED);
+    else {
+      turn.then((begin) => {
+        this.#hasWaited = true;
+        if (begin === "turn") this.#handle(body);
+        else this.#answer(begin === "gone" ? CLIENT_GONE : LATE);
+      });
+    }
+  }
+
+  #handle(received: Received): void {
+    const entry = this.#entry;
+    let outcome: Outcome | null;
+    try {
+      outcome = "refused" in entry ? entry : this.#begin(entry, received);
+    } catch (error) {
+      outcome = this.#toRefusal(error);
+    }
+    if (outcome !== null) this.#answer(outcome);
+  }
+
+  /** Begins to handle a request to a route: its outcome, or null where it comes later. May throw {@link Refused}. */
+  #begin(entry: Entry, received: Received): Outcome | null {
+    const { route, params, caller: first, callerNow, party } = entry;
+    const incoming = this.#incoming;
+    const read = parseBody(route, incoming, received);
+    if ("refused" in read) return read;
+    // The credential may have ended while the body arrived, or the request waited for its turn.
+    const caller = this.#hasWaited ? admit(route, callerNow()) : first;
+    if (isRefusal(caller)) return caller;
+    const barred = route.admits?.({ caller, params }) ?? null;
+    if (barred !== null) return barred;
+    const body = readBody(route, read.json);
+    if ("errors" in body) return { refused: "invalid", errors: body.errors };
+    const query = readQuery(route, incoming.query);
+    if ("refused" in query) return query;
+    const parsed = { params, query: query.data, body: body.data, caller, requestId: this.#requestId, party };
+    const request = new HandledRequest(this.#edge.options, incoming, parsed);
+    const outcome = route.handle(request);
+    if (!(outcome instanceof Promise)) return outcome;
+    this.#await(entry, request, outcome);
+    return null;
+  }
+
+  #await(entry: Entry, request: HandledRequest, handled: Promise<Outcome>): void {
+    const { options, limits } = this.#edge;
+    const spentMs = (options.seconds() - this.#askedSeconds) * 1_000;
+    limits.watch(handled, HANDLER_TIMEOUT_MS - spentMs, {
+      done: (outcome) => this.#goOn(entry, request, outcome),
+      failed: (error) => this.#answer(this.#toRefusal(error)),
+      late: () => {
+        request.abort();
+        this.#answer(LATE);
+      },
+      unused: closeUnsent,
+    });
+  }
+
+  /** Writes a handler's outcome, which was waited for, once it has a turn again. */
+  #goOn({ route, party }: Entry, { pause }: HandledRequest, outcome: Outcome): void {
+    const turn = route.isAlwaysAdmitted === true ? null : this.#edge.options.turns.goOn(party);
+    if (turn === null) this.#write(outcome, pause);
+    else turn.then(() => this.#write(outcome, pause));
+  }
+
+  #write(outcome: Outcome, pause: () => Promise<void>): void {
+    if ("refused" in outcome || outcome.body === undefined || outcome.json !== undefined) {
+      this.#answer(outcome);
+      return;
+    }
+    writeInPieces(outcome.body, pause).then(
+      (json) => this.#answer({ ...outcome, json }),
+      (error) => this.#answer(this.#toRefusal(error)),
+    );
+  }
+
+  /** Encodes, records and sends the outcome. */
+  #answer(handled: Outcome): void {
+    this.#room?.end();
+    try {
+      this.#sendEncoded(handled);
+    } catch (error) {
+      this.#edge.options.failed(this.#requestId, error);
+    }
+  }
+
+  #sendEncoded(handled: Outcome): void {
+    const { options } = this.#edge;
+    const requestId = this.#requestId;
+    const encoding = { requestId, incoming: this.#incoming };
+    const { outcome, answer } = encodeOutcome(options, encoding, handled);
+    if (this.#route !== null) options.answered?.(this.#route, outcome);
+    const status = outcome === CLIENT_GONE ? GONE_STATUS : answer.status;
+    if (!("stream" in answer)) {
+      this.#record(status, false);
+      this.#send({ requestId, status: answer.status, headers: answer.headers, body: answer.body });
+      return;
+    }
+    const { stream } = answer;
+    const close = (end: StreamEnd): void => {
+      stream.close(end);
+      if (end.error !== undefined) options.failed(requestId, end.error);
+      this.#record(status, !end.isWhole);
+    };
+    this.#send({ requestId, status: answer.status, headers: answer.headers, stream: { ...stream, close } });
+  }
+
+  #record(status: number, isCut: boolean): void {
+    const { options } = this.#edge;
+    const seconds = options.seconds() - this.#begunSeconds;
+    const { method } = this.#incoming;
+    options.served({ requestId: this.#requestId, method, route: this.#route?.path ?? null, status, seconds, isCut });
+  }
+
+  #toRefusal(error: unknown): Reason {
+    if (error instanceof Refused) return error.refusal;
+    return refusalOf(error, this.#requestId, this.#edge.options.failed);
+  }
+}
+
+/** The body as the route's schema has it. Raw bytes are what they are. */
+function readBody({ body, rawBodyBytes }: Route, json: unknown): ReturnType<typeof parseBy> {
+  if (body === undefined) return NO_BODY;
+  return rawBodyBytes === undefined ? parseBy(body, json === undefined ? {} : json) : { data: json };
+}
+
+function closeUnsent(outcome: Outcome): void {
+  if (!("refused" in outcome)) outcome.stream?.close();
+}
