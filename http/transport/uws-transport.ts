@@ -212,7 +212,7 @@ function serve(
   };
   underWay.begin();
   handlers.request(incoming, (answer) => {
-    let sent: Promise<void> | void = undefined;
+    let sent: Promise<void> | void;
     try {
       sent = send(answer);
     } finally {

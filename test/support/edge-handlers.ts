@@ -5,8 +5,8 @@ import { BodyRoom } from "../../http/limits/body-room.js";
 import { FairTurns } from "../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../http/limits/open-sockets.js";
 import { type Route, route } from "../../http/route.js";
-import { commonHeaders } from "../../http/transport/headers.js";
 import type { ServedRequest } from "../../http/transport/edge.js";
+import { commonHeaders } from "../../http/transport/headers.js";
 import { createHandlers } from "../../http/transport/server.js";
 import {
   BodyCrowded,
