@@ -37,7 +37,10 @@ const verify = z.strictObject({
   hmac: z
     .strictObject({
       secret: slug.describe("Name of the secret whose value is the key."),
-      algorithm: z.enum(["sha256", "sha1", "sha512"], "must be sha256, sha1 or sha512").default("sha256"),
+      algorithm: z
+        .enum(["sha256", "sha1", "sha512"], "must be sha256, sha1 or sha512")
+        .default("sha256")
+        .describe("The hash of the HMAC."),
       ...signature,
     })
     .nullable()
@@ -46,7 +49,9 @@ const verify = z.strictObject({
   asymmetric: z
     .strictObject({
       key: template.min(1, "must not be empty").describe("The public key, as PEM."),
-      algorithm: z.enum(["ed25519", "es256", "rs256"], "must be ed25519, es256 or rs256"),
+      algorithm: z
+        .enum(["ed25519", "es256", "rs256"], "must be ed25519, es256 or rs256")
+        .describe("How they are signed; the key has to be of its kind."),
       ...signature,
     })
     .nullable()
@@ -110,9 +115,12 @@ const action = z.strictObject({
 });
 
 const input = z.strictObject({
-  type: z.enum(["string", "number", "boolean", "object", "array"]).default("string"),
+  type: z
+    .enum(["string", "number", "boolean", "object", "array"])
+    .default("string")
+    .describe("What it has to be; a call with anything else is refused."),
   description: text(2_000).default("").describe("What the agent is told of it."),
-  required: z.boolean("must be true or false").default(false),
+  required: z.boolean("must be true or false").default(false).describe("Whether a call without it is refused."),
   default: jsonTemplate.optional().describe("What it is where the agent leaves it out."),
 });
 

@@ -18,29 +18,34 @@ const OWN_PARAMETERS: readonly string[] = [
 
 /** How accounts are linked: the host as an OAuth 2.0 authorization server, and the service as its client. */
 export const oauth2Schema = z.strictObject({
-  /** The host's issuer (RFC 8414, RFC 9207). Endpoints that are not given are discovered from it. */
   issuer: endpoint
     .refine((issuer) => !issuer.includes("?"), "must hold no query")
     .nullable()
-    .default(null),
-  authorizeUrl: optionalEndpoint,
-  tokenUrl: optionalEndpoint,
-  /** Where tokens are revoked (RFC 7009) when an account is disconnected. */
-  revokeUrl: optionalEndpoint,
-  clientId: text(255).min(1, "must not be empty"),
-  /** Name of the secret that holds the client secret; a public client has none. */
-  clientSecret: slug.nullable().default(null),
-  /** How the client authenticates: with HTTP Basic credentials, or in the body. */
-  clientAuth: z.enum(["basic", "body"], "must be basic or body").default("basic"),
+    .default(null)
+    .describe("The host's issuer (RFC 8414, RFC 9207); addresses that are not given are discovered from it."),
+  authorizeUrl: optionalEndpoint.describe("Where people sign in and allow the access."),
+  tokenUrl: optionalEndpoint.describe("Where tokens are got."),
+  revokeUrl: optionalEndpoint.describe("Where tokens are revoked (RFC 7009) when an account is disconnected."),
+  clientId: text(255).min(1, "must not be empty").describe("The id that the host gave the service."),
+  clientSecret: slug
+    .nullable()
+    .default(null)
+    .describe("Name of the secret that holds the client's secret; a public client has none."),
+  clientAuth: z
+    .enum(["basic", "body"], "must be basic or body")
+    .default("basic")
+    .describe("How the client authenticates: with HTTP Basic credentials, or in the body."),
   scopes: distinct(text(255).regex(/^[!-~]+$/, "must be one word"), "must name each scope once")
     .max(100, "must be at most 100 scopes")
-    .default([]),
-  /** Additional parameters of the authorization request, such as `access_type`. */
-  parameters: named(text(64).min(1, "must not be empty"), text(1_000)),
-  /** The request that identifies the account with the new token; without it the token's own answer is read. */
-  identityUrl: optionalEndpoint,
-  /** Reads the name of the connected account from that answer. */
-  identity: expression.nullable().default(null),
+    .default([])
+    .describe("What the service asks to be allowed."),
+  parameters: named(text(64).min(1, "must not be empty"), text(1_000)).describe(
+    "Further parameters of the sign-in's address, such as `access_type`.",
+  ),
+  identityUrl: optionalEndpoint.describe(
+    "What is asked for the name of the account with its new token; the token's own answer where it is null.",
+  ),
+  identity: expression.nullable().default(null).describe("Reads the account's name from that answer."),
 });
 
 export type OAuth2 = z.output<typeof oauth2Schema>;

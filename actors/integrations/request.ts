@@ -33,19 +33,21 @@ const parts = {
   query: named(z.string().min(1, "must not be empty").max(255, "must be at most 255 characters"), template).describe(
     "Parameters that are added to the address.",
   ),
-  headers: named(headerName, template),
+  headers: named(headerName, template).describe("Headers of the request, by name."),
   body: jsonTemplate.optional().describe("Sent as JSON, or as a form or text where the header `content-type` says so."),
 };
 
 const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, POST, PUT, PATCH or DELETE");
 
+const METHOD = "Its method.";
+
 /** A request that fetches something and uses the answer as it is. */
-export const fetchSchema = z.strictObject({ method: method.default("GET"), ...parts });
+export const fetchSchema = z.strictObject({ method: method.default("GET").describe(METHOD), ...parts });
 
 /** A request whose answer is checked for success, with values taken from it by name. */
 export function requestSchema(usualMethod: z.output<typeof method>) {
   return z.strictObject({
-    method: method.default(usualMethod),
+    method: method.default(usualMethod).describe(METHOD),
     ...parts,
     expect: z
       .strictObject({ success: expression.describe("Whether it succeeded, as `response` and `status` say.") })

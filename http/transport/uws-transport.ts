@@ -136,8 +136,8 @@ class UnderWay {
   }
 
   /** One ends now, or when the promise settles. */
-  end(settled: Promise<void> | void): void {
-    if (settled === undefined) this.#end();
+  end(settled: Promise<void> | null): void {
+    if (settled === null) this.#end();
     else settled.then(this.#end, this.#end);
   }
 
@@ -212,9 +212,9 @@ function serve(
   };
   underWay.begin();
   handlers.request(incoming, (answer) => {
-    let sent: Promise<void> | void;
+    let sent: Promise<void> | null = null;
     try {
-      sent = send(answer);
+      sent = send(answer) ?? null;
     } finally {
       underWay.end(sent);
     }
