@@ -162,9 +162,24 @@ function toBegun(hookOccurrence: HookOccurrence): BegunRow {
 }
 
 function toHookOccurrence(begun: BegunRow, key: Key, reading: Reading): HookOccurrence {
-  const [workspaceId, teamId, id] = [key[0], key.at(-2), key.at(-1)].map(String);
-  const ended = endedHookOccurrences.get(reading, workspaceId ?? "", teamId ?? "", id ?? "");
-  if (ended === undefined) return { id: id ?? "", ...begun };
-  const { state, code, refused, endedAt } = ended;
-  return { id: id ?? "", ...begun, state, code, refused, endedAt };
+  const [workspaceId, teamId, id] = [String(key[0]), String(key.at(-2)), String(key.at(-1))];
+  const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
+  const { state, code, refused, endedAt } = ended ?? begun;
+  const { hookId, hook, work, firedAt, reason, retryAt, resends, resentAs } = begun;
+  // Member by member: an object that others are spread into takes several times the memory.
+  return {
+    id,
+    hookId,
+    hook,
+    work,
+    firedAt,
+    state,
+    code,
+    reason,
+    refused,
+    endedAt,
+    retryAt,
+    resends,
+    resentAs,
+  };
 }

@@ -36,7 +36,7 @@ function toStored(row: DeliveryRow): StoredDelivery {
   return stored;
 }
 
-/** Member by member: an object that is spread from two has a table of its own for them. */
+/** Member by member: an object that two others are spread into takes several times the memory. */
 function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
   return {
     id: String(key.at(-1)),
