@@ -31,7 +31,7 @@ export interface Verification {
 
 /** Signatures of one header that are compared: a sender lists several while it changes its key. */
 const MAX_SIGNATURES = 16;
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const ENCODED = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);
 
 /** Why a delivery is not its sender's: told to who may read it, never to who sent it. */
@@ -78,21 +78,13 @@ function listSignatures({ prefix, encoding }: Scheme, header: string): readonly 
     parts.push(...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas);
   }
   const signatures: Buffer[] = [];
-  for (const part of parts.slice(0, MAX_SIGNATURES)) {
+  for (const part of new Set(parts)) {
+    if (signatures.length === MAX_SIGNATURES) break;
     const text = part.startsWith(prefix) ? part.slice(prefix.length) : "";
-    const signature = decode(text, encoding);
-    if (signature !== null) signatures.push(signature);
+    const isWhole = encoding === "base64" || text.length % 2 === 0;
+    if (isWhole && ENCODED[encoding].test(text)) signatures.push(Buffer.from(text, encoding));
   }
   return signatures;
-}
-
-/** Null for nothing, and for what is not all in that encoding. */
-function decode(text: string, encoding: Scheme["encoding"]): Buffer | null {
-  if (text === "") return null;
-  if (encoding === "base64") return BASE64.test(text) ? Buffer.from(text, encoding) : null;
-  // What is no digit ends it.
-  const bytes = Buffer.from(text, encoding);
-  return bytes.length * 2 === text.length ? bytes : null;
 }
 
 /** All are compared, and there is always one to compare. */

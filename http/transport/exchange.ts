@@ -196,7 +196,9 @@ export class Exchange {
     const encoding = { requestId, incoming: this.#incoming };
     const { outcome, answer } = encodeOutcome(options, encoding, handled);
     if (this.#route !== null) options.answered?.(this.#route, outcome);
-    const status = outcome === CLIENT_GONE ? GONE_STATUS : answer.status;
+    // Whoever sees it, a bug is one.
+    const isUnseen = outcome === CLIENT_GONE || (this.#incoming.isGone && answer.status < 500);
+    const status = isUnseen ? GONE_STATUS : answer.status;
     if (!("stream" in answer)) {
       this.#record(status, false);
       this.#send({ requestId, status: answer.status, headers: answer.headers, body: answer.body });

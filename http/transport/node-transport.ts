@@ -46,6 +46,10 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
+    // Where the head of its answer had gone out before, nothing else ends the connection.
+    response.once("finish", () => {
+      if (draining) setImmediate(() => server.closeIdleConnections());
+    });
     serve(handlers, incoming, response, () => draining);
   };
 
@@ -137,7 +141,7 @@ function hasBody(incoming: IncomingMessage): boolean {
 
 /** Whether the client sends its body only once it is asked to. */
 function isAwaited(incoming: IncomingMessage): boolean {
-  return incoming.headers.expect === "100-continue";
+  return incoming.headers.expect?.toLowerCase() === "100-continue";
 }
 
 function splitUrl(url: string): { path: string; query: string } {

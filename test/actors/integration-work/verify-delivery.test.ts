@@ -64,6 +64,22 @@ t.test("an HMAC of each algorithm and encoding is verified, whatever the case of
   t.notOk(verified({ verify: null, body: "b", headers }), "without a scheme nothing is");
 });
 
+t.test("sixteen signatures of a header are compared, and of characters digits alone are digits", async (t) => {
+  const signature = createHmac("sha256", SECRET).update("b").digest("hex");
+  const verify = { hmac: { secret: "key", header: "x-signature" } };
+  const by = (given: string) => verified({ verify, body: "b", headers: { "x-signature": given } });
+  const after = (others: number, between: string) =>
+    [...Array.from({ length: others }, () => "00"), signature].join(between);
+  for (const between of [",", " ", ", "]) {
+    t.ok(by(after(15, between)), `the last of 16 parted by "${between}"`);
+    t.notOk(by(after(16, between)), `the last of 17 parted by "${between}"`);
+  }
+  // Cut to its lowest byte, which decoding it does, each of these is the digit.
+  const wide = [...signature].map((digit) => String.fromCharCode(digit.charCodeAt(0) + 0x100)).join("");
+  t.notOk(by(wide));
+  t.notOk(by(signature.slice(0, 4) + wide.slice(4, -4) + signature.slice(-4)));
+});
+
 t.test("a sender of Standard Webhooks is verified, fresh, and with the bytes of its body as they came", async (t) => {
   const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`;
   const signed = expr('headers["webhook-id"] + "." + headers["webhook-timestamp"] + "." + raw');

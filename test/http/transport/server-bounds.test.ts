@@ -20,13 +20,22 @@ t.test("a request whose client went away is counted apart, and is no failure", a
     },
     { path: "/b" },
   );
-  const { send, served, failed } = edge([lists, writes, breaks]);
+  const leavingLater = new AbortController();
+  const answers = answering(
+    () => {
+      leavingLater.abort(new ClientGone());
+      return Promise.resolve({ status: 200 });
+    },
+    { path: "/c" },
+  );
+  const { send, served, failed } = edge([lists, writes, breaks, answers]);
   await send("GET", "/a/1", { signal: leaving.signal });
   await send("POST", "/a/1", { body: new ClientGone() });
   await send("GET", "/b", { signal: breaking.signal });
+  await send("GET", "/c", { signal: leavingLater.signal });
   t.same(
     served.map(({ status }) => status),
-    [499, 499, 500],
+    [499, 499, 500, 499],
     "a bug is one, whoever sees it",
   );
   t.equal(failed.length, 1);
