@@ -98,6 +98,8 @@ export interface Route {
   readonly tag?: string;
   /** Further documentation: who may call it, what else it does. */
   readonly description?: string;
+  /** The path under which what it creates is listed, where that is another. */
+  readonly listedAt?: string;
   readonly access: RouteAccess;
   /** Whether it is exempt from rate limits, as a supervisor needs. */
   readonly isAlwaysAdmitted?: boolean;

@@ -102,6 +102,7 @@ function createRoute({ kind, writer, named, all, example, answer, tagged }: Kind
   return route({
     method: "POST",
     path: collectionIn(kind) ?? all,
+    listedAt: all,
     summary: `Create ${withArticle(kind)}`,
     operation: `create${named}`,
     access: "any",

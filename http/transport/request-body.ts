@@ -143,6 +143,9 @@ function holdsHalfPair(value: unknown): boolean {
 
 /** Where parsing stopped, without any part of the body, which may be secret. */
 function jsonFault(error: unknown): string {
-  const position = /position (\d+)/.exec(String(error))?.[1];
-  return position === undefined ? "it ends too early" : `unexpected character at position ${position}`;
+  const message = String(error);
+  const position = /position (\d+)/.exec(message)?.[1];
+  if (/end of JSON|Unterminated/.test(message)) return "it ends too early";
+  // Node 20 quotes a short body, and tells no position in it.
+  return position === undefined ? "it has an unexpected character" : `unexpected character at position ${position}`;
 }

@@ -36,7 +36,9 @@ export function createRouter(routes: readonly Route[]): Router {
     if (found === undefined) {
       const methods = [...node.methods.keys()];
       const allow = (methods.includes("GET") ? [...methods, "HEAD"] : methods).sort().join(", ");
-      return { refused: "method-not-allowed", detail: `this path takes ${allow}`, allow };
+      const listedAt = methods.includes("GET") ? undefined : node.methods.get("POST")?.route.listedAt;
+      const lists = listedAt === undefined ? "" : `; what it creates is listed at ${listedAt}`;
+      return { refused: "method-not-allowed", detail: `this path takes ${allow}${lists}`, allow };
     }
     const params: Record<string, string> = {};
     for (let index = 0; index < found.names.length; index++) {

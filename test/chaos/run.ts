@@ -120,10 +120,10 @@ function wholeNumber(name: string, text: string, least: number): number {
   return refuseArguments(USAGE, `--${name} is a whole number from ${least}, not ${text || "nothing"}`);
 }
 
-/** Ends every process that was started; nothing was found, so nothing is kept. */
+/** Ends every process that was started; nothing was found, so nothing is kept. What ends may still write for a moment. */
 function breakOff(code: number): void {
   endPrograms();
-  if (folder !== null) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  if (folder !== null) rmSync(folder, { recursive: true, force: true, maxRetries: 20 });
   process.exit(code);
 }
 

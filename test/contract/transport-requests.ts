@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import type { Test } from "tap";
-import { createNodeTransport } from "../../http/transport/node-transport.js";
 import {
   BodyCrowded,
   BodyTimeout,
@@ -292,13 +291,6 @@ export function requestConformance(t: Test, create: CreateTransport): void {
     t.equal((await wanted.answer()).status, 100);
     wanted.write("hi");
     t.equal(JSON.parse((await wanted.answer()).body).body, "hi");
-    if (create === createNodeTransport) {
-      // uWebSockets.js knows it in small letters alone.
-      wanted.send(["POST /wanted HTTP/1.1", "Host: a", "Content-Length: 2", "Expect: 100-CONTINUE"]);
-      t.equal((await wanted.answer()).status, 100);
-      wanted.write("hi");
-      t.equal(JSON.parse((await wanted.answer()).body).body, "hi");
-    }
   });
 
   t.test("one connection carries one request after another", async (t) => {

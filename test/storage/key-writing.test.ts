@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { open } from "lmdb";
 import t, { type Test } from "tap";
@@ -7,8 +10,12 @@ const BYTES = 2_048;
 
 /** The binding's own writer. */
 function bindingOf(t: Test): WriteKey {
-  const root = open({ path: t.testdir(), noSubdir: false, overlappingSync: false });
-  t.teardown(() => root.close());
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-keys-"));
+  const root = open({ path: folder, noSubdir: false, overlappingSync: false });
+  t.teardown(async () => {
+    await root.close();
+    rmSync(folder, { recursive: true });
+  });
   return (root as unknown as { writeKey: WriteKey }).writeKey;
 }
 

@@ -11,6 +11,8 @@ function valuesIn(value: unknown): number {
   return Object.values(value).reduce<number>((sum, inner) => sum + valuesIn(inner), 1);
 }
 
+const bytes = (text: string) => new TextEncoder().encode(text);
+
 t.test("the values of a body are counted before it is parsed, however it is laid out", async (t) => {
   fc.assert(
     fc.property(json, fc.constantFrom(undefined, 1, "\t"), (value, space) => {
@@ -18,7 +20,6 @@ t.test("the values of a body are counted before it is parsed, however it is laid
       return outlineOf(text).values === valuesIn(JSON.parse(text));
     }),
   );
-  const bytes = (text: string) => new TextEncoder().encode(text);
   t.same(parseJson(bytes('[{"a": "[1, 2]"}, [ ], {\n}]'), 5), { json: [{ a: "[1, 2]" }, [], {}] });
   t.match(parseJson(bytes('[{"a": "[1, 2]"}, [ ], {\n}]'), 4), {
     refused: "bad-request",
@@ -35,4 +36,14 @@ t.test("a body of more values than anything here has a use for is refused", asyn
   const read = await post(19_999);
   t.equal(read.status, 422);
   t.equal(problemOf(read).errors?.length, 200, "of many faults the first are told");
+});
+
+t.test("a body that is not JSON is said to end early only where it does", async (t) => {
+  for (const text of ['{"key": a}', "[1,,2]", "x"]) {
+    t.match(parseJson(bytes(text)), { refused: "bad-request", detail: /unexpected character/ }, text);
+  }
+  for (const text of ["", "[1", '{"a":"x', '{"a":tr']) {
+    t.match(parseJson(bytes(text)), { refused: "bad-request" }, text);
+  }
+  for (const text of ["", '{"a":"x', '{"a":']) t.match(parseJson(bytes(text)), { detail: /ends too early/ }, text);
 });
