@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
-import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
+import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { retryWaitMs } from "../outbound/retry-wait.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
@@ -110,19 +110,17 @@ function startNext(turn: Turn, row: ActionRunRow, context: ActionRunContext): Ac
 
 function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunContext): void {
   const { id, integrationId, teamId, action, binding } = row;
-  turn.start(
-    INTEGRATION_REQUEST.request(String(attempt), {
-      ...{ teamId, integrationId, block: { kind: "action", name: action }, lane: "background" },
-      values: readStoredText(turn, turn.self.partition, row.values),
-      asking: binding?.event === "task.asked" ? { taskId: binding.taskId, isApproval: binding.asksApproval } : null,
-      after: binding === null ? null : { kind: "binding", index: binding.index },
-      actsAs: { kind: "team" },
-      timeoutMs: ACTION_TIMEOUT_MS,
-      // A binding makes another attempt of what a kill cut short; a schedule repeats what may be repeated.
-      again: binding === null ? "after-a-crash" : "never",
-      messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
-    }),
-  );
+  startIntegrationRequest(turn, String(attempt), {
+    ...{ teamId, integrationId, block: { kind: "action", name: action }, lane: "background" },
+    values: readStoredText(turn, turn.self.partition, row.values),
+    asking: binding?.event === "task.asked" ? { taskId: binding.taskId, isApproval: binding.asksApproval } : null,
+    after: binding === null ? null : { kind: "binding", index: binding.index },
+    actsAs: { kind: "team" },
+    timeoutMs: ACTION_TIMEOUT_MS,
+    // A binding makes another attempt of what a kill cut short; a schedule repeats what may be repeated.
+    again: binding === null ? "after-a-crash" : "never",
+    messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
+  });
 }
 
 /** The attempts with one more; only the last keeps what was answered. */

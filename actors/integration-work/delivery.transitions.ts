@@ -1,6 +1,6 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
-import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { findResource } from "../resources/resource.table.js";
 import { holdBlob } from "../tables/blobs.js";
 import { MAX_TEXT_IN_ROW_BYTES, type StoredText } from "../tables/text-blobs.js";
@@ -107,14 +107,12 @@ function startLookup(turn: Turn, row: DeliveryRow, context: DeliveryContext): vo
   const { teamId, block } = row;
   const { integrationId, lookup, effects } = context;
   if (lookup === null) throw new Error(`nothing is to be looked up for ${turn.self.id}`);
-  turn.start(
-    INTEGRATION_REQUEST.request(String(effects), {
-      ...{ teamId, integrationId, after: null, actsAs: { kind: "team" } },
-      block: { kind: "lookup", source: block, event: lookup.place.event },
-      ...{ values: lookup.values, bodyDigest: toSharedBody(turn, row) },
-      ...{ timeoutMs: LOOKUP_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
-    }),
-  );
+  startIntegrationRequest(turn, String(effects), {
+    ...{ teamId, integrationId, after: null, actsAs: { kind: "team" } },
+    block: { kind: "lookup", source: block, event: lookup.place.event },
+    ...{ values: lookup.values, bodyDigest: toSharedBody(turn, row) },
+    ...{ timeoutMs: LOOKUP_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
+  });
 }
 
 /** Raises the first entry. Where the integration is gone by now, its key is its id. */

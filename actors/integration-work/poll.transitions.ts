@@ -1,6 +1,6 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { POLL_FAILS_FROM, type PollRow, polls } from "../integrations/poll.table.js";
-import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import { failingPollMail } from "../outbound/mail-texts.js";
 import { recordRequest } from "../resources/repeated-request.js";
@@ -61,7 +61,8 @@ export function begin(turn: Turn, { everyMs }: SetPoll): PollContext {
 export function restAgain(turn: Turn, { everyMs }: SetPoll, context: PollContext): PollContext {
   const { failures, lastAt, nextAt } = pollRow(turn);
   if (lastAt === null && nextAt !== null) return context;
-  const usualMs = Math.max(turn.now, context.sinceMs + everyMs);
+  // A clock that was put right may say that it rests since later than now.
+  const usualMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + everyMs);
   rest(turn, failures > 0 ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
   return context;
 }
@@ -71,12 +72,10 @@ export function ask(turn: Turn, { integrationId, teamId }: SetPoll): PollContext
   const askId = turn.newId("ask");
   const { cursor } = put(turn, { state: "asking", nextAt: null });
   turn.cancelWake(DUE);
-  turn.start(
-    INTEGRATION_REQUEST.request(askId, {
-      ...{ teamId, integrationId, block: { kind: "poll" }, values: JSON.stringify({ cursor }), after: null },
-      ...{ actsAs: { kind: "team" }, timeoutMs: POLL_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
-    }),
-  );
+  startIntegrationRequest(turn, askId, {
+    ...{ teamId, integrationId, block: { kind: "poll" }, values: JSON.stringify({ cursor }), after: null },
+    ...{ actsAs: { kind: "team" }, timeoutMs: POLL_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
+  });
   return { askId, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
 }
 

@@ -18,9 +18,9 @@ export function rest(turn: Turn, set: SetSchedule): ScheduleContext {
   return context;
 }
 
-/** Sets the wake-up anew: it counts from when it began to rest. */
+/** Sets the wake-up anew: it counts from when it began to rest; from now, where a clock that was put right says later. */
 export function restAgain(turn: Turn, { integrationId, action, everyMs }: SetSchedule, context: ScheduleContext): void {
-  const atMs = Math.max(turn.now, context.sinceMs + everyMs);
+  const atMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + everyMs);
   turn.wake(DUE, atMs);
   const row = { integrationId, action, nextAt: timeText(atMs), runId: context.runId };
   schedules.put(turn, turn.self.partition, [integrationId, action], row);

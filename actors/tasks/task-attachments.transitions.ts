@@ -1,10 +1,10 @@
 import type { EffectEnded, Turn } from "../../runtime/turn.js";
-import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
 import {
   type FetchedFile,
   type IntegrationRequestResult,
   MAX_FILE_BYTES,
 } from "../integrations/requests/integration-request.js";
+import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { storeBlob } from "../tables/blobs.js";
 import { readStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
@@ -66,13 +66,11 @@ function askFor(
   if (file.size !== null && file.size > MAX_FILE_BYTES) return fail(turn, row, "it is larger than 10 MiB");
   if (Buffer.byteLength(seen) > MAX_VALUES_BYTES)
     return fail(turn, row, "what its request is made of is larger than 1 MiB");
-  turn.start(
-    INTEGRATION_REQUEST.request(row.id, {
-      ...{ teamId, integrationId, block: { kind: "attachment", source, event }, values: seen, bodyDigest },
-      ...{ after: null, actsAs: { kind: "team" }, timeoutMs: FETCH_TIMEOUT_MS },
-      ...{ again: "after-a-crash", lane: "background" },
-    }),
-  );
+  startIntegrationRequest(turn, row.id, {
+    ...{ teamId, integrationId, block: { kind: "attachment", source, event }, values: seen, bodyDigest },
+    ...{ after: null, actsAs: { kind: "team" }, timeoutMs: FETCH_TIMEOUT_MS },
+    ...{ again: "after-a-crash", lane: "background" },
+  });
 }
 
 /** A file came, or did not. */

@@ -1,8 +1,7 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
-import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
-import type { IntegrationRequestInput } from "../integrations/requests/integration-request.js";
+import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { approvals } from "../runs/approval.table.js";
 import { openCalls } from "../runs/open-call.table.js";
 import { runRef } from "../runs/run.messages.js";
@@ -132,14 +131,13 @@ export function beginRequest(
   const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
   const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, context.runId));
   const task = subject === null ? null : toTaskValues(turn, partition, subject);
-  const input: IntegrationRequestInput = {
+  startIntegrationRequest(turn, "request", {
     ...{ teamId: row.teamId, integrationId: row.integrationId, block: { kind: "action", name: action } },
     values: JSON.stringify({ ...(task && { task }), inputs: readInputs(turn, row) }),
     after: { kind: "tool", name: row.tool },
     actsAs: row.actsAs === "team" ? { kind: "team" } : { kind: "person", userId: row.actsAs },
     ...{ timeoutMs: REQUEST_MS, again: "after-a-crash", lane: "waiting" },
-  };
-  turn.start(INTEGRATION_REQUEST.request("request", input));
+  });
 }
 
 /** Passes a cancellation on to the call that answers the ask. */

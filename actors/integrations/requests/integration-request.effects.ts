@@ -2,7 +2,7 @@
  * Requests of integrations, after the commit: of actions that tools, bindings and schedules run, of polls, of look-ups
  * and attachments of events. Each goes only to hosts of the integration that the deployment admits.
  *
- * 1. What a killed process may have sent is sent again only where the input says so and the method is GET.
+ * 1. What a killed process may have sent is sent again only where the input says so, and the method was and is GET.
  * 2. A secret or token goes into a request and nowhere else: no result, reason or log holds one.
  * 3. Redirects are answers; a GET is made once more when its connection drops, anything else is made once.
  */
@@ -102,7 +102,9 @@ function mayBeMadeAgain(
   workspaceId: string,
   input: IntegrationRequestInput,
 ): boolean {
-  return input.again === "after-a-crash" && findRequest(reading(), workspaceId, input)?.request.method === "GET";
+  const { again, method: then = "GET" } = input;
+  if (again !== "after-a-crash" || then !== "GET") return false;
+  return findRequest(reading(), workspaceId, input)?.request.method === "GET";
 }
 
 function laneOf({ block, lane }: IntegrationRequestInput): LaneLimits {

@@ -40,6 +40,11 @@ export interface IntegrationRequestInput {
    * reports every request so.
    */
   readonly again: "after-a-crash" | "never";
+  /**
+   * The method when it was started: after a crash only what was a GET then and still is one is made again. Null where the
+   * definition was gone by then, absent where an earlier release wrote it.
+   */
+  readonly method?: string | null;
   /** `waiting` where somebody waits for the answer. */
   readonly lane: "waiting" | "background";
   /** Sent as `service-message-id`: the same for every attempt of one thing to be told. */

@@ -59,6 +59,8 @@ t.test("a changed interval counts from when it began to rest", async (t) => {
   t.equal(actor.take(check).wakes[0]?.dueMs, begun + 7 * MINUTE_MS);
   writeIntegration(rows, every(1));
   t.equal(actor.take(check).wakes[0]?.dueMs, actor.now, "and never lies in the past");
+  actor.now -= 30 * 24 * 60 * MINUTE_MS;
+  t.equal(actor.take(check).wakes[0]?.dueMs, actor.now + MINUTE_MS, "whatever a clock said that was put right");
 });
 
 t.test("it ends with its block, its integration and its workspace; what runs is waited for", async (t) => {

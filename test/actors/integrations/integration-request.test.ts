@@ -275,6 +275,11 @@ t.test("after a kill only a GET that may is made again", async (t) => {
   t.same(await begun("GET", "after-a-crash"), [null, 1]);
   t.same(await begun("GET", "never"), ["interrupted", 0]);
   t.same(await begun("POST", "after-a-crash"), ["interrupted", 0]);
+  const changed = requesting(integrationRows(acting({ method: "GET" })));
+  const ask = (method: string | null) => changed.run({ again: "after-a-crash", method }, true);
+  for (const method of ["POST", null]) t.match(await ask(method), { code: "interrupted" });
+  t.equal((await ask("GET")).code, null);
+  t.equal(changed.sent.length, 1, "what was another is not, whatever the definition says by now");
   const { run, logged } = requesting(integrationRows({}));
   t.match(await run({}, true), { code: "interrupted" }, "also when the definition is gone");
   t.match(await run(), { code: "broken" });
