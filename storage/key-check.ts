@@ -60,6 +60,10 @@ function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;
 }
 
+/** UTF-16 units that a key holds as they are, in one byte each. */
+export const FIRST_PLAIN = 0x20;
+export const LAST_PLAIN = 0x7e;
+
 // Looked up once: see `key-writing.ts`.
 const { charCodeAt } = String.prototype;
 
@@ -68,7 +72,7 @@ function isPlain(text: string): boolean {
   const { length } = text;
   for (let index = 0; index < length; index++) {
     const unit = charCodeAt.call(text, index);
-    if (unit < 0x20 || unit > 0x7e) return false;
+    if (unit < FIRST_PLAIN || unit > LAST_PLAIN) return false;
   }
   return length > 0;
 }

@@ -1,10 +1,10 @@
+import { FIRST_PLAIN, LAST_PLAIN } from "./key-check.js";
+
 /** The binding's writer of keys: writes a key at a position of `target`, and returns the position behind it. */
 export type WriteKey = (key: unknown, target: Uint8Array, position: number, inSequence?: boolean) => number;
 
 /** Characters from which on the binding has a text written natively. */
 const LONG = 0x40;
-const FIRST_PLAIN = 0x20;
-const LAST_PLAIN = 0x7e;
 
 const { charCodeAt } = String.prototype;
 

@@ -72,19 +72,21 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
  */
 function listSignatures({ prefix, encoding }: Scheme, header: string): readonly Buffer[] {
   const whole = header.trim();
-  const parts = [whole];
-  if (/[\s,]/.test(whole)) {
-    const betweenCommas = header.split(",", MAX_SIGNATURES).map((part) => part.trim());
-    parts.push(...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas);
-  }
+  const parts = /[\s,]/.test(whole) ? partsOf(header) : [whole];
   const signatures: Buffer[] = [];
-  for (const part of new Set(parts)) {
+  for (const part of parts) {
     if (signatures.length === MAX_SIGNATURES) break;
     const text = part.startsWith(prefix) ? part.slice(prefix.length) : "";
     const isWhole = encoding === "base64" || text.length % 2 === 0;
     if (isWhole && ENCODED[encoding].test(text)) signatures.push(Buffer.from(text, encoding));
   }
   return signatures;
+}
+
+/** The header's words, and its parts between commas, each once. */
+function partsOf(header: string): ReadonlySet<string> {
+  const betweenCommas = header.split(",", MAX_SIGNATURES).map((part) => part.trim());
+  return new Set([header.trim(), ...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas]);
 }
 
 /** All are compared, and there is always one to compare. */

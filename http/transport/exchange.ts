@@ -67,7 +67,7 @@ export class Exchange {
   }
 
   /** Serves the request; never throws. */
-  begin(): void {
+  serve(): void {
     const entry = this.#entry;
     // What is read has no body, and asks for its turn at once.
     if ("refused" in entry || entry.route.method === "GET") this.#takeTurn(null);
@@ -118,15 +118,15 @@ export class Exchange {
     const entry = this.#entry;
     let outcome: Outcome | null;
     try {
-      outcome = "refused" in entry ? entry : this.#begin(entry, received);
+      outcome = "refused" in entry ? entry : this.#callHandler(entry, received);
     } catch (error) {
       outcome = this.#toRefusal(error);
     }
     if (outcome !== null) this.#answer(outcome);
   }
 
-  /** Begins to handle a request to a route: its outcome, or null where it comes later. May throw {@link Refused}. */
-  #begin(entry: Entry, received: Received): Outcome | null {
+  /** Checks the request and calls its handler: the outcome, or null where it comes later. May throw {@link Refused}. */
+  #callHandler(entry: Entry, received: Received): Outcome | null {
     const { route, params, caller: first, callerNow, party } = entry;
     const incoming = this.#incoming;
     const read = parseBody(route, incoming, received);

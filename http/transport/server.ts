@@ -20,7 +20,7 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
   return {
     request: (incoming, send) => {
       const found = findRoute(incoming.method, incoming.path);
-      new Exchange(edge, "route" in found ? found : unrouted(found, incoming.path), incoming, send).begin();
+      new Exchange(edge, "route" in found ? found : unrouted(found, incoming.path), incoming, send).serve();
     },
     upgrade: (incoming) => answerUpgrade(options, sockets.get(incoming.path), incoming),
     malformed: (refusal, status) => {
