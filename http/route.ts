@@ -122,6 +122,11 @@ export interface Route {
   readonly answers: Answers | (() => Answers);
   /** Problems besides those that follow from the declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
+  /**
+   * Whom a request is for, where many workspaces have the same senders: it takes turns and room of theirs, and those that
+   * one address sends to them are limited by themselves. Null, as without this, for whoever sends it.
+   */
+  party?(params: RouteRequest["params"]): string | null;
   /** Why the caller may not do this, or null. Called before the body is parsed; further checks are in `handle`. */
   admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;

@@ -14,8 +14,11 @@ export interface AdmissionRates {
 
 /** Admits requests by the rate limits. Each method returns null, or the refusal to answer with. */
 export interface Admission {
-  /** Counts a request without a valid credential, by its address. */
-  ofAddress(address: string): Refusal | null;
+  /**
+   * Counts a request without a valid credential, by its address, which is asked for where that is limited; what is for a
+   * party that has the same senders as others by that party, too.
+   */
+  ofAddress(address: () => string, party?: string | null): Refusal | null;
   /** Counts a request by its credential; all sessions of a person count as one. */
   ofCaller(caller: Caller): Refusal | null;
   /** Counts a refused credential; beyond the limit the answer no longer says that it was refused. */
@@ -34,7 +37,12 @@ export function createAdmission(rates: AdmissionRates, clock: Clock): Admission 
     ...{ max: rates.failuresAMinute, perMs: 60_000, burst: rates.failuresAMinute, clock },
   });
   return {
-    ofAddress: (address) => refusalFor(addresses.take(sourceOf(address)), "Too many requests from this address."),
+    ofAddress: (address, party = null) => {
+      if (rates.perAddressASecond === 0) return null;
+      const source = sourceOf(address());
+      const wait = addresses.take(party === null ? source : `${source} ${party}`);
+      return refusalFor(wait, "Too many requests from this address.");
+    },
     ofCaller: (caller) => {
       const who = caller.kind === "person" ? caller.userId : caller.tokenId;
       return refusalFor(credentials.take(who), "Too many requests with this credential.");

@@ -38,23 +38,26 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   const { route, params } = found;
   const callerNow = options.authenticate(incoming);
   const known = callerNow();
-  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known);
+  const addressed = route.party?.(params) ?? null;
+  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known, addressed);
   if (crowded !== null) return crowded;
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
-  return { route, params, caller, callerNow, party: partyOf(caller, () => options.clientAddress(incoming)) };
+  const party = addressed ?? partyOf(caller, () => options.clientAddress(incoming));
+  return { route, params, caller, callerNow, party };
 }
 
-/** Counts the request by its valid credential, or else by its address; a refusal beyond the limit. */
+/** Counts the request by its valid credential, or else by its address and whom it is for; a refusal beyond the limit. */
 export function crowdedBy(
   { admission, clientAddress }: EntryOptions,
   incoming: TransportRequest,
   known: Caller | null | Refusal,
+  addressed: string | null = null,
 ): Refusal | null {
-  if (known === null || isRefusal(known)) return admission.ofAddress(clientAddress(incoming));
-  return admission.ofCaller(known);
+  if (known !== null && !isRefusal(known)) return admission.ofCaller(known);
+  return admission.ofAddress(() => clientAddress(incoming), addressed);
 }
 
 /** The caller that the route's handler gets, or a refusal. An invalid credential does not matter on a public route. */

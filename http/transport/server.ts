@@ -62,7 +62,7 @@ async function admitSocket(
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
   const remoteAddress = options.clientAddress(incoming);
-  const crowded = options.admission.ofAddress(remoteAddress);
+  const crowded = options.admission.ofAddress(() => remoteAddress);
   if (crowded !== null) return crowded;
   try {
     const admitted = await socket.open({

@@ -82,6 +82,20 @@ t.test("bodies of requests under way have a bound, and it is told whose they are
   t.equal(bodies.bytes, 0);
 });
 
+t.test("what a sender of many sends takes the room of whom it is for", async (t) => {
+  const ends: (() => void)[] = [];
+  const handle = () => new Promise<{ status: number }>((resolve) => ends.push(() => resolve({ status: 200 })));
+  const party = ({ id = "" }) => id;
+  const { send } = edge([answering(handle, { method: "POST", body: z.unknown(), party })]);
+  const body = JSON.stringify("x".repeat(43));
+  const post = async (id: string) => (await send("POST", `/a/${id}`, { body })).status;
+  const taken = [post("one"), post("one"), post("other")];
+  while (ends.length < 3) await settled();
+  t.equal(await post("one"), 429);
+  for (const end of ends) end();
+  t.same(await Promise.all(taken), [200, 200, 200]);
+});
+
 t.test("a request that cannot have its turn is refused without its handler", async (t) => {
   const scheduler = new DrivenScheduler();
   let handled = 0;
