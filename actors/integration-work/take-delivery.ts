@@ -93,6 +93,16 @@ export function respondTo({ webhook: { respond } }: DeliveryReceiver, received: 
   return { body: "error" in outcome ? null : outcome.value };
 }
 
+/** Why `respond` does not answer a delivery, or with nothing, though it should; null otherwise. */
+export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery) {
+  if (respond === null) return null;
+  const when = evaluateText(respond.when, received.namesFor(respond.when));
+  if ("error" in when) return `\`when\` has no value: ${when.error}`;
+  if (when.value !== true) return null;
+  const body = evaluateText(respond.body, received.namesFor(respond.body));
+  return "error" in body ? `\`body\` has no value: ${body.error}` : null;
+}
+
 /** An answer; null for one without a body. */
 export interface Response {
   readonly body: Json;

@@ -13,7 +13,14 @@ import { evaluateDelivery } from "./evaluate-delivery.js";
 import { type EvaluatedEntry, FIRST_PLACE, MAX_DELIVERY_UNITS } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
-import { type DeliveryReceiver, findKeyProblem, findSenderFault, respondTo, toDeliveryKey } from "./take-delivery.js";
+import {
+  type DeliveryReceiver,
+  findKeyProblem,
+  findResponseProblem,
+  findSenderFault,
+  respondTo,
+  toDeliveryKey,
+} from "./take-delivery.js";
 import { deliveryFaults } from "./verify-delivery.js";
 
 const raiseSchema = z.strictObject({
@@ -40,6 +47,7 @@ export const tryResultSchema = z
     isVerified: z.boolean().describe("Whether it would be taken: where not, it is answered 401."),
     fault: z.enum(deliveryFaults).nullable().describe("Why it is not verified, which its sender would not be told."),
     response: z.strictObject({ body: z.unknown() }).nullable().describe("What `respond` answers; nothing comes of it."),
+    responseProblem: z.string().nullable().describe("Why `respond` does not answer, or with nothing."),
     key: z.string().nullable(),
     keyProblem: z.string().nullable().describe("Why `delivery` gives no key, without which each is taken as new."),
     state: z.enum(["done", "ignored", "unrouted", "failed"]),
@@ -97,6 +105,7 @@ export function* tryDelivery(
     isVerified: fault === null,
     fault,
     response: respondTo(receiver, received),
+    responseProblem: findResponseProblem(receiver, received),
     key: toDeliveryKey(receiver, received),
     keyProblem: findKeyProblem(receiver, received),
   };

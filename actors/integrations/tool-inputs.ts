@@ -23,6 +23,8 @@ const MAX_ERRORS = 20;
  * given: `names` are what it sees. One without a value, or of another type, reads as nothing.
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
+  if (given !== null && typeof given === "object" && Object.hasOwn(given, UNSEEN))
+    return { errors: [{ path: UNSEEN, message: UNKNOWN }] };
   const parsed = inputsSchema(declared).safeParse(withoutPrototype(given));
   if (!parsed.success)
     return { errors: parsed.error.issues.flatMap((issue) => toErrors(issue, given)).slice(0, MAX_ERRORS) };
@@ -56,6 +58,9 @@ export function isDefaultUsable(input: ToolInput): boolean {
 }
 
 const MISSING = "must be given";
+const UNKNOWN = "is no input of the tool";
+/** A member that schemas pass over. */
+const UNSEEN = "__proto__";
 
 const types: Readonly<Record<ToolInput["type"], z.ZodType>> = {
   string: z.string("must be text"),
@@ -103,7 +108,7 @@ function findDefault(input: ToolInput, names: Names, allowance: Budget): unknown
 
 function toErrors(issue: z.core.$ZodIssue, given: unknown): FieldError[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({ path: pathText([key]), message: "is no input of the tool" }));
+    return issue.keys.map((key) => ({ path: pathText([key]), message: UNKNOWN }));
   }
   const path = issue.path.map((part) => (typeof part === "symbol" ? String(part) : part));
   const isMissing = path.length === 1 && findPart(given, path) === undefined;

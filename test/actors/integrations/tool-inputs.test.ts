@@ -53,6 +53,7 @@ t.test("names of an object's own workings are names like any other", async (t) =
   t.match(check({ text: {} }, JSON.parse('{"constructor":1,"toString":"x"}')), {
     errors: [{ path: "constructor" }, { path: "toString" }],
   });
+  t.match(check({ text: {} }, JSON.parse('{"__proto__":1}')), { errors: [{ path: "__proto__" }] });
   t.same(check({ constructor: {} }, {}), { inputs: {} });
   t.same(check({ constructor: { default: "a" } }, {}), { inputs: { constructor: "a" } });
 });

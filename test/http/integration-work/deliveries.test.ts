@@ -223,6 +223,20 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   t.match(again.body?.entries, [{ outcome: "said", taskId: task?.id }, { outcome: null }], "what is open has it");
 });
 
+t.test("it is told why a delivery is answered with nothing, or not at once", async (t) => {
+  const { owner, at } = await scene(t, {
+    respond: { when: expr("body.type == 'check'"), body: expr("body.challenge") },
+  });
+  const tryOf = async (body: object) => (await owner.request("POST", `${at}/try`, { body })).body;
+  t.match(await tryOf({ type: "check", challenge: "c" }), { response: { body: "c" }, responseProblem: null });
+  t.match(await tryOf({ type: "check" }), {
+    response: { body: null },
+    responseProblem: /^`body` has no value: .*chall/,
+  });
+  t.match(await tryOf({ type: "other" }), { response: null, responseProblem: null });
+  t.match(await tryOf({}), { response: null, responseProblem: /^`when` has no value: .*type/ });
+});
+
 t.test("a delivery that names a firing of its team joins the chain, and so does the task that it opens", async (t) => {
   const { service, owner, workspaceId, teamId, at, send, settled } = await scene(t);
   const firingOf = async (team: string): Promise<string> => {
