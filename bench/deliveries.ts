@@ -8,15 +8,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookDefinition } from "@octokit/webhooks-examples";
 import { open } from "lmdb";
-import { CLOSE, OPEN } from "../actors/expressions/templates.js";
-import { deliveryIntakeRef } from "../actors/integration-work/delivery.messages.js";
-import type { IntakeContext } from "../actors/integration-work/delivery-intake.js";
-import { type CellRecord, cellKey } from "../runtime/cell-record.js";
-import { type BenchService, openBenchService } from "./support/bench-service.js";
+import { openBenchService } from "./support/bench-service.js";
 import type { Burst, BurstFigures } from "./support/burst.js";
 import type { Load, LoadFigures } from "./support/load.js";
 import type { Rival } from "./support/rivals.js";
 import { percentile, printTable } from "./support/table.js";
+import { issueBody, receiverOf, SECRET, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
 
 type Uws = Pick<typeof uWebSockets, "App" | "us_socket_local_port">;
 
@@ -29,14 +26,6 @@ const TIMES = { warmUpMs: 150, durationMs: 350 };
 const AT_ONCE = 1_000;
 /** Made once, and sent again and again under other keys. */
 const BODIES = 1_000;
-const SECRET = "0123456789abcdef0123456789abcdef";
-
-const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
-
-/** A delivery's body: about a kilobyte, as a tracker sends of an issue. */
-const bodyOf = (n: number) =>
-  JSON.stringify({ action: "opened", issue: { id: n, title: `Issue ${n}`, text: "It fails. ".repeat(90) } });
-
 /** Deliveries taken a second beside a bare handler, a thousand at once, and how fast they are worked off. */
 export async function run(): Promise<void> {
   const uws = await import("uWebSockets.js").then(
@@ -47,7 +36,7 @@ export async function run(): Promise<void> {
     console.log("\nDeliveries: skipped, uWebSockets.js has no binary that loads on this machine");
     return;
   }
-  const short = Array.from({ length: BODIES }, (_, n) => bodyOf(n));
+  const short = Array.from({ length: BODIES }, (_, n) => issueBody(n));
   printTaken("of a kilobyte, as a tracker sends", short, await takenOf(uws, short));
   const recorded = listRecorded();
   printTaken("as a code host shows for all its events", recorded, await takenOf(uws, recorded));
@@ -75,26 +64,16 @@ async function takenOf(uws: Uws, bodies: readonly string[]): Promise<Taken> {
   const rival = await openBareReceiver(uws);
   const service = await openBenchService("uws");
   const integration = await receiverOf(service, "false");
-  const toBare = bodies.map((body) => toRequest("/", body));
-  const toOwn = bodies.map((body) => toRequest(integration.path, body));
+  const toBare = bodies.map((body) => toDeliveryRequest("/", body));
+  const toOwn = bodies.map((body) => toDeliveryRequest(integration.path, body));
   for (let round = 0; round < UNCOUNTED + ROUNDS; round++) {
     bare.push(await loadBy({ port: rival.port, request: toBare }));
     own.push(await loadBy({ port: service.port, request: toOwn }));
-    await workedOff(service, integration.id);
+    await workedOff(service, integration);
   }
   await rival.close();
   await service.close();
   return { bare: median(bare.slice(UNCOUNTED)), own: median(own.slice(UNCOUNTED)) };
-}
-
-/**
- * Waits until no delivery of the integration waits or is worked. Read without a request: who asks is a party, and beside a
- * second one the service keeps its rounds short for ten seconds.
- */
-async function workedOff({ runtime, workspaceId }: BenchService, id: string): Promise<void> {
-  const key = cellKey(deliveryIntakeRef(workspaceId, id));
-  const backlog = () => (runtime.reading.get<CellRecord>(key)?.state?.context as IntakeContext | undefined)?.backlog;
-  while (backlog() !== 0) await new Promise((go) => setTimeout(go, 10));
 }
 
 interface TakenFigures extends LoadFigures {
@@ -110,47 +89,14 @@ interface WorkedOff extends BurstFigures {
 async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
   const service = await openBenchService("uws");
   const integration = await receiverOf(service, "true");
-  const requests = bodies.map((body, n) => toRequest(integration.path, body).replaceAll("{n}", String(n)));
+  const requests = bodies.map((body, n) => toDeliveryRequest(integration.path, body).replaceAll("{n}", String(n)));
   const burst: Burst = { port: service.port, requests, status: 202 };
   const begunMs = performance.now();
   const figures = (await sendToChild("./support/burst.js", burst)) as BurstFigures;
-  await workedOff(service, integration.id);
+  await workedOff(service, integration);
   const perSecond = AT_ONCE / ((performance.now() - begunMs) / 1_000);
   await service.close();
   return { ...figures, perSecond };
-}
-
-interface Receiver {
-  readonly id: string;
-  /** Where its deliveries are sent. */
-  readonly path: string;
-}
-
-/** An integration whose webhook is verified, with one event that holds where `when` does, and opens a task. */
-async function receiverOf(service: BenchService, when: string): Promise<Receiver> {
-  const within = `/api/resources/workspaces/${service.workspaceId}`;
-  const team = `/api/resources/teams/${service.teamId}`;
-  const stations = [{ key: "work", name: "Work", kind: "work" }];
-  await service.create(`${team}/lines`, { key: "dev", name: "Dev", stations }, "line");
-  await service.create(`${within}/secrets`, { name: "key", value: SECRET, valueVersion: 1 }, "secret");
-  const raise = {
-    opens: { line: "dev", title: expression("body.issue.title") },
-    marks: { issue: { value: expression("string(body.issue.id)") } },
-  };
-  const webhook = {
-    verify: { hmac: { secret: "key", header: "x-signature" } },
-    delivery: expression('headers["x-delivery"]'),
-    events: [{ when: expression(when), raise }],
-  };
-  const { id } = await service.create(`${team}/integrations`, { integration: "tracker", name: "T", webhook }, "int");
-  return { id, path: `/api/integrations/${id}/deliveries` };
-}
-
-function toRequest(path: string, body: string): string {
-  const signature = createHmac("sha256", SECRET).update(body).digest("hex");
-  const head = [`POST ${path} HTTP/1.1`, "Host: 127.0.0.1", "Content-Type: application/json"];
-  const own = ["X-Delivery: {n}", `X-Signature: ${signature}`, `Content-Length: ${Buffer.byteLength(body)}`];
-  return `${[...head, ...own].join("\r\n")}\r\n\r\n${body}`;
 }
 
 /** The least that takes a delivery: verified with the same HMAC, and one row with the body flushed before the answer. */

@@ -20,6 +20,7 @@ import { run as replays } from "./replays.js";
 import { run as scale } from "./scale.js";
 import { run as searchCost } from "./search-cost.js";
 import { run as searching } from "./searching.js";
+import { run as senders } from "./senders.js";
 import { run as sockets } from "./sockets.js";
 import { run as startup } from "./startup.js";
 import { printTable } from "./support/table.js";
@@ -33,7 +34,7 @@ const measure: Readonly<Record<(typeof tables)[number], () => Promise<void>>> = 
   commit: async () => printTable(await commit()),
   create: () => create(process.argv[3]),
   ...{ deliveries, dispatcher, expressions, fairness, growth, hooks, http, httpSize, mailbox, pages, polls },
-  ...{ queues, recording, recovery, replays, replaying, searchCost, sockets },
+  ...{ queues, recording, recovery, replays, replaying, searchCost, senders, sockets },
   scale: () => scale(process.argv[3] === undefined ? undefined : Number(process.argv[3])),
   searching: async () => printTable(await searching()),
   startup: async () => printTable(await startup()),

@@ -22,6 +22,7 @@ export const tables = [
   "scale",
   "searching",
   "searchCost",
+  "senders",
   "sockets",
   "startup",
   "task",

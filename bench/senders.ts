@@ -1,0 +1,100 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { constants, setPriority } from "node:os";
+import { fileURLToPath } from "node:url";
+import { type BenchService, openBenchService } from "./support/bench-service.js";
+import type { Load, LoadFigures } from "./support/load.js";
+import { printTable } from "./support/table.js";
+import { issueBody, receiverOf, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
+
+const ROUNDS = 5;
+const FLOOD_CONNECTIONS = 128;
+const QUIET_A_SECOND = 50;
+/** As long as what a flood brings stays below what an integration may have waiting. */
+const TIMES = { warmUpMs: 200, durationMs: 700 };
+const { PRIORITY_LOW, PRIORITY_NORMAL } = constants.priority;
+
+/**
+ * How long deliveries to one workspace take beside a flood to another's that comes from the same address, as those of a
+ * code host do; in turns with the same alone.
+ */
+export async function run(): Promise<void> {
+  const rows: (string | number)[][] = [];
+  for (const transport of ["uws", "node"] as const) {
+    const service = await openBenchService(transport);
+    try {
+      const { alone, beside, flood } = await measureIn(service);
+      for (const [name, quiet, flooded] of [
+        ["nothing", alone, 0],
+        ["a flood", beside, Math.round(flood)],
+      ] as const) {
+        const { p50Ms, p99Ms, failed } = quiet;
+        const times = [p50Ms.toFixed(2), p99Ms.toFixed(2), (p99Ms / alone.p99Ms).toFixed(1)];
+        rows.push([transport, name, ...times, failed, flooded]);
+      }
+    } finally {
+      await service.close();
+    }
+  }
+  printTable({
+    title: "A quiet workspace's deliveries, beside a flood of another's from the same address",
+    note:
+      `${QUIET_A_SECOND} deliveries of a kilobyte a second; the flood comes over ${FLOOD_CONNECTIONS} connections of the ` +
+      `same address, by a client with the lowest priority. Medians of ${ROUNDS} rounds in turns.`,
+    columns: ["transport", "beside", "p50 ms", "p99 ms", "p99 of alone", "failed", "flood/s"],
+    rows,
+  });
+}
+
+type Quiet = Pick<LoadFigures, "p50Ms" | "p99Ms" | "failed">;
+
+async function measureIn(service: BenchService): Promise<{
+  readonly alone: Quiet;
+  readonly beside: Quiet;
+  readonly flood: number;
+}> {
+  const busy = await receiverOf(service, "false");
+  const workspace = await service.create("/api/resources/workspaces", { slug: "quiet", name: "Quiet" }, "quiet");
+  const teams = `/api/resources/workspaces/${workspace.id}/teams`;
+  const team = await service.create(teams, { key: "core", name: "Core" }, "quiet-team");
+  const quiet = await receiverOf(service, "false", { workspaceId: workspace.id, teamId: team.id });
+  const bodies = Array.from({ length: 100 }, (_, n) => issueBody(n));
+  const loadOn = (path: string, connections: number): Load => ({
+    ...{ port: service.port, connections, ...TIMES, status: 202 },
+    request: bodies.map((body) => toDeliveryRequest(path, body)),
+  });
+  const few: Load = { ...loadOn(quiet.path, 1), pacedPerSecond: QUIET_A_SECOND };
+  const many = loadOn(busy.path, FLOOD_CONNECTIONS);
+  const [alone, beside, floods]: [LoadFigures[], LoadFigures[], LoadFigures[]] = [[], [], []];
+  // The first round is not counted: code is compiled by then.
+  for (let round = 0; round <= ROUNDS; round++) {
+    alone.push(await measure(few));
+    const [flood, its] = await Promise.all([measure(many, PRIORITY_LOW), measure(few)]);
+    floods.push(flood);
+    beside.push(its);
+    await workedOff(service, busy);
+    await workedOff(service, quiet);
+  }
+  const flood = middle(floods.slice(1).map(({ perSecond }) => perSecond));
+  return { alone: medians(alone.slice(1)), beside: medians(beside.slice(1)), flood };
+}
+
+/** Clients would be on machines of their own: the flood's takes processor time only where nobody else wants it. */
+async function measure(load: Load, priority = PRIORITY_NORMAL): Promise<LoadFigures> {
+  const child = fork(fileURLToPath(new URL("./support/load.js", import.meta.url)));
+  if (child.pid !== undefined) setPriority(child.pid, priority);
+  child.send(load);
+  const [figures] = (await once(child, "message")) as [LoadFigures];
+  child.kill();
+  await once(child, "exit");
+  return figures;
+}
+
+function medians(rounds: readonly LoadFigures[]): Quiet {
+  const failed = rounds.reduce((sum, round) => sum + round.failed, 0);
+  return { p50Ms: middle(rounds.map(({ p50Ms }) => p50Ms)), p99Ms: middle(rounds.map(({ p99Ms }) => p99Ms)), failed };
+}
+
+function middle(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
+}

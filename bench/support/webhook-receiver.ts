@@ -1,0 +1,70 @@
+import { createHmac } from "node:crypto";
+import { CLOSE, OPEN } from "../../actors/expressions/templates.js";
+import { deliveryIntakeRef } from "../../actors/integration-work/delivery.messages.js";
+import type { IntakeContext } from "../../actors/integration-work/delivery-intake.js";
+import { type CellRecord, cellKey } from "../../runtime/cell-record.js";
+import type { BenchService } from "./bench-service.js";
+
+/** What deliveries are signed with. */
+export const SECRET = "0123456789abcdef0123456789abcdef";
+
+/** Where an integration is: it has a team of a workspace. */
+type Place = Pick<BenchService, "workspaceId" | "teamId">;
+
+/** An integration that takes deliveries. */
+export interface Receiver extends Place {
+  readonly id: string;
+  /** Where its deliveries are sent. */
+  readonly path: string;
+}
+
+const expression = (cel: string) => `${OPEN} ${cel} ${CLOSE}`;
+
+/** An integration whose webhook is verified, with one event that holds where `when` does, and opens a task. */
+export async function receiverOf(
+  service: BenchService,
+  when: string,
+  { workspaceId, teamId }: Place = service,
+): Promise<Receiver> {
+  const within = `/api/resources/workspaces/${workspaceId}`;
+  const team = `/api/resources/teams/${teamId}`;
+  const key = (what: string) => `${teamId}-${what}`;
+  const stations = [{ key: "work", name: "Work", kind: "work" }];
+  await service.create(`${team}/lines`, { key: "dev", name: "Dev", stations }, key("line"));
+  await service.create(`${within}/secrets`, { name: "key", value: SECRET, valueVersion: 1 }, key("secret"));
+  const raise = {
+    opens: { line: "dev", title: expression("body.issue.title") },
+    marks: { issue: { value: expression("string(body.issue.id)") } },
+  };
+  const webhook = {
+    verify: { hmac: { secret: "key", header: "x-signature" } },
+    delivery: expression('headers["x-delivery"]'),
+    events: [{ when: expression(when), raise }],
+  };
+  const fields = { integration: "tracker", name: "T", webhook };
+  const { id } = await service.create(`${team}/integrations`, fields, key("integration"));
+  return { workspaceId, teamId, id, path: `/api/integrations/${id}/deliveries` };
+}
+
+/** A delivery's body: about a kilobyte, as a tracker sends of an issue. */
+export function issueBody(n: number): string {
+  return JSON.stringify({ action: "opened", issue: { id: n, title: `Issue ${n}`, text: "It fails. ".repeat(90) } });
+}
+
+/** A signed delivery, with `{n}` for its key. */
+export function toDeliveryRequest(path: string, body: string): string {
+  const signature = createHmac("sha256", SECRET).update(body).digest("hex");
+  const head = [`POST ${path} HTTP/1.1`, "Host: 127.0.0.1", "Content-Type: application/json"];
+  const own = ["X-Delivery: {n}", `X-Signature: ${signature}`, `Content-Length: ${Buffer.byteLength(body)}`];
+  return `${[...head, ...own].join("\r\n")}\r\n\r\n${body}`;
+}
+
+/**
+ * Waits until no delivery of the integration waits or is worked. Read without a request: who asks is a party, and beside a
+ * second one the service keeps its rounds short for ten seconds.
+ */
+export async function workedOff({ runtime }: BenchService, { workspaceId, id }: Receiver): Promise<void> {
+  const key = cellKey(deliveryIntakeRef(workspaceId, id));
+  const backlog = () => (runtime.reading.get<CellRecord>(key)?.state?.context as IntakeContext | undefined)?.backlog;
+  while (backlog() !== 0) await new Promise((go) => setTimeout(go, 10));
+}
