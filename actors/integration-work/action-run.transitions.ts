@@ -129,7 +129,8 @@ function addAttempt(
   { attempt: n }: ActionRunContext,
   result: IntegrationRequestResult,
 ): readonly ActionAttempt[] {
-  const { at, tookMs, method, origin, status, code, reason, retryAfterMs } = result;
+  const { at, tookMs, method, origin, status, code, retryAfterMs } = result;
+  const reason = result.reason ?? result.unread ?? null;
   const body = Buffer.from(result.response ?? "")
     .subarray(0, MAX_BODY_BYTES)
     .toString()

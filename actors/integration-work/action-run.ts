@@ -23,6 +23,7 @@ export interface ActionAttempt {
   /** The beginning of the answer, as JSON text where it was JSON, without secrets; of the last attempt alone. */
   readonly body: string;
   readonly code: IntegrationRequestCode | null;
+  /** Why it failed; of a success, what of its answer has no value. */
   readonly reason: string | null;
   readonly retryAfterMs: number | null;
 }

@@ -16,7 +16,7 @@ const attemptSchema = z.strictObject({
         "of all attempts but the last, whose answers are not kept.",
     ),
   code: z.string().nullable(),
-  reason: z.string().nullable(),
+  reason: z.string().nullable().describe("Why it failed; of a success, which captures and marks have no value."),
   retryAfterMs: z.number().nullable().describe("How long the host asked to be left alone, at most an hour."),
 });
 

@@ -10,6 +10,7 @@ const teamTopic = topic<{ readonly type: "delivery" } & Pick<DeliveryRow, "id" |
 
 /** What few deliveries have when they come. */
 type Later =
+  | "keyProblem"
   | "reason"
   | "endedAt"
   | "attempts"
@@ -38,7 +39,7 @@ function toStored(row: DeliveryRow): StoredDelivery {
 
 /** Member by member: an object that two others are spread into takes several times the memory. */
 function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
-  return {
+  const row = {
     id: String(key.at(-1)),
     integrationId: String(key.at(-2)),
     teamId: stored.teamId,
@@ -60,13 +61,14 @@ function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
     redeliveryOf: stored.redeliveryOf ?? null,
     redeliveredAs: stored.redeliveredAs ?? null,
   };
+  return stored.keyProblem === undefined ? row : { ...row, keyProblem: stored.keyProblem };
 }
 
 /** Whether it has come, and nothing more. */
 function hasCome(row: Pick<DeliveryRow, Later>): boolean {
-  const { reason, endedAt, retryAt, cursor, redeliveryOf, redeliveredAs } = row;
+  const { reason, endedAt, retryAt, cursor, redeliveryOf, redeliveredAs, keyProblem } = row;
   const isEmpty = reason === null && endedAt === null && retryAt === null && cursor === null;
-  const isNew = redeliveryOf === null && redeliveredAs === null && row.causes.length === 0;
+  const isNew = redeliveryOf === null && redeliveredAs === null && row.causes.length === 0 && keyProblem === undefined;
   return isEmpty && isNew && row.attempts === 0 && row.repeated === 0 && row.skipped === 0;
 }
 

@@ -41,6 +41,8 @@ export interface DeliveryRow {
   readonly block: "webhook" | "poll";
   /** Identifies what its sender sends again; null where nothing does. */
   readonly key: string | null;
+  /** Why nothing identifies it, though the definition says what does; absent for none. */
+  readonly keyProblem?: string;
   readonly receivedAt: string;
   readonly state: DeliveryState;
   /** Why it is in its state, or null. */
@@ -71,7 +73,16 @@ export interface DeliveryRow {
 export interface NewDelivery
   extends Pick<
     DeliveryRow,
-    "integrationId" | "teamId" | "source" | "block" | "key" | "headers" | "cursor" | "causes" | "redeliveryOf"
+    | "integrationId"
+    | "teamId"
+    | "source"
+    | "block"
+    | "key"
+    | "keyProblem"
+    | "headers"
+    | "cursor"
+    | "causes"
+    | "redeliveryOf"
   > {
   /** The bytes that came, or a body that is stored for its workspace. */
   readonly body: Uint8Array | (DeliveryBody & { readonly digest: string });

@@ -19,6 +19,10 @@ const common = {
   integrationId: z.string(),
   source: z.enum(deliverySources),
   key: z.string().nullable().describe("Identifies what its sender sends again; null where nothing does."),
+  keyProblem: z
+    .string()
+    .nullable()
+    .describe("Why nothing does, though `delivery` is to say what: it is worked however often it comes."),
   receivedAt: z.string(),
   state: z.enum(deliveryStates),
   reason: z.string().nullable(),
@@ -77,7 +81,7 @@ export function deliveryItemView(row: DeliveryRow): z.output<typeof deliveryItem
   const { repeated, body, redeliveryOf, redeliveredAs } = row;
   return {
     ...{ id, integrationId, source, key, receivedAt, state, reason, endedAt, attempts, retryAt },
-    ...{ repeated, bodyBytes: body?.bytes ?? null, redeliveryOf, redeliveredAs },
+    ...{ keyProblem: row.keyProblem ?? null, repeated, bodyBytes: body?.bytes ?? null, redeliveryOf, redeliveredAs },
   };
 }
 

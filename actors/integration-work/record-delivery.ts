@@ -25,7 +25,8 @@ export function insertDelivery(
   delivery: NewDelivery,
   state: "accepted" | "working" = "accepted",
 ): DeliveryRow {
-  const { integrationId, teamId, source, block, key, headers, cursor, causes, redeliveryOf, body } = delivery;
+  const { integrationId, teamId, source, block, key, keyProblem, headers, cursor, causes, redeliveryOf } = delivery;
+  const { body } = delivery;
   // Each member by its name: objects that are spread cost more than the row that is written.
   const id = turn.newId("dlv");
   const row: DeliveryRow = {
@@ -50,6 +51,7 @@ export function insertDelivery(
     redeliveryOf,
     redeliveredAs: null,
   };
-  deliveries.insert(turn, turn.self.partition, row);
-  return row;
+  const told = keyProblem === undefined ? row : { ...row, keyProblem };
+  deliveries.insert(turn, turn.self.partition, told);
+  return told;
 }

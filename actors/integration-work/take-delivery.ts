@@ -93,6 +93,12 @@ export function respondTo({ webhook: { respond } }: DeliveryReceiver, received: 
   return { body: "error" in outcome ? null : outcome.value };
 }
 
+/** Why it is not known whether the integration did itself what a delivery tells: it is taken as another's. */
+export function findMineProblem({ webhook: { mine } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
+  const outcome = mine === null ? null : evaluateText(mine, received.namesFor(mine));
+  return outcome !== null && "error" in outcome ? outcome.error : null;
+}
+
 /** Why `respond` does not answer a delivery, or with nothing, though it should; null otherwise. */
 export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (respond === null) return null;
@@ -129,8 +135,11 @@ export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDel
   const { delivery } = receiver.webhook;
   if (delivery === null || toDeliveryKey(receiver, received) !== null) return null;
   const outcome = evaluateText(delivery, received.namesFor(delivery));
-  return "error" in outcome ? outcome.error : "it is empty";
+  return "error" in outcome ? outcome.error.slice(0, MAX_PROBLEM) : "it is empty";
 }
+
+/** Most that is told of an expression without a value, in characters: it may name what was received. */
+const MAX_PROBLEM = 500;
 
 function evaluateKey(field: string, received: ReceivedDelivery): string {
   const outcome = evaluateText(field, received.namesFor(field));

@@ -16,6 +16,7 @@ import type { ReceivedDelivery } from "./received-delivery.js";
 import {
   type DeliveryReceiver,
   findKeyProblem,
+  findMineProblem,
   findResponseProblem,
   findSenderFault,
   respondTo,
@@ -50,6 +51,7 @@ export const tryResultSchema = z
     responseProblem: z.string().nullable().describe("Why `respond` does not answer, or with nothing."),
     key: z.string().nullable(),
     keyProblem: z.string().nullable().describe("Why `delivery` gives no key, without which each is taken as new."),
+    mineProblem: z.string().nullable().describe("Why `mine` has no value: the delivery is taken as another's."),
     state: z.enum(["done", "ignored", "unrouted", "failed"]),
     reason: z.string().nullable(),
     entries: z.array(
@@ -108,6 +110,7 @@ export function* tryDelivery(
     responseProblem: findResponseProblem(receiver, received),
     key: toDeliveryKey(receiver, received),
     keyProblem: findKeyProblem(receiver, received),
+    mineProblem: findMineProblem(receiver, received),
   };
   const evaluated = yield* evaluateDelivery({
     ...{ fields, block: "webhook", received, places: toEventPlaces(reading, receiver.integration) },

@@ -42,6 +42,8 @@ export const deliveryFaults = [
   // Without the prefix, or in another encoding than the definition says.
   "unreadable-signature",
   "wrong-signature",
+  // The signature is right, and `freshness.at` gives no time.
+  "unreadable-time",
   "not-fresh",
 ] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
@@ -59,7 +61,7 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
       : isKeySigned(scheme as Asymmetric, delivery, content ?? [ABSENT], signatures);
   // When it was sent may stand in the body, which is read for a sender that is known alone.
   if (content !== null && isSignatureValid) {
-    return scheme.freshness === null || isWithin(scheme.freshness, delivery, nowMs) ? null : "not-fresh";
+    return scheme.freshness === null ? null : findTimeFault(scheme.freshness, delivery, nowMs);
   }
   if (header.trim() === "") return "no-signature";
   if (verify.hmac !== null && secret === null) return "no-secret";
@@ -178,10 +180,11 @@ function readPublicKey(pem: string): KeyObject | null {
 
 type Freshness = NonNullable<Scheme["freshness"]>;
 
-function isWithin({ at, withinSeconds }: Freshness, delivery: ReceivedDelivery, nowMs: number): boolean {
+function findTimeFault({ at, withinSeconds }: Freshness, delivery: ReceivedDelivery, nowMs: number) {
   const outcome = evaluateText(at, delivery.namesFor(at));
   const atMs = "error" in outcome ? null : toTimeMs(outcome.value);
-  return atMs !== null && Math.abs(nowMs - atMs) <= withinSeconds * 1_000;
+  if (atMs === null) return "unreadable-time";
+  return Math.abs(nowMs - atMs) <= withinSeconds * 1_000 ? null : "not-fresh";
 }
 
 /** From this number on a time is in milliseconds: seconds reach it in the year 5138. */

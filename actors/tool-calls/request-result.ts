@@ -47,9 +47,10 @@ export function toFailureText(message: string, { response }: Pick<IntegrationReq
   return excerpt === "" ? message : `${message}\n\n${excerpt}`;
 }
 
-/** What the agent is told of a successful one: its output, a text as it is. */
-export function toOutputText(output: string | null): string {
-  return output === null ? "Done." : toText(output);
+/** What the agent is told of a successful one: its output, a text as it is; without one, also what of it has no value. */
+export function toOutputText(output: string | null, unread: string | null): string {
+  if (output !== null) return toText(output);
+  return unread === null ? "Done." : `Done, but there is nothing to tell of it: ${unread}.`;
 }
 
 /** What the agent is told beside the outcome when a person changed its inputs. `inputs` is the JSON text of the new ones. */

@@ -150,10 +150,10 @@ export function withdrawCall(turn: Turn, context: ToolCallContext, reason: strin
 
 /** The request succeeded. */
 export function finishCall({ turn, result, owner }: Delivered<RequestEnded>, context: ToolCallContext): void {
-  const { output = null } = result;
+  const { output = null, unread = null } = result;
   publishUsed(turn, context, owner, { output: toHookOutput(output), failed: false });
-  const text = toOutputText(output);
-  endCall(turn, context, { state: "done", code: null, message: null, text, output, refusedBy: null });
+  const text = toOutputText(output, unread);
+  endCall(turn, context, { state: "done", code: null, message: unread, text, output, refusedBy: null });
 }
 
 /** The request failed, or nobody knows what became of it. */

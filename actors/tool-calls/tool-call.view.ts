@@ -20,7 +20,10 @@ export const toolCallSchema = z
     edited: inputsSchema.nullable().describe("The inputs that replaced them on approval; null when unchanged."),
     state: z.enum(toolCallStates),
     code: z.enum(toolCallCodes).nullable().describe("Why it failed; null unless it did."),
-    message: z.string().nullable().describe("One sentence on how it ended, where it did not succeed."),
+    message: z
+      .string()
+      .nullable()
+      .describe("One sentence on how it ended, where it did not succeed, or on what of its answer has no value."),
     approvalId: z.string().nullable(),
     /** `team`, or the id of the person whose account it uses. */
     actsAs: z.string(),

@@ -7,6 +7,7 @@ import { ReceivedDelivery } from "../../actors/integration-work/received-deliver
 import {
   type DeliveryReceiver,
   DeliveryReceivers,
+  findKeyProblem,
   findSenderFault,
   respondTo,
   toDeliveryKey,
@@ -108,16 +109,19 @@ function toNewDelivery(
 ): NewDelivery {
   const { id: integrationId, workspaceId } = receiver.integration;
   const teamId = receiver.integration.teamId ?? "";
-  return {
+  const key = toDeliveryKey(receiver, received);
+  const keyProblem = key === null ? findKeyProblem(receiver, received) : null;
+  const delivery: NewDelivery = {
     integrationId,
     teamId,
     source: "webhook",
     block: "webhook",
-    key: toDeliveryKey(receiver, received),
+    key,
     headers: toStoredHeaders(receiver, received),
     cursor: null,
     redeliveryOf: null,
     body: received.bytes,
     causes: cause === undefined ? [] : chainWithin(reading, { workspaceId, teamId }, cause),
   };
+  return keyProblem === null ? delivery : { ...delivery, keyProblem };
 }

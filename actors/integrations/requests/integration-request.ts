@@ -95,6 +95,8 @@ export interface IntegrationRequestResult {
   readonly output?: string | null;
   /** Marks by kind, without those that read as nothing. Only after a binding's success. */
   readonly marks?: Readonly<Record<string, string>>;
+  /** Which captures, marks or output of a success have no value, and why; absent for none. */
+  readonly unread?: string;
   /** The whole answer of a poll, as text; only where the poll succeeded. */
   readonly body?: string;
   /** The poll's next cursor; null when it reads as nothing. Only where the poll succeeded. */

@@ -22,7 +22,17 @@ export interface Answer {
 /** What is made of an answer; the rest of a result says how the request went. */
 export type ReadAnswer = Pick<
   IntegrationRequestResult,
-  "success" | "response" | "captures" | "output" | "marks" | "body" | "cursor" | "cursorProblem" | "code" | "reason"
+  | "success"
+  | "response"
+  | "captures"
+  | "output"
+  | "marks"
+  | "unread"
+  | "body"
+  | "cursor"
+  | "cursorProblem"
+  | "code"
+  | "reason"
 >;
 
 /** Longest cursor of a poll, in bytes. */
@@ -55,17 +65,31 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
     status: answer.status,
   };
   const failure = findFailure(answer, { found, isJson, isPoll: input.block.kind === "poll" }, seen, allowance);
-  const captures = evaluateCaptures(found.capture, seen, allowance);
+  const unread: string[] = [];
+  const captures = evaluateCaptures(found.capture, seen, { allowance, unread });
   const read = { response: toBoundedJson(response), captures: JSON.stringify(captures) };
   if (failure !== null) return { ...read, success: false, ...failure };
   const later: Names = { ...seen, capture: toValue(captures, DYN) };
-  return {
-    ...read,
-    success: true,
-    code: null,
-    reason: null,
-    ...follow({ found, input }, { text, response }, later, allowance),
-  };
+  const follows = follow({ found, input }, { text, response }, later, { allowance, unread });
+  const told = unread.length === 0 ? {} : { unread: unread.join("; ").slice(0, MAX_UNREAD) };
+  return { ...read, success: true, code: null, reason: null, ...follows, ...told };
+}
+
+/** Most that is told of what has no value, in characters. */
+const MAX_UNREAD = 1_000;
+
+/** What expressions may take, and where it is told that one has no value. */
+interface Evaluation {
+  readonly allowance: Budget;
+  readonly unread: string[];
+}
+
+/** The value of an expression, null where it has none. */
+function evaluate(place: string, expression: string, names: Names, { allowance, unread }: Evaluation): Json {
+  const outcome = evaluateText(expression, names, allowance);
+  if ("value" in outcome) return outcome.value;
+  unread.push(`\`${place}\` has no value: ${outcome.error}`);
+  return null;
 }
 
 /** Levels of lists and maps within each other that are read: what follows goes into each. */
@@ -93,7 +117,8 @@ function findFailure(
     const outcome = evaluateText(found.success, names, allowance);
     if ("value" in outcome && outcome.value === true) return isPoll && !isWhole ? tooLarge : null;
     const code = toStatusCode(status) ?? "unsuccessful";
-    return { code, reason: `it responded ${status}, and expect.success does not hold` };
+    const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success does not hold";
+    return { code, reason: `it responded ${status}, and ${why}` };
   }
   const code = toStatusCode(status);
   if (code !== null) return { code, reason: `it responded ${status}` };
@@ -115,12 +140,11 @@ export function toStatusCode(status: number): IntegrationRequestCode | null {
 function evaluateCaptures(
   capture: Readonly<Record<string, string>>,
   names: Names,
-  allowance: Budget,
+  evaluation: Evaluation,
 ): Record<string, Json> {
   let room = MAX_RESPONSE_BYTES;
   const captured = Object.entries(capture).map(([name, expression]): [string, Json] => {
-    const outcome = evaluateText(expression, names, allowance);
-    const value = "value" in outcome ? outcome.value : null;
+    const value = evaluate(`capture.${name}`, expression, names, evaluation);
     const bytes = Buffer.byteLength(JSON.stringify(value));
     if (bytes > room) return [name, null];
     room -= bytes;
@@ -134,28 +158,26 @@ function follow(
   { found, input }: Pick<ReadingTerms, "found" | "input">,
   { text, response }: { readonly text: string; readonly response: Json },
   names: Names,
-  allowance: Budget,
+  evaluation: Evaluation,
 ): Pick<IntegrationRequestResult, "output" | "marks" | "body" | "cursor" | "cursorProblem"> {
   if (input.after?.kind === "tool") {
     // Without an expression the output is the answer itself.
     if (found.output === null) return { output: toBoundedJson(response) };
-    const outcome = evaluateText(found.output, names, allowance);
-    return { output: "value" in outcome ? toBoundedJson(outcome.value) : null };
+    return { output: toBoundedJson(evaluate("output", found.output, names, evaluation)) };
   }
-  if (input.after?.kind === "binding") return { marks: evaluateMarks(found.marks, names, allowance) };
+  if (input.after?.kind === "binding") return { marks: evaluateMarks(found.marks, names, evaluation) };
   if (input.block.kind !== "poll") return {};
   const seen: Names = { body: names.response ?? null, cursor: names.cursor ?? null };
-  return { body: text, ...evaluateCursor(found.cursor, seen, allowance) };
+  return { body: text, ...evaluateCursor(found.cursor, seen, evaluation.allowance) };
 }
 
 function evaluateMarks(
   marks: Readonly<Record<string, string>>,
   names: Names,
-  allowance: Budget,
+  evaluation: Evaluation,
 ): Readonly<Record<string, string>> {
   const given = Object.entries(marks).flatMap(([kind, expression]): [string, string][] => {
-    const outcome = evaluateText(expression, names, allowance);
-    const value = "value" in outcome ? toText(outcome.value) : "";
+    const value = toText(evaluate(`mark.${kind}`, expression, names, evaluation));
     return value === "" || value.length > MAX_MARK ? [] : [[kind, value]];
   });
   return Object.fromEntries(given);

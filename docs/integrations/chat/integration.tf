@@ -83,7 +83,7 @@ resource "service_integration" "chat" {
             }
           }
           attaches = {
-            "each" = "$${{ body.event.files }}"
+            "each" = "$${{ has(body.event.files) ? body.event.files : [] }}"
             name   = "$${{ file.name }}"
             type   = "$${{ file.mimetype }}"
             size   = "$${{ file.size }}"
@@ -103,7 +103,7 @@ resource "service_integration" "chat" {
             }
           }
           attaches = {
-            "each" = "$${{ body.event.files }}"
+            "each" = "$${{ has(body.event.files) ? body.event.files : [] }}"
             name   = "$${{ file.name }}"
             type   = "$${{ file.mimetype }}"
             size   = "$${{ file.size }}"

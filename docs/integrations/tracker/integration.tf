@@ -62,7 +62,7 @@ resource "service_integration" "tracker" {
             title       = "$${{ body.data.identifier + \": \" + body.data.title }}"
             description = "$${{ (has(body.data.description) && body.data.description != null ? body.data.description + \"\\n\\n\" : \"\") + body.url }}"
             assign_by = {
-              email = "$${{ body.data.assignee.email }}"
+              email = "$${{ has(body.data.assignee) && body.data.assignee != null ? body.data.assignee.email : \"\" }}"
             }
           }
           marks = {

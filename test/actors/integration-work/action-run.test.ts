@@ -106,6 +106,14 @@ t.test("a binding's action is asked for with what it is about, and its marks go 
   t.match(actor.take(bound()), { started: { length: 0 }, stopped: true }, "the same event begins nothing twice");
 });
 
+t.test("an attempt that succeeded says what of its answer has no value", async (t) => {
+  const { actor, row } = open();
+  actor.take(bound());
+  const unread = "`mark.thread` has no value: field not found: response.id";
+  actor.take(ended(1, result({ marks: {}, unread })));
+  t.match(row(), { state: "done", attempts: [{ code: null, reason: unread }] });
+});
+
 t.test("a binding is not for a task where one of its `to` reads as nothing: nothing is kept", async (t) => {
   for (const marks of [{}, { channel: "" }]) {
     const { actor, row } = open();

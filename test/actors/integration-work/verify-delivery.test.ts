@@ -34,6 +34,7 @@ t.test("what is wrong with a delivery is told apart", async (t) => {
   const verify = (at: number) => ({
     hmac: { secret: "key", header: "x-signature", freshness: { at: expr(`${at}`) } },
   });
+  const unreadable = { hmac: { secret: "key", header: "x-signature", freshness: { at: expr("body.at") } } };
   const asked = (headers: Record<string, string>): Asked => ({ verify: verify(NOW), body: "b", headers });
   const right = { "x-signature": sign(SECRET) };
   t.equal(faultOf(asked(right)), null);
@@ -43,6 +44,7 @@ t.test("what is wrong with a delivery is told apart", async (t) => {
   t.equal(faultOf(asked({ "x-signature": sign("another key") })), "wrong-signature");
   t.equal(faultOf({ ...asked({ "x-signature": sign("") }), secret: null }), "no-secret");
   t.equal(faultOf({ ...asked(right), verify: verify(NOW - 3_600_000) }), "not-fresh");
+  t.equal(faultOf({ ...asked(right), verify: unreadable }), "unreadable-time");
 });
 
 t.test("an HMAC of each algorithm and encoding is verified, whatever the case of its header", async (t) => {

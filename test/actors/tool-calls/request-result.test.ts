@@ -52,9 +52,13 @@ t.test("an answer made of brackets is read in little time", async (t) => {
 });
 
 t.test("an output is told as text, or as JSON", async (t) => {
-  t.equal(toOutputText('"Hello"'), "Hello");
-  t.equal(toOutputText('{"id":1}'), '{"id":1}');
-  t.equal(toOutputText(null), "Done.");
+  t.equal(toOutputText('"Hello"', null), "Hello");
+  t.equal(toOutputText('{"id":1}', "a capture has no value"), '{"id":1}');
+  t.equal(toOutputText(null, null), "Done.");
+  t.equal(
+    toOutputText(null, "`output` has no value: a"),
+    "Done, but there is nothing to tell of it: `output` has no value: a.",
+  );
 });
 
 t.test("hooks see an output as it is up to 16 KiB, then the beginning of its text", async (t) => {

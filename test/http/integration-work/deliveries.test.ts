@@ -223,6 +223,14 @@ t.test("what a delivery would raise is told, and why not", async (t) => {
   t.match(again.body?.entries, [{ outcome: "said", taskId: task?.id }, { outcome: null }], "what is open has it");
 });
 
+t.test("a delivery that nothing identifies, though something should, says why", async (t) => {
+  const { send, settled } = await scene(t);
+  await send({ issues: [] });
+  t.match(await settled(), { key: null, keyProblem: /x-delivery/ });
+  await send({ issues: [] }, { "x-delivery": "d1" });
+  t.match(await settled(), { key: "d1", keyProblem: null });
+});
+
 t.test("it is told why a delivery is answered with nothing, or not at once", async (t) => {
   const { owner, at } = await scene(t, {
     respond: { when: expr("body.type == 'check'"), body: expr("body.challenge") },
@@ -234,6 +242,8 @@ t.test("it is told why a delivery is answered with nothing, or not at once", asy
     responseProblem: /^`body` has no value: .*chall/,
   });
   t.match(await tryOf({ type: "other" }), { response: null, responseProblem: null });
+  t.match(await tryOf({}), { mineProblem: "field not found: body.sender" });
+  t.match(await tryOf({ sender: "signalbox" }), { mineProblem: null, state: "ignored", reason: "mine" });
   t.match(await tryOf({}), { response: null, responseProblem: /^`when` has no value: .*type/ });
 });
 
