@@ -2,6 +2,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { constants, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
+import { shareOf } from "../http/limits/sender-shares.js";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
 import type { Load, LoadFigures } from "./support/load.js";
 import { printTable } from "./support/table.js";
@@ -54,10 +55,10 @@ async function measureIn(service: BenchService): Promise<{
   readonly flood: number;
 }> {
   const busy = await receiverOf(service, "false");
-  const workspace = await service.create("/api/resources/workspaces", { slug: "quiet", name: "Quiet" }, "quiet");
-  const teams = `/api/resources/workspaces/${workspace.id}/teams`;
+  const workspaceId = await createInOtherShare(service);
+  const teams = `/api/resources/workspaces/${workspaceId}/teams`;
   const team = await service.create(teams, { key: "core", name: "Core" }, "quiet-team");
-  const quiet = await receiverOf(service, "false", { workspaceId: workspace.id, teamId: team.id });
+  const quiet = await receiverOf(service, "false", { workspaceId, teamId: team.id });
   const bodies = Array.from({ length: 100 }, (_, n) => issueBody(n));
   const loadOn = (path: string, connections: number): Load => ({
     ...{ port: service.port, connections, ...TIMES, status: 202 },
@@ -77,6 +78,15 @@ async function measureIn(service: BenchService): Promise<{
   }
   const flood = middle(floods.slice(1).map(({ perSecond }) => perSecond));
   return { alone: medians(alone.slice(1)), beside: medians(beside.slice(1)), flood };
+}
+
+/** Makes a workspace whose deliveries count for another share of their sender than those of the service's first one. */
+async function createInOtherShare(service: BenchService): Promise<string> {
+  for (let n = 0; ; n++) {
+    const body = { slug: `quiet-${n}`, name: "Quiet" };
+    const { id } = await service.create("/api/resources/workspaces", body, body.slug);
+    if (shareOf("", id) !== shareOf("", service.workspaceId)) return id;
+  }
 }
 
 /** Clients would be on machines of their own: the flood's takes processor time only where nobody else wants it. */

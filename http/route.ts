@@ -123,10 +123,10 @@ export interface Route {
   /** Problems besides those that follow from the declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
   /**
-   * Whom a request is for, where many workspaces have the same senders: it takes turns and room of theirs, and those that
-   * one address sends to them are limited by themselves. Null, as without this, for whoever sends it.
+   * The workspace that a request without a credential is for, where many have the same senders: it counts for another
+   * share of its address than those for most others. Null, as without this, where that is nobody's.
    */
-  party?(params: RouteRequest["params"]): string | null;
+  audience?(params: RouteRequest["params"]): string | null;
   /** Why the caller may not do this, or null. Called before the body is parsed; further checks are in `handle`. */
   admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;

@@ -19,19 +19,13 @@ export interface DeliveryReceiver {
   readonly webhook: Webhook;
 }
 
-/** What is remembered of an integration. */
-interface Remembered extends Pick<ResourceRow<IntegrationFields>, "workspaceId" | "id"> {
-  /** Who takes its deliveries, beside what its workspace asks for: senders that it has made known are not its tokens. */
-  readonly party: string;
-}
-
 /** Integrations whose workspace is remembered; the first one is forgotten first. */
 const MAX_REMEMBERED = 1_000;
 
 /** Finds the integrations that deliveries are for. Remembers the workspace of each: it stays the same. */
 export class DeliveryReceivers {
   /** With the id as text of its own: what is cut from a path is dear to compare. */
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new Map<string, Pick<ResourceRow<IntegrationFields>, "workspaceId" | "id">>();
 
   /** The integration with this id; undefined where there is none, or it takes no deliveries. */
   find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
@@ -44,16 +38,16 @@ export class DeliveryReceivers {
     return receiver;
   }
 
-  /** Who takes the deliveries of an integration: those of a workspace are one party. Null where it takes none. */
-  partyOf(reading: Reading, integrationId: string): string | null {
+  /** The workspace of an integration that takes deliveries, or took some; null for none. */
+  workspaceOf(reading: Reading, integrationId: string): string | null {
     if (!this.#remembered.has(integrationId)) this.find(reading, integrationId);
-    return this.#remembered.get(integrationId)?.party ?? null;
+    return this.#remembered.get(integrationId)?.workspaceId ?? null;
   }
 
   #remember({ integration: { id, workspaceId } }: DeliveryReceiver): void {
     const [oldest] = this.#remembered.size >= MAX_REMEMBERED ? this.#remembered.keys() : [];
     if (oldest !== undefined) this.#remembered.delete(oldest);
-    this.#remembered.set(id, { id, workspaceId, party: `${workspaceId} deliveries` });
+    this.#remembered.set(id, { id, workspaceId });
   }
 }
 

@@ -12,9 +12,10 @@ import { tasks } from "./task.table.js";
 import {
   refusedWhileAsked,
   refuseUnlessAssignee,
-  refuseUnlessMember,
+  refuseUnlessOnTeam,
   refuseUnlessOpens,
   refuseUnlessStation,
+  taskRow,
 } from "./task.transitions.js";
 import type { TaskContext, TaskEvent, TaskMessage, TaskRefused } from "./task-events.js";
 import { hasOpenPullRequest, toOpenedEvent, withPullRequests } from "./task-pull-requests.js";
@@ -101,7 +102,11 @@ function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReadi
     case "task.move":
       return unlessRefused(message, "move.refused", refuseUnlessStation(turn, message.to));
     case "task.assign":
-      return unlessRefused(message, "assignment.refused", refuseUnlessMember(turn, message.assignee));
+      return unlessRefused(
+        message,
+        "assignment.refused",
+        refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
+      );
     // No transition takes a message of an unknown type.
     default:
       return message;

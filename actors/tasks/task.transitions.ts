@@ -1,4 +1,5 @@
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import { isOnTeam } from "../access/visibility.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent, toEventTask } from "../events/event-task.js";
 import type { TaskHappened, TaskHappening } from "../events/task-happening.js";
@@ -13,7 +14,6 @@ import { type EndRun, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
-import { findMember } from "../workspaces/member.table.js";
 import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from "./ended-runs.js";
 import { queueNextRun } from "./next-run.js";
 import { addMarks } from "./raised-values.js";
@@ -81,11 +81,11 @@ function recordStayIn(turn: Turn, task: TaskRow): void {
 }
 
 /** The 422 when the line, the station or the assignee is gone by the turn that opens the task; else null. */
-export function refuseUnlessOpens(turn: TurnReading, { lineId, station, assignee }: OpenTask): Refusal | null {
+export function refuseUnlessOpens(turn: TurnReading, { teamId, lineId, station, assignee }: OpenTask): Refusal | null {
   const line = findLine(turn, turn.self.partition, lineId);
   if (line === undefined) return invalid("line", "there is no such line any more");
   return station === null || findStation(line, station) !== undefined
-    ? refuseUnlessMember(turn, assignee)
+    ? refuseUnlessOnTeam(turn, assignee, teamId)
     : invalid("station", `there is no station ${station}`);
 }
 
@@ -280,11 +280,11 @@ export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
   appendNote(turn, unassigned, "service", `Its assignee left the ${left}: the task has no assignee now.`);
 }
 
-/** The 422 for an assignee who is not, or no longer, in the workspace; null for a member and for no assignee. */
-export function refuseUnlessMember(turn: TurnReading, assignee: string | null): Refusal | null {
-  return assignee === null || findMember(turn, turn.self.partition, assignee) !== undefined
+/** The 422 for an assignee who is not, or no longer, on the task's team, and could not work on it. */
+export function refuseUnlessOnTeam(turn: TurnReading, assignee: string | null, teamId: string): Refusal | null {
+  return assignee === null || isOnTeam(turn, assignee, turn.self.partition, teamId)
     ? null
-    : invalid("assignee", "is nobody in this workspace");
+    : invalid("assignee", "is nobody on this team");
 }
 
 export function addNote(turn: Turn, note: NoteTask): void {

@@ -56,8 +56,7 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
       headers: { "service-cause": "optional" },
       answers: { 200: z.unknown(), 202: null },
       problems: ["not-found", "unauthenticated"],
-      // A code host sends the deliveries of all workspaces from a few addresses.
-      party: ({ integrationId = "" }) => options.receivers.partyOf(runtime.reading, integrationId),
+      audience: ({ integrationId = "" }) => options.receivers.workspaceOf(runtime.reading, integrationId),
       handle: (request) => take(options, request),
     }),
   ];

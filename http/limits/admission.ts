@@ -3,6 +3,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import type { Clock } from "../../runtime/clock.js";
 import { sourceOf } from "./client-address.js";
 import { RateLimit } from "./rate-limit.js";
+import { shareOf } from "./sender-shares.js";
 
 /** Rate limits; 0 for none. */
 export interface AdmissionRates {
@@ -14,11 +15,8 @@ export interface AdmissionRates {
 
 /** Admits requests by the rate limits. Each method returns null, or the refusal to answer with. */
 export interface Admission {
-  /**
-   * Counts a request without a valid credential, by its address, which is asked for where that is limited; what is for a
-   * party that has the same senders as others by that party, too.
-   */
-  ofAddress(address: () => string, party?: string | null): Refusal | null;
+  /** Counts a request without a valid credential, by its address's share for its audience (`sender-shares.ts`). */
+  ofAddress(address: () => string, audience?: string | null): Refusal | null;
   /** Counts a request by its credential; all sessions of a person count as one. */
   ofCaller(caller: Caller): Refusal | null;
   /** Counts a refused credential; beyond the limit the answer no longer says that it was refused. */
@@ -37,10 +35,9 @@ export function createAdmission(rates: AdmissionRates, clock: Clock): Admission 
     ...{ max: rates.failuresAMinute, perMs: 60_000, burst: rates.failuresAMinute, clock },
   });
   return {
-    ofAddress: (address, party = null) => {
+    ofAddress: (address, audience = null) => {
       if (rates.perAddressASecond === 0) return null;
-      const source = sourceOf(address());
-      const wait = addresses.take(party === null ? source : `${source} ${party}`);
+      const wait = addresses.take(shareOf(sourceOf(address()), audience));
       return refusalFor(wait, "Too many requests from this address.");
     },
     ofCaller: (caller) => {

@@ -38,26 +38,26 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   const { route, params } = found;
   const callerNow = options.authenticate(incoming);
   const known = callerNow();
-  const addressed = route.party?.(params) ?? null;
-  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known, addressed);
+  const audience = route.audience?.(params) ?? null;
+  const crowded = route.isAlwaysAdmitted === true ? null : crowdedBy(options, incoming, known, audience);
   if (crowded !== null) return crowded;
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
-  const party = addressed ?? partyOf(caller, () => options.clientAddress(incoming));
+  const party = partyOf(caller, () => options.clientAddress(incoming), audience);
   return { route, params, caller, callerNow, party };
 }
 
-/** Counts the request by its valid credential, or else by its address and whom it is for; a refusal beyond the limit. */
+/** Counts the request by its valid credential, or else by its address's share for its audience; a refusal beyond the limit. */
 export function crowdedBy(
   { admission, clientAddress }: EntryOptions,
   incoming: TransportRequest,
   known: Caller | null | Refusal,
-  addressed: string | null = null,
+  audience: string | null = null,
 ): Refusal | null {
   if (known !== null && !isRefusal(known)) return admission.ofCaller(known);
-  return admission.ofAddress(() => clientAddress(incoming), addressed);
+  return admission.ofAddress(() => clientAddress(incoming), audience);
 }
 
 /** The caller that the route's handler gets, or a refusal. An invalid credential does not matter on a public route. */

@@ -56,7 +56,7 @@ t.test("a person removed from the workspace has no task there, and can be assign
   }
   t.equal((await place.task(closed)).assignee, bob.userId);
   const refused = await place.ada.request("POST", `/api/tasks/${here}/assign`, { assignee: bob.userId });
-  t.match(refused, { status: 422, body: { errors: [{ path: "assignee", message: "is nobody in this workspace" }] } });
+  t.match(refused, { status: 422, body: { errors: [{ path: "assignee", message: "is nobody on this team" }] } });
   const opening = { title: "Do it", line: "dev", assignee: bob.userId };
   t.equal((await place.ada.request("POST", `/api/teams/${place.teamId}/tasks`, opening)).status, 422);
 });

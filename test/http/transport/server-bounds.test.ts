@@ -82,11 +82,11 @@ t.test("bodies of requests under way have a bound, and it is told whose they are
   t.equal(bodies.bytes, 0);
 });
 
-t.test("what a sender of many sends takes the room of whom it is for", async (t) => {
+t.test("what an address sends to several takes room in shares", async (t) => {
   const ends: (() => void)[] = [];
   const handle = () => new Promise<{ status: number }>((resolve) => ends.push(() => resolve({ status: 200 })));
-  const party = ({ id = "" }) => id;
-  const { send } = edge([answering(handle, { method: "POST", body: z.unknown(), party })]);
+  const audience = ({ id = "" }) => id;
+  const { send } = edge([answering(handle, { method: "POST", body: z.unknown(), audience })]);
   const body = JSON.stringify("x".repeat(43));
   const post = async (id: string) => (await send("POST", `/a/${id}`, { body })).status;
   const taken = [post("one"), post("one"), post("other")];
