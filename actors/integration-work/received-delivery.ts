@@ -43,7 +43,8 @@ export class ReceivedDelivery {
 }
 
 /** What authenticates its sender, or might: names of headers that are not stored. */
-const CREDENTIAL = /authorization|cookie|signature|token|secret|password|credential|api-?key/i;
+const CREDENTIAL =
+  /authorization|cookie|signature|token|secret|password|credential|(^|-)auth(-|$)|(api|access|auth|webhook|private|shared)-?key/i;
 /** Names of headers that were looked at, and whether they are such: senders send the same ones again and again. */
 let knownNames = new Map<string, boolean>();
 const MAX_KNOWN_NAMES = 1_000;

@@ -23,14 +23,15 @@ const MAX_ERRORS = 20;
  * given: `names` are what it sees. One without a value, or of another type, reads as nothing.
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
-  if (given !== null && typeof given === "object" && Object.hasOwn(given, UNSEEN))
-    return { errors: [{ path: UNSEEN, message: UNKNOWN }] };
+  const isUnseen = typeof given === "object" && given !== null && Object.hasOwn(given, UNSEEN);
+  const errors: FieldError[] = isUnseen ? [{ path: UNSEEN, message: UNKNOWN }] : [];
   const parsed = inputsSchema(declared).safeParse(withoutPrototype(given));
-  if (!parsed.success)
-    return { errors: parsed.error.issues.flatMap((issue) => toErrors(issue, given)).slice(0, MAX_ERRORS) };
+  if (!parsed.success) {
+    errors.push(...parsed.error.issues.flatMap((issue) => toErrors(issue, given)));
+    return { errors: errors.slice(0, MAX_ERRORS) };
+  }
   const allowance = createBudget();
   const inputs = new Map<string, unknown>();
-  const errors: FieldError[] = [];
   for (const [name, input] of Object.entries(declared)) {
     const value = Object.hasOwn(parsed.data, name) ? parsed.data[name] : findDefault(input, names, allowance);
     if (value !== undefined) inputs.set(name, value);

@@ -40,16 +40,18 @@ let parsedCharacters = 0;
 function findInputs(text: string): CallInputs | undefined {
   const known = parsedTexts.get(text);
   if (known !== undefined) return known;
-  const read = inputsSchema.safeParse(parsed(text));
-  if (!read.success) return undefined;
-  parsedTexts.set(text, read.data);
+  const value = parsed(text);
+  if (!inputsSchema.safeParse(value).success) return undefined;
+  // The value itself: what the schema returns lacks members that it passes over.
+  const inputs = value as CallInputs;
+  parsedTexts.set(text, inputs);
   parsedCharacters += text.length;
   for (const oldest of parsedTexts.keys()) {
     if (parsedTexts.size <= MAX_PARSED && parsedCharacters <= MAX_PARSED_CHARACTERS) break;
     parsedTexts.delete(oldest);
     parsedCharacters -= oldest.length;
   }
-  return read.data;
+  return inputs;
 }
 
 /** Whether the value nests at most `levels` deep; does not look deeper. */

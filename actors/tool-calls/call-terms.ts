@@ -3,9 +3,11 @@ import { isOnTeam } from "../access/visibility.js";
 import { findIntegrationConnection } from "../integrations/connection.table.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { findApprover } from "../integrations/tool-rule.js";
+import { canonicalJson } from "../resources/canonical-json.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import type { Opener } from "../run-facts/opener.js";
 import type { FrozenTool } from "../runs/frozen-tools.js";
+import { sha256Hex } from "../sealer.js";
 import type { ToolCallRow } from "./tool-call.js";
 import type { CallProblem, CallRequest } from "./tool-call-events.js";
 
@@ -54,16 +56,23 @@ export function findCallTerms(
 /** What the request of a call is made from, as its definition is now; or why it is not made any more. */
 export function findCallRequest(
   reading: Reading,
-  call: ToolOfTeam & Pick<ToolCallRow, "actsAs">,
+  call: ToolOfTeam & Pick<ToolCallRow, "actsAs" | "requestDigest">,
 ): CallRequest | CallProblem {
-  const { workspaceId, teamId, name, actsAs } = call;
+  const { workspaceId, teamId, name, actsAs, requestDigest } = call;
   const found = findTool(reading, call);
   if ("code" in found) return found;
-  const { action, method, holder } = found;
-  if (method === null) return { code: "broken", message: `${name} runs an action that is gone.` };
+  const { action, request, holder } = found;
+  if (request === null) return { code: "broken", message: `${name} runs an action that is gone.` };
   if (holder === "requester" && actsAs === "team") return nobodyStarted(name);
-  if (actsAs === "team" || isOnTeam(reading, actsAs, workspaceId, teamId)) return { action, method };
-  return notOnTeam(name);
+  if (actsAs !== "team" && !isOnTeam(reading, actsAs, workspaceId, teamId)) return notOnTeam(name);
+  const digest = sha256Hex(canonicalJson({ action, request }));
+  if (requestDigest !== undefined && requestDigest !== digest) return changedMeanwhile(name);
+  return { action, method: request.method, digest };
+}
+
+/** What a person approved is not what would be sent. */
+function changedMeanwhile(name: string): CallProblem {
+  return { code: "not-allowed", message: `What ${name} does was changed while its approval was waited for.` };
 }
 
 /** The person whose account a call uses is no longer on the team. `name` is `<integration>.<tool>`. */
@@ -75,7 +84,7 @@ interface FoundTool {
   readonly approval: boolean;
   readonly action: string;
   /** Null when the action is gone. */
-  readonly method: string | null;
+  readonly request: IntegrationFields["actions"][string]["request"] | null;
   readonly holder: "team" | "requester";
 }
 
@@ -94,7 +103,7 @@ function findTool(
   if (found === undefined) return { code: "not-allowed", message: `The team does not offer ${name} any more.` };
   const action = Object.hasOwn(actions, found.action) ? actions[found.action] : undefined;
   return {
-    ...{ approval: found.approval, action: found.action, method: action?.request.method ?? null },
+    ...{ approval: found.approval, action: found.action, request: action?.request ?? null },
     holder: connection?.holder ?? "team",
   };
 }

@@ -175,7 +175,8 @@ function classifyGate(
   const { rule, actsAs } = row;
   if (rule === null || context.approved) return { type: "gate.agreed", ...found, owner };
   const assignee = () => owner.assignee(turn, turn.self.partition, run) ?? null;
-  return { type: "gate.waits", rule, approver: rule === "person" ? actsAs : assignee(), owner };
+  const { digest } = found;
+  return { type: "gate.waits", rule, approver: rule === "person" ? actsAs : assignee(), owner, digest };
 }
 
 /** The id of the n-th question that hooks are asked of a call. */

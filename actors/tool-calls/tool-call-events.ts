@@ -54,6 +54,8 @@ export interface WantedApproval {
 export interface CallRequest {
   readonly action: string;
   readonly method: string;
+  /** Of the action and its request as they are defined. */
+  readonly digest: string;
 }
 
 interface Owned {
@@ -127,7 +129,7 @@ interface GateRefused extends Message {
   readonly why: string;
 }
 /** Hooks have no objection, and somebody has to approve. */
-export interface GateWaits extends Message, WantedApproval, Owned {
+export interface GateWaits extends Message, WantedApproval, Owned, Pick<CallRequest, "digest"> {
   readonly type: "gate.waits";
 }
 /** Nothing stands between the call and its request. */

@@ -83,12 +83,12 @@ function toWaitingFor(rule: GateWaits["rule"] | null | undefined): string {
 }
 
 /** Opens the approval. The task goes to the inbox, unless a person's own rule asks. */
-export function beginWaiting({ turn, rule, approver }: Delivered<GateWaits>, context: ToolCallContext): void {
+export function beginWaiting({ turn, rule, approver, digest }: Delivered<GateWaits>, context: ToolCallContext): void {
   const { partition, id } = turn.self;
   const { runId } = context;
   const before = getCall(turn, context);
   const approvalId = turn.newId("apr");
-  const row = changeCall(turn, context, { state: "waiting", approvalId });
+  const row = changeCall(turn, context, { state: "waiting", approvalId, requestDigest: digest });
   approvals.insert(turn, partition, {
     ...{ id: approvalId, runId, kind: "tool-call", request: "", tool: toName(row), callId: id, rule, approver },
     ...{ inputs: readStoredText(turn, partition, before.inputs), reason: "", state: "open", edited: null, note: null },

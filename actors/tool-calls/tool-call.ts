@@ -43,6 +43,8 @@ export interface ToolCallRow {
   readonly approvalId: string | null;
   /** Whose rule asks for approval, fixed when it was asked for; null for none. */
   readonly rule: ApprovalRule | null;
+  /** Of the action and its request as they were when approval was asked for; absent for a call without. */
+  readonly requestDigest?: string;
   /** `team`, or the id of the person whose account it uses. */
   readonly actsAs: string;
   /** The method of its request when it began; null before. */

@@ -3,7 +3,7 @@ import { runFacts } from "../../../actors/run-facts/run-fact.table.js";
 import { openCalls } from "../../../actors/runs/open-call.table.js";
 import { callUses } from "../../../actors/tool-calls/tool-call.table.js";
 import { address } from "../../../runtime/address.js";
-import { runId, ToolCallScene } from "../../support/tool-call-scene.js";
+import { runId, ToolCallScene, tracker } from "../../support/tool-call-scene.js";
 import { workspaceId } from "../../support/work.js";
 
 t.test("a call that nobody has to approve is vetted, made, and answered with its output", async (t) => {
@@ -43,7 +43,10 @@ t.test("wrong inputs fail at once with what is wrong, and nothing is asked or se
     t.match(scene.get(id), { state: "failed", code: "invalid", message, begunAt: null });
   }
   const hostile = scene.call("note", JSON.parse('{"text":"a","__proto__":{"text":"b"},"constructor":1}'));
-  t.match(scene.get(hostile), { state: "failed", message: /constructor is no input/ });
+  t.match(scene.get(hostile), {
+    state: "failed",
+    message: /__proto__ is no input of the tool; constructor is no input/,
+  });
   const unknown = scene.call("gone", {});
   t.match(scene.get(unknown), { state: "failed", code: "not-allowed", message: "This run has no tool tracker.gone." });
   t.same([scene.questions, scene.requests, scene.facts], [[], [], []]);
@@ -65,6 +68,30 @@ t.test("a tool that is gone is not called, whether before its vetting, after it,
   }
   t.equal(scene.approval(approved)?.state, "approved");
   t.same([scene.requests, scene.facts], [[], []]);
+});
+
+t.test("what a person approves is what was asked: a call whose action is changed meanwhile is not made", async (t) => {
+  const { actions } = tracker;
+  const changed = { ...actions, comment: { request: { ...actions.comment.request, method: "DELETE" } } };
+  for (const edited of [null, '{"text":"b"}']) {
+    const scene = new ToolCallScene();
+    const id = scene.call("comment", { text: "a" });
+    scene.vet(id);
+    scene.define({ actions: changed });
+    scene.answer(id, "usr_1", { edited });
+    if (edited !== null) scene.vet(id);
+    t.match(scene.get(id), { state: "failed", code: "not-allowed", message: /was changed while its approval/ });
+    t.same([scene.requests, scene.facts], [[], []]);
+  }
+});
+
+t.test("a call is made as it was approved, whatever else of its integration is changed meanwhile", async (t) => {
+  const scene = new ToolCallScene();
+  const id = scene.call("comment", { text: "a" });
+  scene.vet(id);
+  scene.define({ name: "Another name" });
+  scene.answer(id, "usr_1");
+  t.equal(scene.get(id).state, "running");
 });
 
 t.test("a deleted integration's key does not lead to the next one with that key", async (t) => {
