@@ -7,10 +7,16 @@ t.test("headers are kept under their own names, whatever these are, without sign
     ["__proto__", "p1"],
     ["x-signature", "s1"],
     ["authorization", "canary"],
+    ["x-auth", "canary"],
+    ["x-webhook-key", "canary"],
+    ["x-author", "Ada"],
+    ["idempotency-key", "i1"],
   ]);
   const kept = toKeptHeaders(headers, "X-Signature");
   t.same(Object.entries(kept), [
     ["x-delivery", "d1"],
     ["__proto__", "p1"],
+    ["x-author", "Ada"],
+    ["idempotency-key", "i1"],
   ]);
 });
