@@ -14,6 +14,7 @@ import { ACTION_TIMEOUT_MS, type ActionAttempt, type ActionRunRow, MAX_BODY_BYTE
 import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.js";
 import type { ActionRunContext, AttemptEnded, RunAgain, RunBegun } from "./classify-action-run.js";
 import { scheduleRef } from "./schedule.messages.js";
+import { actionRunCounters } from "./work-counters.js";
 
 /** The transitions of a run of an action (`action-run.machine.ts` says when each runs). */
 
@@ -74,6 +75,7 @@ export function finish({ turn, type, result }: Delivered<AttemptEnded>, context:
   const state = type === "attempt.done" ? "done" : "failed";
   const attempts = addAttempt(row, context, result);
   actionRuns.put(turn, workspaceId, row, { ...row, state, endedAt: timeText(turn.now), retryAt: null, attempts });
+  turn.count(actionRunCounters[state]);
   turn.stop();
   if (binding === null) {
     if (row.resends === null)

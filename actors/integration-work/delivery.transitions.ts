@@ -14,6 +14,7 @@ import { shareBody } from "./delivery-body.table.js";
 import { EVALUATION } from "./delivery-evaluation.effects.js";
 import { countOf, type DeliveryContext, newDelivery, type Progress, toRaiseKey } from "./delivery-progress.js";
 import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
+import { deliveryCounters } from "./work-counters.js";
 
 /** How long the request of a lookup may take, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 10_000;
@@ -66,6 +67,7 @@ export function end({ turn, progress, row }: Progressed): void {
   const { context, end: ended } = progress;
   store(turn, progress);
   const { skipped } = context;
+  if (ended !== null) turn.count(deliveryCounters[ended.state]);
   if (ended !== null) update(turn, row, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
   leavePlace(turn, row, true);
   turn.stop();

@@ -11,6 +11,7 @@ import type { PollContext, PollEvent, PollResult, SetPoll } from "./classify-pol
 import type { SetCursor } from "./poll.messages.js";
 import { failureWaitMs, firstWaitMs } from "./poll-wait.js";
 import { recordDelivery } from "./record-delivery.js";
+import { pollCounters } from "./work-counters.js";
 
 /** The transitions of a poll (`poll.machine.ts` says when each runs). */
 
@@ -83,6 +84,7 @@ export function ask(turn: Turn, { integrationId, teamId }: SetPoll): PollContext
 export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollContext): PollContext {
   const { integrationId, teamId, everyMs } = set;
   const before = pollRow(turn);
+  turn.count(pollCounters.answered);
   const { body = "", cursor = null, cursorProblem = null, status = null } = result;
   recordDelivery(turn, {
     ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers: {}, causes: [], redeliveryOf: null },
@@ -98,6 +100,7 @@ export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollC
 export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollContext {
   const { code, reason, status = null, retryAfterMs = null } = result ?? UNLINKED;
   const failures = pollRow(turn).failures + 1;
+  turn.count(pollCounters.failed);
   const waitMs = failureWaitMs(set.everyMs, { failures, random: turn.random(), retryAfterMs });
   const problem = { code: code ?? "errored", reason: reason ?? "it went wrong" };
   rest(turn, turn.now + waitMs, { lastAt: timeText(turn.now), lastStatus: status, failures, problem });

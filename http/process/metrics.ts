@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import { archiveCounters } from "../../actors/archives/archive.queries.js";
 import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
+import { actionRunCounters, deliveryCounters, pollCounters } from "../../actors/integration-work/work-counters.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
 import type { ServedRequest } from "../transport/edge.js";
 import { RequestHistogram } from "./request-histogram.js";
@@ -67,7 +68,7 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
     help: "Firings of hooks on after events whose attempts were used up, since the start",
     registers: [registry],
   });
-  const setArchives = createArchiveCounter(registry);
+  const setFates = createFateCounters(registry);
   return {
     contentType: registry.contentType,
     served: ({ method, route, status, seconds, isCut }) => {
@@ -82,24 +83,48 @@ export function createMetrics(stats: () => RuntimeStats): Metrics {
       setLanes(current.lanes);
       exhausted.reset();
       exhausted.inc(current.counters.get(EXHAUSTED) ?? 0);
-      setArchives(current.counters);
+      setFates(current.counters);
       for (const seconds of current.flushSeconds) flushes.observe(seconds);
       return registry.metrics();
     },
   };
 }
 
-/** The counter of commits that replay sets need; returns what sets it. */
-function createArchiveCounter(registry: Registry): (counters: RuntimeStats["counters"]) => void {
-  const archives = new Counter({
+/** What is counted since the start by how it ended: the runtime's counters by their fates. */
+const fates = [
+  {
     name: "signalbox_archives_total",
     help: "Commits of replay sets whose looking for ended since the start, by whether a pack is kept or they are refused",
-    labelNames: ["fate"],
-    registers: [registry],
+    counters: archiveCounters,
+  },
+  {
+    name: "signalbox_deliveries_total",
+    help: "Deliveries to integrations that were worked since the start, by what came of them",
+    counters: deliveryCounters,
+  },
+  {
+    name: "signalbox_polls_total",
+    help: "Polls of integrations since the start, by whether they were answered as they should be",
+    counters: pollCounters,
+  },
+  {
+    name: "signalbox_action_runs_total",
+    help: "Actions of bindings and schedules that were over since the start, by how they ended",
+    counters: actionRunCounters,
+  },
+] as const;
+
+/** The counters of {@link fates}; returns what sets them. */
+function createFateCounters(registry: Registry): (counters: RuntimeStats["counters"]) => void {
+  const metrics = fates.map(({ name, help, counters }) => {
+    const metric = new Counter({ name, help, labelNames: ["fate"], registers: [registry] });
+    return { metric, counters: Object.entries(counters) };
   });
-  return (counters) => {
-    archives.reset();
-    for (const [fate, counter] of Object.entries(archiveCounters)) archives.inc({ fate }, counters.get(counter) ?? 0);
+  return (counted) => {
+    for (const { metric, counters } of metrics) {
+      metric.reset();
+      for (const [fate, counter] of counters) metric.inc({ fate }, counted.get(counter) ?? 0);
+    }
   };
 }
 

@@ -20,6 +20,7 @@ async function main(): Promise<void> {
     instance: randomBytes(16).toString("hex"),
     log: (line) => console.log(line),
   });
+  if (wish.command.length === 0) console.log("no --command: runs of stations that name no program of their own fail");
   process.on("exit", () => runner.kill());
   onEndSignal((times) => {
     console.log(["draining: runs under way are finished", "stopping"][times - 1] ?? "killed");

@@ -117,6 +117,8 @@ t.test("bindings, hook calls and schedules act, and their history is read and se
   );
   const first = await ada.request("GET", `${at}?limit=1`);
   t.equal(itemsOf(first).length, 1);
+  const metrics = await service.anonymous.request("GET", "/metrics");
+  t.match(metrics.text, /signalbox_action_runs_total\{fate="done"\} [1-9]/);
   t.equal((await runs(`?limit=200&before=${first.body?.next}`)).length, 2, "pages go on");
   t.equal(slugOf(await ada.request("POST", `${at}/act_none/resend`, {})), "not-found");
   const reader = await bearer(service, ada, { workspaceId, name: "reader", scopes: ["read"] });

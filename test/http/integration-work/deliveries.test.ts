@@ -99,6 +99,8 @@ t.test("a delivery is taken once, worked, read and worked again", async (t) => {
 
   t.equal((await send({ issues }, { "x-delivery": "d1" })).status, 202, "the same key");
   t.match(await settled(), { id: worked.id, repeated: 1 });
+  const metrics = await service.anonymous.request("GET", "/metrics");
+  t.match(metrics.text, 'signalbox_deliveries_total{fate="done"} 1\n');
 
   const path = `${at}/${String(worked.id)}/redeliver`;
   const again = await owner.request("POST", path, {}, { "idempotency-key": "once" });

@@ -58,6 +58,8 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
     ...{ lastStatus: 503, failures: 1, problem: { code: "server-error" } },
   });
   t.equal((await ada.request("PUT", `${at}/cursor`, { cursor: "x".repeat(5_000) })).status, 422);
+  const metrics = await service.anonymous.request("GET", "/metrics");
+  for (const fate of ["answered", "failed"]) t.match(metrics.text, `signalbox_polls_total{fate="${fate}"} 1\n`);
 
   const bea = await service.signIn("bea@example.com");
   t.equal((await bea.request("GET", at)).status, 404);
