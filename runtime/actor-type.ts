@@ -133,6 +133,8 @@ export interface EffectContext<Memo = unknown> {
 export interface PreparedRun<Output = unknown> {
   /** The place it needs; null for none. */
   readonly place: PlaceNeeded<Output> | null;
+  /** Whether it is not made again after a stop: a service that ends by itself waits for it, but not for long. */
+  readonly isMadeOnce?: boolean;
   /** Does the work. A rejection is reported as `{ ok: false, error: message }`, so its message must hold no secret. */
   begin(signal: RunSignal): Promise<Output>;
 }

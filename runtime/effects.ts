@@ -2,6 +2,7 @@ import { isDamage, type Reading } from "../storage/store.js";
 import type { Effect, PlaceNeeded, PreparedRun } from "./actor-type.js";
 import type { Clock } from "./clock.js";
 import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
+import { OnceRuns } from "./once-runs.js";
 import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
 import { Queue } from "./queue.js";
 import { RoundRobin } from "./round-robin.js";
@@ -76,6 +77,9 @@ export class Effects {
   /** Every pending effect is registered here. False until recovery has found those of earlier processes. */
   knowsAll = false;
   #running = 0;
+  readonly #once = new OnceRuns();
+  /** No more effects begin: they stay pending on disk. */
+  #isEnding = false;
   #stopped = false;
 
   constructor(options: EffectsOptions) {
@@ -161,13 +165,14 @@ export class Effects {
     const known = this.#pending.get(pending.ownerName);
     if (known?.get(pending.id) !== pending) return;
     known.delete(pending.id);
+    this.#once.delete(pending);
     this.#pendingCount -= 1;
     if (known.size === 0) this.#pending.delete(pending.ownerName);
   }
 
   /** Starts a registered effect or queues it; call after its flush. */
   enqueue(pending: PendingEffect): void {
-    if (pending.cancelled || this.#stopped) return;
+    if (pending.cancelled || this.#isEnding) return;
     const kind = this.#kinds.get(pending.name);
     if (kind === undefined) {
       this.#options.ended(pending, failed(pending, `there is no effect named ${pending.name}`));
@@ -184,17 +189,26 @@ export class Effects {
     pending.abort?.abort(new Error("the effect was cancelled"));
   }
 
+  /** Starts no more effects; resolves when the results of those that are not made again are taken. */
+  finish(): Promise<void> {
+    this.#isEnding = true;
+    this.#waiting.stop();
+    return this.#once.ended();
+  }
+
   /** Aborts running effects and starts no more. All of them stay pending on disk. */
   stop(): void {
     this.#stopped = true;
+    this.#isEnding = true;
     this.#waiting.stop();
+    this.#once.clear();
     for (const known of this.#pending.values()) {
       for (const pending of known.values()) pending.abort?.abort(new Error("the runtime is stopping"));
     }
   }
 
   #prepareNext(kind: Kind): void {
-    while (!this.#stopped && this.#mayPrepare(kind)) {
+    while (!this.#isEnding && this.#mayPrepare(kind)) {
       const at = kind.granted.take() ?? null;
       const pending = at?.pending ?? kind.unprepared.take();
       if (pending === undefined) return;
@@ -287,6 +301,7 @@ export class Effects {
   /** Runs the effect at its place, if it needs one. */
   #run(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
     this.#running += 1;
+    if (run.isMadeOnce === true) this.#once.add(pending);
     const abort = new RunAbort();
     pending.abort = abort;
     const end = (message: EffectEnded): void => {

@@ -11,7 +11,7 @@ import { DamageLog } from "./damage-log.js";
 import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
 import { checkMessageId, Deduplication } from "./dedup.js";
 import { Effects } from "./effects.js";
-import { type Asker, Envelope } from "./envelope.js";
+import { Envelope } from "./envelope.js";
 import { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
 import { createIdentities, type Identities } from "./ids.js";
@@ -66,6 +66,7 @@ class Host implements Runtime {
   readonly feed: ChangeFeed;
   readonly deadLetters: DeadLetters;
   readonly waitOf: Runtime["waitOf"];
+  readonly finishEffects: Runtime["finishEffects"];
   readonly randomBytes: Runtime["randomBytes"];
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
@@ -143,6 +144,7 @@ class Host implements Runtime {
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
       ...{ timers: this.#timers, damage: this.#damage },
     });
+    this.finishEffects = () => this.#effects.finish();
     this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
     this.deadLetters = {
       list: (partition, limit) => listDeadLetters(durable, partition, limit),
@@ -156,8 +158,7 @@ class Host implements Runtime {
       const cell = this.#admit(to);
       if (options.messageId !== undefined) checkMessageId(to, options.messageId);
       if (this.#options.freezes === true) freeze(message);
-      const asker: Asker = { resolve, reject, messageId: options.messageId ?? null };
-      cell.mailbox.push(Envelope.ask(to, message, asker));
+      cell.mailbox.push(Envelope.ask(to, message, { resolve, reject, messageId: options.messageId ?? null }));
       this.#openAsks += 1;
       this.#cells.enqueue(cell);
       this.#poke();
@@ -367,12 +368,11 @@ class Host implements Runtime {
     const name = `${partition}\0${id}`;
     if (letter === undefined || this.#retrying.has(name)) return false;
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
-    const envelope = this.#router.createEnvelope(letter.to, letter.message);
     this.#retrying.add(name);
     try {
       await new Promise<unknown>((resolve, reject) => {
         this.#batch.changes.push({ op: "remove", key: deadLetterKey(partition, id) });
-        this.#router.deliver(envelope, this.#batch);
+        this.#router.deliver(this.#router.createEnvelope(letter.to, letter.message), this.#batch);
         this.#batch.resolve({ resolve, reject }, true);
         this.#openAsks += 1;
         this.#poke();

@@ -98,6 +98,11 @@ export interface Runtime {
   /** Figures for the metrics page. */
   stats(): RuntimeStats;
   /**
+   * Begins no more effects; resolves when the results of those under way that are not made again are taken. Call before
+   * `stop`, for as long as there is time.
+   */
+  finishEffects(): Promise<void>;
+  /**
    * Rejects new asks, finishes open ones, flushes. Running effects are aborted and stay pending. The store stays open.
    */
   stop(): Promise<void>;

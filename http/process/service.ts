@@ -45,8 +45,10 @@ const SHARED_ROUND_MS = 0.05;
 /** The same otherwise. */
 const ROUND_MS = 4;
 
-/** Time that running requests have at a stop. */
+/** Time that running requests have at a stop, in milliseconds. */
 const DRAIN_MS = 10_000;
+/** The same for what was asked of others and is not asked again: calls of tools. */
+const FINISH_MS = 5_000;
 
 /**
  * Starts the whole service in this process. Rejects with a clear message when a part cannot start, and then leaves
@@ -80,6 +82,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const turns: FairTurns = new FairTurns({ scheduler, loop, elapsedMs, idleMs });
   const runtime = await openRuntime(parts, scheduler, turns);
   onOpen(() => runtime.stop());
+  onOpen(() => within(FINISH_MS, runtime.finishEffects()));
   await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
   await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
   const transport = await openEdge(options, toEdgeParts(parts, runtime), turns);
@@ -153,4 +156,14 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
       isReady: () => parts.isReady,
     },
   };
+}
+
+/** Resolves with the work, or after `mostMs`. */
+async function within(mostMs: number, work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, mostMs);
+  });
+  await Promise.race([work, late]);
+  clearTimeout(timer);
 }

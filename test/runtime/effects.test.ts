@@ -3,6 +3,7 @@ import type { Effect } from "../../runtime/actor-type.js";
 import { address } from "../../runtime/address.js";
 import { cellName } from "../../runtime/cell-record.js";
 import { createSystemClock } from "../../runtime/clock.js";
+import { effect } from "../../runtime/effect-type.js";
 import { Effects } from "../../runtime/effects.js";
 import { createPendingEffect, effectKey } from "../../runtime/pending-effect.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
@@ -59,6 +60,54 @@ t.test("a pending effect runs again after a crash, under the same id and input, 
   await harness.start();
   await harness.advance();
   t.equal(runs.length, 2, "and never again");
+});
+
+t.test(
+  "before a stop the results of runs that are not made again are waited for, and no other run begins",
+  async (t) => {
+    const runs: { readonly id: string; end(output: unknown): void }[] = [];
+    const work = effect<unknown, unknown>("work").implementPrepared((_input, { id }) => ({
+      ...{ place: null, isMadeOnce: id === "once" },
+      begin: () => new Promise((end) => runs.push({ id, end })),
+    }));
+    const { harness, ended, tell } = await startedWith(work);
+    await tell({ type: "start", id: "once" });
+    await tell({ type: "start", id: "again" });
+    let isFinished = false;
+    const finishing = harness.runtime.finishEffects().then(() => {
+      isFinished = true;
+    });
+    await tell({ type: "start", id: "later" });
+    t.same([runs.map(({ id }) => id), isFinished], [["once", "again"], false]);
+    runs[0]?.end("done");
+    await harness.advance();
+    await finishing;
+    t.match(await ended(), [{ id: "once", result: { output: "done" } }]);
+    await harness.runtime.finishEffects();
+    harness.crash();
+    await harness.start();
+    await harness.advance();
+    t.same(
+      runs
+        .slice(2)
+        .map(({ id }) => id)
+        .sort(),
+      ["again", "later"],
+    );
+  },
+);
+
+t.test("nothing is waited for once the runtime has stopped", async () => {
+  const work = effect<unknown, unknown>("work").implementPrepared(() => ({
+    ...{ place: null, isMadeOnce: true },
+    begin: () => new Promise(() => undefined),
+  }));
+  const { harness, tell } = await startedWith(work);
+  await tell({ type: "start", id: "once" });
+  const finishing = harness.runtime.finishEffects();
+  const stopping = harness.runtime.stop();
+  await harness.advance();
+  await Promise.all([finishing, stopping]);
 });
 
 t.test("at most so many of a name run at once; inputs of those far back are read from disk", async (t) => {

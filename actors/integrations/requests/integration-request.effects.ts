@@ -77,6 +77,7 @@ function prepare(
       ...{ lane: laneOf(input), target: url.host },
       bytes: (body?.length ?? 0) + input.values.length + seenBytes + REQUEST_OVERHEAD_BYTES,
     },
+    isMadeOnce: input.again === "never" || prepared.request.method !== "GET",
     begin: (signal) => begin(options, { id, prepared, input }, signal),
   };
 }
