@@ -2,12 +2,11 @@ import type { Reading } from "../../storage/store.js";
 import { isOnTeam } from "../access/visibility.js";
 import { findIntegrationConnection } from "../integrations/connection.table.js";
 import type { IntegrationFields } from "../integrations/definition.js";
+import { toRequestDigest } from "../integrations/requests/request-digest.js";
 import { findApprover } from "../integrations/tool-rule.js";
-import { canonicalJson } from "../resources/canonical-json.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import type { Opener } from "../run-facts/opener.js";
 import type { FrozenTool } from "../runs/frozen-tools.js";
-import { sha256Hex } from "../sealer.js";
 import type { ToolCallRow } from "./tool-call.js";
 import type { CallProblem, CallRequest } from "./tool-call-events.js";
 
@@ -65,7 +64,7 @@ export function findCallRequest(
   if (request === null) return { code: "broken", message: `${name} runs an action that is gone.` };
   if (holder === "requester" && actsAs === "team") return nobodyStarted(name);
   if (actsAs !== "team" && !isOnTeam(reading, actsAs, workspaceId, teamId)) return notOnTeam(name);
-  const digest = sha256Hex(canonicalJson({ action, request }));
+  const digest = toRequestDigest(action, request);
   if (requestDigest !== undefined && requestDigest !== digest) return changedMeanwhile(name);
   return { action, method: request.method, digest };
 }

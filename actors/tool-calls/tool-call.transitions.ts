@@ -137,6 +137,7 @@ export function beginRequest(
     after: { kind: "tool", name: row.tool },
     actsAs: row.actsAs === "team" ? { kind: "team" } : { kind: "person", userId: row.actsAs },
     ...{ timeoutMs: REQUEST_MS, again: "after-a-crash", lane: "waiting" },
+    ...(row.requestDigest === undefined ? {} : { approvedDigest: row.requestDigest }),
   });
 }
 

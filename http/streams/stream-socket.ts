@@ -138,7 +138,10 @@ class Stream implements SocketHandler {
     if (caller === null) return;
     const command = parseCommand(text);
     if (command === null)
-      return this.#socket.close(BAD_COMMAND, 'send {"subscribe": "<topic>"} or {"unsubscribe": "<topic>"}');
+      return this.#socket.close(
+        BAD_COMMAND,
+        'send {"subscribe": "<topic>", "after": <number from 0>?} or {"unsubscribe": "<topic>"}',
+      );
     if ("unsubscribe" in command) return this.#unsubscribe(command.unsubscribe);
     const waitSeconds = this.#options.rate.take(this.#options.holder);
     if (waitSeconds > 0) {

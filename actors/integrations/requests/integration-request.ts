@@ -45,6 +45,8 @@ export interface IntegrationRequestInput {
    * definition was gone by then, absent where an earlier release wrote it.
    */
   readonly method?: string | null;
+  /** Of the action and its request as a person approved them (`request-digest.ts`): any other is not sent. */
+  readonly approvedDigest?: string;
   /** `waiting` where somebody waits for the answer. */
   readonly lane: "waiting" | "background";
   /** Sent as `service-message-id`: the same for every attempt of one thing to be told. */

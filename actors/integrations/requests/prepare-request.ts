@@ -8,6 +8,7 @@ import { type FoundRequest, findRequest } from "./find-request.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 import { createMask, type Mask } from "./mask.js";
 import { type RenderedRequest, renderRequest } from "./render-request.js";
+import { toRequestDigest } from "./request-digest.js";
 import { toNames, writesToken } from "./request-names.js";
 
 /** A request that is ready to be sent, with what its answer is read with. */
@@ -39,6 +40,11 @@ export function prepareRequest(
   const reading = read();
   const found = findRequest(reading, workspaceId, input);
   if (found === null) return { code: "broken", reason: "the integration no longer has what was to be done" };
+  const { block, approvedDigest } = input;
+  const isOther =
+    approvedDigest !== undefined &&
+    (block.kind !== "action" || toRequestDigest(block.name, found.request) !== approvedDigest);
+  if (isOther) return { code: "not-allowed", reason: "what it does was changed since it was approved" };
   const scope = { reading, sealer, integration: found.integration };
   const acting = findActing(scope, input, nowMs);
   if ("code" in acting) return acting;

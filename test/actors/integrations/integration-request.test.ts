@@ -1,7 +1,11 @@
 import t from "tap";
+import type { IntegrationFields } from "../../../actors/integrations/definition.js";
+import { toRequestDigest } from "../../../actors/integrations/requests/request-digest.js";
+import { findResource } from "../../../actors/resources/resource.table.js";
 import { storeBlob } from "../../../actors/tables/blobs.js";
 import { expr } from "../../support/integration.js";
 import {
+  INTEGRATION,
   integrationRows,
   linkAccount,
   requesting,
@@ -396,4 +400,16 @@ t.test("it is told what of a success has no value, and why `expect.success` does
     body: "{}",
   }));
   t.match(await unmet.run(), { code: "unsuccessful", reason: /expect\.success has no value: / });
+});
+
+t.test("what a person approved is sent, and nothing else", async (t) => {
+  const rows = integrationRows(acting({ method: "POST" }));
+  const { run, sent } = requesting(rows);
+  const integration = findResource<IntegrationFields>(rows, WORKSPACE, "integration", INTEGRATION);
+  const request = integration?.fields.actions.act?.request;
+  const approvedDigest = request === undefined ? "" : toRequestDigest("act", request);
+  t.match(await run({ approvedDigest }), { success: true });
+  writeIntegration(rows, acting({ method: "DELETE" }));
+  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
+  t.equal(sent.length, 1);
 });

@@ -1,0 +1,8 @@
+import { canonicalJson } from "../../resources/canonical-json.js";
+import { sha256Hex } from "../../sealer.js";
+import type { RequestFields } from "./render-request.js";
+
+/** Of an action and its request as a definition has them: what a person approved is told apart from anything else. */
+export function toRequestDigest(action: string, request: RequestFields): string {
+  return sha256Hex(canonicalJson({ action, request }));
+}
