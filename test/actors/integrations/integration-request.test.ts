@@ -1,11 +1,7 @@
 import t from "tap";
-import type { IntegrationFields } from "../../../actors/integrations/definition.js";
-import { toRequestDigest } from "../../../actors/integrations/requests/request-digest.js";
-import { findResource } from "../../../actors/resources/resource.table.js";
 import { storeBlob } from "../../../actors/tables/blobs.js";
 import { expr } from "../../support/integration.js";
 import {
-  INTEGRATION,
   integrationRows,
   linkAccount,
   requesting,
@@ -385,31 +381,3 @@ t.test(
     t.same(logged, [], "none is taken for a mistake of the service");
   },
 );
-
-t.test("it is told what of a success has no value, and why `expect.success` does not hold", async (t) => {
-  const request = { capture: { ok: expr("status"), gone: expr("response.gone") } };
-  const tools = { look: { description: "Looks.", action: "act", output: expr("response.none") } };
-  const rows = integrationRows(acting(request, { tools }));
-  const { run } = requesting(rows, () => ({ body: "{}" }));
-  const after = { kind: "tool", name: "look" } as const;
-  t.match(await run({ after }), {
-    ...{ success: true, output: null, captures: '{"ok":200,"gone":null}' },
-    unread: /^`capture\.gone` has no value: .*gone; `output` has no value: .*none$/,
-  });
-  const unmet = requesting(integrationRows(acting({ expect: { success: expr("response.ok") } })), () => ({
-    body: "{}",
-  }));
-  t.match(await unmet.run(), { code: "unsuccessful", reason: /expect\.success has no value: / });
-});
-
-t.test("what a person approved is sent, and nothing else", async (t) => {
-  const rows = integrationRows(acting({ method: "POST" }));
-  const { run, sent } = requesting(rows);
-  const integration = findResource<IntegrationFields>(rows, WORKSPACE, "integration", INTEGRATION);
-  const request = integration?.fields.actions.act?.request;
-  const approvedDigest = request === undefined ? "" : toRequestDigest("act", request);
-  t.match(await run({ approvedDigest }), { success: true });
-  writeIntegration(rows, acting({ method: "DELETE" }));
-  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
-  t.equal(sent.length, 1);
-});

@@ -1,0 +1,25 @@
+import t from "tap";
+import { expr } from "../../../support/integration.js";
+import { integrationRows, requesting } from "../../../support/integration-rows.js";
+
+const url = "https://api.example.com/items";
+const acting = (request: object, more: object = {}) => ({
+  actions: { act: { request: { url, ...request } } },
+  ...more,
+});
+
+t.test("it is told what of a success has no value, and why `expect.success` does not hold", async (t) => {
+  const request = { capture: { ok: expr("status"), gone: expr("response.gone") } };
+  const tools = { look: { description: "Looks.", action: "act", output: expr("response.none") } };
+  const rows = integrationRows(acting(request, { tools }));
+  const { run } = requesting(rows, () => ({ body: "{}" }));
+  const after = { kind: "tool", name: "look" } as const;
+  t.match(await run({ after }), {
+    ...{ success: true, output: null, captures: '{"ok":200,"gone":null}' },
+    unread: /^`capture\.gone` has no value: .*gone; `output` has no value: .*none$/,
+  });
+  const unmet = requesting(integrationRows(acting({ expect: { success: expr("response.ok") } })), () => ({
+    body: "{}",
+  }));
+  t.match(await unmet.run(), { code: "unsuccessful", reason: /expect\.success has no value: / });
+});

@@ -1,0 +1,29 @@
+import t from "tap";
+import type { IntegrationFields } from "../../../../actors/integrations/definition.js";
+import { toRequestDigest } from "../../../../actors/integrations/requests/request-digest.js";
+import { findResource } from "../../../../actors/resources/resource.table.js";
+import {
+  INTEGRATION,
+  integrationRows,
+  requesting,
+  WORKSPACE,
+  writeIntegration,
+} from "../../../support/integration-rows.js";
+
+const url = "https://api.example.com/items";
+const acting = (request: object, more: object = {}) => ({
+  actions: { act: { request: { url, ...request } } },
+  ...more,
+});
+
+t.test("what a person approved is sent, and nothing else", async (t) => {
+  const rows = integrationRows(acting({ method: "POST" }));
+  const { run, sent } = requesting(rows);
+  const integration = findResource<IntegrationFields>(rows, WORKSPACE, "integration", INTEGRATION);
+  const request = integration?.fields.actions.act?.request;
+  const approvedDigest = request === undefined ? "" : toRequestDigest("act", request);
+  t.match(await run({ approvedDigest }), { success: true });
+  writeIntegration(rows, acting({ method: "DELETE" }));
+  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
+  t.equal(sent.length, 1);
+});
