@@ -37,6 +37,11 @@ export function effect<Input, Output, Memo = undefined>(name: string): EffectTyp
   };
 }
 
+/** The effect with runs that are not made again after a stop, if there is time for them. */
+export function madeOnce(made: Effect): Effect {
+  return { ...made, prepare: (input, context) => ({ ...made.prepare(input, context), isMadeOnce: true }) };
+}
+
 /** Whether the message is the result of an effect of this kind. */
 export function isResultOf<Input, Output, Memo, M extends Message>(
   type: EffectType<Input, Output, Memo>,

@@ -3,7 +3,7 @@ import type { Effect, PlaceNeeded, PreparedRun } from "./actor-type.js";
 import type { Clock } from "./clock.js";
 import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
 import { OnceRuns } from "./once-runs.js";
-import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
+import { type EffectRow, effectKey, type PendingEffect, pendingName } from "./pending-effect.js";
 import { Queue } from "./queue.js";
 import { RoundRobin } from "./round-robin.js";
 import { RunAbort } from "./run-signal.js";
@@ -108,12 +108,13 @@ export class Effects {
     }
   }
 
-  /** Whether a run of a pending effect was begun, also one that was aborted. */
-  get hasBegun(): boolean {
+  /** The pending effects of which a run may have begun, also one that was aborted: their names. */
+  *begun(): Generator<string> {
     for (const known of this.#pending.values()) {
-      for (const { abort, mayHaveBegun } of known.values()) if (abort !== null || mayHaveBegun) return true;
+      for (const pending of known.values()) {
+        if (pending.abort !== null || pending.mayHaveBegun) yield pendingName(pending);
+      }
     }
-    return false;
   }
 
   get running(): number {

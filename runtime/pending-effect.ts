@@ -62,3 +62,8 @@ export function createPendingEffect(
   const { name, id, input, memo } = request;
   return new PendingEffect(owner.to, owner.name, name, id, { value: input, memo }, nowMs);
 }
+
+/** Tells a pending effect apart from all others. */
+export function pendingName({ ownerName, id }: Pick<PendingEffect, "ownerName" | "id">): string {
+  return `${ownerName}\0${id}`;
+}

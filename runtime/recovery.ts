@@ -7,7 +7,7 @@ import type { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
 import type { DamageLog } from "./damage-log.js";
 import type { Effects } from "./effects.js";
-import { type EffectRow, toPendingEffect } from "./pending-effect.js";
+import { type EffectRow, pendingName, toPendingEffect } from "./pending-effect.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { nextReceiver } from "./undelivered.js";
 
@@ -17,11 +17,11 @@ const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
 interface StoppedMark {
   /** The partitions that have undelivered messages or pending effects; null where they are not known, or too many. */
   readonly left: readonly string[] | null;
-  /** Whether one of the effects may have been begun. */
-  readonly begun: boolean;
+  /** The names of the effects that may have been begun; true where they are not known, or too many, false for none. */
+  readonly begun: boolean | readonly string[];
 }
 
-/** Most partitions that the mark names. */
+/** Most partitions that the mark names, and most effects. */
 const MAX_NAMED = 1_000;
 
 /** Rows examined in one step. */
@@ -34,7 +34,10 @@ export function markLeft(reading: Reading, partition: string): Change[] {
 }
 
 function toChange({ left, begun }: StoppedMark): Change {
-  const mark: StoppedMark = { left: left !== null && left.length > MAX_NAMED ? null : left, begun };
+  const mark: StoppedMark = {
+    left: left !== null && left.length > MAX_NAMED ? null : left,
+    begun: typeof begun === "boolean" || begun.length <= MAX_NAMED ? begun : true,
+  };
   return { op: "put", key: STOPPED_KEY, value: mark };
 }
 
@@ -65,8 +68,8 @@ interface RecoveryParts {
  */
 export class Recovery implements RowMemory {
   readonly #reading: Writing;
-  /** Whether an earlier process may have begun what is pending. */
-  readonly #mayHaveBegun: boolean;
+  /** The names of what an earlier process may have begun; true for all that is pending. */
+  readonly #begun: ReadonlySet<string> | true;
   readonly #cells: Cells;
   readonly #effects: Effects;
   readonly #clock: Clock;
@@ -90,7 +93,8 @@ export class Recovery implements RowMemory {
     const mark = readMark(reading);
     this.#isMarked = mark !== null;
     if (mark !== null) reading.remove(STOPPED_KEY);
-    this.#mayHaveBegun = mark?.begun ?? true;
+    const { begun } = mark ?? unknownLeft;
+    this.#begun = begun === true || new Set(begun === false ? [] : begun);
     this.#named = mark?.left?.slice() ?? null;
     this.#cells = cells;
     this.#effects = effects;
@@ -113,11 +117,13 @@ export class Recovery implements RowMemory {
 
   /** The last change of a process that stops. */
   stoppedMark(): Change {
-    const { hasBegun } = this.#effects;
-    if (!this.over || !this.#isWhole) return toChange({ left: null, begun: hasBegun || this.#mayHaveBegun });
+    const begun = new Set(this.#effects.begun());
+    if (!this.over || !this.#isWhole) {
+      return toChange({ left: null, begun: this.#begun === true || [...new Set([...begun, ...this.#begun])] });
+    }
     const left = new Set(this.#effects.partitions());
     for (const cell of this.#cells.all()) if (!cell.isIdle) left.add(cell.to.partition);
-    return toChange({ left: [...left].sort(), begun: hasBegun });
+    return toChange({ left: [...left].sort(), begun: [...begun] });
   }
 
   /** Searches one slice. */
@@ -178,7 +184,8 @@ export class Recovery implements RowMemory {
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       // Rows without a time are of earlier releases, which left no mark.
-      pending.mayHaveBegun = this.#mayHaveBegun && row.value.atMs !== undefined;
+      const mayHaveBegun = this.#begun === true || this.#begun.has(pendingName(pending));
+      pending.mayHaveBegun = mayHaveBegun && row.value.atMs !== undefined;
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }

@@ -95,7 +95,7 @@ function make(source: string): Program {
     const result = run(Object.getPrototypeOf(names) === null ? names : createNames(names));
     if (meter.isSpent) return { error: "it takes too long", isSpent: true };
     if (!isCelError(result)) return { cel: result };
-    return { error: namingWhatIsMissing(result.message, selections, (name) => Object.hasOwn(names, name)) };
+    return faulty(namingWhatIsMissing(result.message, selections, (name) => Object.hasOwn(names, name)));
   };
   const spending = (names: Names, allowance: Budget) => {
     allowance.units -= UNITS_TO_BEGIN;
@@ -126,11 +126,18 @@ function make(source: string): Program {
   };
 }
 
+/** Longest text of a fault, in characters: it may name what was received, and is stored and shown. */
+const MAX_ERROR = 500;
+
+function faulty(error: string): EvaluationFault {
+  return { error: error.slice(0, MAX_ERROR).replace(/[\ud800-\udbff]$/, "") };
+}
+
 function written(value: CelValue, room: SizeBudget): Outcome {
   try {
     return { value: toPlainJson(value, room) };
   } catch (error) {
-    return { error: error instanceof Error ? error.message : String(error) };
+    return faulty(error instanceof Error ? error.message : String(error));
   }
 }
 

@@ -246,11 +246,8 @@ function whyUnmet(outcome: Outcome): Unmet | null {
   return unreadable("when", outcome.error);
 }
 
-/** Most that is told of an expression without a value, in characters: it may name what was received. */
-const MAX_PROBLEM = 500;
-
 function unreadable(field: string, error: string): Unmet {
-  return { reason: `\`${field}\` has no value: ${error.slice(0, MAX_PROBLEM)}`, isUnread: true };
+  return { reason: `\`${field}\` has no value: ${error}`, isUnread: true };
 }
 
 /** What the event's lookup captured, by its names: null where it captured nothing, or was not made. */

@@ -129,11 +129,8 @@ export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDel
   const { delivery } = receiver.webhook;
   if (delivery === null || toDeliveryKey(receiver, received) !== null) return null;
   const outcome = evaluateText(delivery, received.namesFor(delivery));
-  return "error" in outcome ? outcome.error.slice(0, MAX_PROBLEM) : "it is empty";
+  return "error" in outcome ? outcome.error : "it is empty";
 }
-
-/** Most that is told of an expression without a value, in characters: it may name what was received. */
-const MAX_PROBLEM = 500;
 
 function evaluateKey(field: string, received: ReceivedDelivery): string {
   const outcome = evaluateText(field, received.namesFor(field));

@@ -7,7 +7,7 @@
 import { z } from "zod";
 import type { Effect, EffectContext } from "../../runtime/actor-type.js";
 import type { Clock } from "../../runtime/clock.js";
-import { effect } from "../../runtime/effect-type.js";
+import { effect, madeOnce } from "../../runtime/effect-type.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
@@ -85,9 +85,10 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
       toOutcome(work(options, input, signal), (error) => failed(id, error));
+  // A code and most refresh tokens are taken once: asked again, a host that has answered refuses.
   return [
-    EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId),
-    REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId),
+    madeOnce(EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId)),
+    madeOnce(REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId)),
     REVOKE_EFFECT.implement(accountLane, run(revoke), ({ terms }) => terms.hosts.join(" ")),
   ];
 }

@@ -42,7 +42,7 @@
  * | any open       | task.close, task.withdraw              | closed  | the run is withdrawn                          |
  * | any open       | task.assign                            | same    |                                               |
  * | any open       | assignment.refused (task.assign): who  | same    | refused                                       |
- * |                | is not in the workspace                |         |                                               |
+ * |                | is not on the team                     |         |                                               |
  * | any open       | task.unassign of its assignee          | same    | who left; a note says so                      |
  * | done,closed    | task.unassign                          | same    |                                               |
  * | any but new    | asking.other, over.other (run.asking,  | same    |                                               |

@@ -60,11 +60,11 @@ export function findCallRequest(
   const { workspaceId, teamId, name, actsAs, requestDigest } = call;
   const found = findTool(reading, call);
   if ("code" in found) return found;
-  const { action, request, holder } = found;
+  const { action, request, connection, holder } = found;
   if (request === null) return { code: "broken", message: `${name} runs an action that is gone.` };
   if (holder === "requester" && actsAs === "team") return nobodyStarted(name);
   if (actsAs !== "team" && !isOnTeam(reading, actsAs, workspaceId, teamId)) return notOnTeam(name);
-  const digest = toRequestDigest(action, request);
+  const digest = toRequestDigest(action, request, { connection });
   if (requestDigest !== undefined && requestDigest !== digest) return changedMeanwhile(name);
   return { action, method: request.method, digest };
 }
@@ -84,6 +84,7 @@ interface FoundTool {
   readonly action: string;
   /** Null when the action is gone. */
   readonly request: IntegrationFields["actions"][string]["request"] | null;
+  readonly connection: IntegrationFields["connection"];
   readonly holder: "team" | "requester";
 }
 
@@ -102,7 +103,7 @@ function findTool(
   if (found === undefined) return { code: "not-allowed", message: `The team does not offer ${name} any more.` };
   const action = Object.hasOwn(actions, found.action) ? actions[found.action] : undefined;
   return {
-    ...{ approval: found.approval, action: found.action, request: action?.request ?? null },
+    ...{ approval: found.approval, action: found.action, request: action?.request ?? null, connection },
     holder: connection?.holder ?? "team",
   };
 }

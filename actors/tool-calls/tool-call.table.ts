@@ -13,7 +13,8 @@ const runTopic = topic<{ readonly type: "tool-call"; readonly call: StreamedTool
 export const toolCalls = indexedTable<ToolCallRow>("tool-call", {
   ...{ under: ["runId"], order: ["id"] },
   indexes: { "tool-call-asked": ["runId", "askedDigest"] },
-  blobs: ({ inputs, edited, output, told }) => [inputs, edited ?? "", output ?? "", told ?? ""].flatMap(digestsOfText),
+  blobs: ({ inputs, edited, output, told, task }) =>
+    [inputs, edited ?? "", output ?? "", told ?? "", task ?? ""].flatMap(digestsOfText),
   changes: (call) => [toChangeEntry(runTopic(call.runId), { type: "tool-call", call: streamedToolCallView(call) })],
 });
 

@@ -83,12 +83,16 @@ function toWaitingFor(rule: GateWaits["rule"] | null | undefined): string {
 }
 
 /** Opens the approval. The task goes to the inbox, unless a person's own rule asks. */
-export function beginWaiting({ turn, rule, approver, digest }: Delivered<GateWaits>, context: ToolCallContext): void {
+export function beginWaiting(
+  { turn, rule, approver, digest, owner }: Delivered<GateWaits>,
+  context: ToolCallContext,
+): void {
   const { partition, id } = turn.self;
   const { runId } = context;
   const before = getCall(turn, context);
   const approvalId = turn.newId("apr");
-  const row = changeCall(turn, context, { state: "waiting", approvalId, requestDigest: digest });
+  const task = toStoredText(turn, partition, JSON.stringify(readTask(turn, context, owner)));
+  const row = changeCall(turn, context, { state: "waiting", approvalId, requestDigest: digest, task });
   approvals.insert(turn, partition, {
     ...{ id: approvalId, runId, kind: "tool-call", request: "", tool: toName(row), callId: id, rule, approver },
     ...{ inputs: readStoredText(turn, partition, before.inputs), reason: "", state: "open", edited: null, note: null },
@@ -129,8 +133,9 @@ export function beginRequest(
 ): void {
   const { partition } = turn.self;
   const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
-  const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, context.runId));
-  const task = subject === null ? null : toTaskValues(turn, partition, subject);
+  // What a person approved goes where it was to go when they were asked, whatever the task's marks are by now.
+  const task =
+    row.task === undefined ? readTask(turn, context, owner) : JSON.parse(readStoredText(turn, partition, row.task));
   startIntegrationRequest(turn, "request", {
     ...{ teamId: row.teamId, integrationId: row.integrationId, block: { kind: "action", name: action } },
     values: JSON.stringify({ ...(task && { task }), inputs: readInputs(turn, row) }),
@@ -139,6 +144,13 @@ export function beginRequest(
     ...{ timeoutMs: REQUEST_MS, again: "after-a-crash", lane: "waiting" },
     ...(row.requestDigest === undefined ? {} : { approvedDigest: row.requestDigest }),
   });
+}
+
+/** The task as the request's expressions see it; null for a run without one. */
+function readTask(turn: Turn, { runId }: ToolCallContext, owner: RunOwner) {
+  const { partition } = turn.self;
+  const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
+  return subject === null ? null : toTaskValues(turn, partition, subject);
 }
 
 /** Passes a cancellation on to the call that answers the ask. */

@@ -43,8 +43,10 @@ export interface ToolCallRow {
   readonly approvalId: string | null;
   /** Whose rule asks for approval, fixed when it was asked for; null for none. */
   readonly rule: ApprovalRule | null;
-  /** Of the action and its request as they were when approval was asked for; absent for a call without. */
+  /** Of the action, its request and its account as they were when approval was asked for; absent for a call without. */
   readonly requestDigest?: string;
+  /** JSON text of the task as its request sees it, as it was when approval was asked for; absent for a call without. */
+  readonly task?: StoredText;
   /** `team`, or the id of the person whose account it uses. */
   readonly actsAs: string;
   /** The method of its request when it began; null before. */

@@ -109,14 +109,19 @@ function toNewDelivery(
   const { id: integrationId, workspaceId } = receiver.integration;
   const teamId = receiver.integration.teamId ?? "";
   const key = toDeliveryKey(receiver, received);
-  const keyProblem = key === null ? findKeyProblem(receiver, received) : null;
+  const headers = toStoredHeaders(receiver, received);
+  // Asked of what is stored: a fault may name what it read, and a signature is shown to nobody.
+  const keyProblem =
+    key === null
+      ? findKeyProblem(receiver, new ReceivedDelivery(received.bytes, new Map(Object.entries(headers))))
+      : null;
   const delivery: NewDelivery = {
     integrationId,
     teamId,
     source: "webhook",
     block: "webhook",
     key,
-    headers: toStoredHeaders(receiver, received),
+    headers,
     cursor: null,
     redeliveryOf: null,
     body: received.bytes,

@@ -27,7 +27,8 @@ export interface BodyHold {
  * Bounds what the bodies of requests under way hold in memory, so that nobody's bodies leave no room for another's.
  *
  * 1. Small bodies and long ones have bounds of their own: however many long ones are under way, small ones pass.
- * 2. Nobody holds more than a party's bound, and all together no more than the whole.
+ * 2. Nobody holds more than a party's bound, a share of one no more than half of it, and all together no more than the
+ *    whole.
  * 3. A party that holds some has no more once only what is kept is left, which parties without any have.
  */
 export class BodyRoom {
@@ -39,21 +40,22 @@ export class BodyRoom {
     this.#long = new Room(long);
   }
 
-  /** Room for one body of the party; none of it is taken yet. */
-  enter(party: string): BodyHold {
+  /** Room for one body of the party, or of a share of it; none of it is taken yet. */
+  enter(party: string, share: string = party): BodyHold {
     let room = this.#small;
     let held = 0;
+    const by = share === party ? [party] : [party, share];
     const hold = (bytes: number): Crowd | null => {
-      room.release(party, held);
+      room.release(by, held);
       const next = bytes > SMALL_BYTES ? this.#long : this.#small;
-      const crowd = next.take(party, bytes);
+      const crowd = next.take(by, bytes);
       [room, held] = crowd === null ? [next, bytes] : [room, 0];
       return crowd;
     };
     return {
       hold,
       end: () => {
-        room.release(party, held);
+        room.release(by, held);
         held = 0;
       },
     };
@@ -67,7 +69,7 @@ export class BodyRoom {
 
 class Room {
   readonly #limits: RoomLimits;
-  /** By party, none of them 0. */
+  /** By party and by share, none of them 0. */
   readonly #held = new Map<string, number>();
   bytes = 0;
 
@@ -75,21 +77,29 @@ class Room {
     this.#limits = limits;
   }
 
-  take(party: string, bytes: number): Crowd | null {
+  take(by: readonly string[], bytes: number): Crowd | null {
     const { bytes: most, keptBytes, bytesPerParty } = this.#limits;
-    const held = this.#held.get(party) ?? 0;
-    if (held + bytes > bytesPerParty) return "party";
-    if (this.bytes + bytes > (held === 0 ? most : most - keptBytes)) return "process";
+    for (const [level, name] of by.entries()) {
+      if (this.#heldBy(name) + bytes > bytesPerParty / 2 ** level) return "party";
+    }
+    const holdsNone = this.#heldBy(by[0] ?? "") === 0;
+    if (this.bytes + bytes > (holdsNone ? most : most - keptBytes)) return "process";
     this.bytes += bytes;
-    if (bytes > 0) this.#held.set(party, held + bytes);
+    if (bytes > 0) for (const name of by) this.#held.set(name, this.#heldBy(name) + bytes);
     return null;
   }
 
-  release(party: string, bytes: number): void {
+  release(by: readonly string[], bytes: number): void {
     if (bytes === 0) return;
     this.bytes -= bytes;
-    const left = (this.#held.get(party) ?? 0) - bytes;
-    if (left > 0) this.#held.set(party, left);
-    else this.#held.delete(party);
+    for (const name of by) {
+      const left = this.#heldBy(name) - bytes;
+      if (left > 0) this.#held.set(name, left);
+      else this.#held.delete(name);
+    }
+  }
+
+  #heldBy(name: string): number {
+    return this.#held.get(name) ?? 0;
   }
 }

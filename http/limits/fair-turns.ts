@@ -3,7 +3,6 @@ import type { Scheduler } from "../../runtime/clock.js";
 import { TurnoverMap } from "../../runtime/turnover-map.js";
 import { sourceOf } from "./client-address.js";
 import { type Begin, type Leaving, OwnWork } from "./own-work.js";
-import { shareOf } from "./sender-shares.js";
 
 /** How long the event loop has been away from its input when no more turns are given, in milliseconds. */
 const SHARED_SLICE_MS = 0.05;
@@ -247,10 +246,10 @@ export class FairTurns {
 }
 
 /**
- * Who a request's turn counts for: a token's workspace, a person, or the address of whoever has no credential, in its share
- * for the audience. A person's requests do not count for the workspace that they name: they could name another's.
+ * Who a request's turn counts for: a token's workspace, a person, or the address of whoever has no credential. A person's
+ * requests do not count for the workspace that they name: they could name another's.
  */
-export function partyOf(caller: Caller | null, address: () => string, audience: string | null = null): string {
-  if (caller === null) return shareOf(sourceOf(address()), audience);
+export function partyOf(caller: Caller | null, address: () => string): string {
+  if (caller === null) return sourceOf(address());
   return caller.kind === "token" ? caller.workspaceId : caller.userId;
 }

@@ -47,7 +47,7 @@ const ROUND_MS = 4;
 
 /** Time that running requests have at a stop, in milliseconds. */
 const DRAIN_MS = 10_000;
-/** The same for what was asked of others and is not asked again: calls of tools. */
+/** The same, from its begin on, for what was asked of others and is not asked again: calls of tools. */
 const FINISH_MS = 5_000;
 
 /**
@@ -82,7 +82,8 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   const turns: FairTurns = new FairTurns({ scheduler, loop, elapsedMs, idleMs });
   const runtime = await openRuntime(parts, scheduler, turns);
   onOpen(() => runtime.stop());
-  onOpen(() => within(FINISH_MS, runtime.finishEffects()));
+  let stopsAtMs = 0;
+  onOpen(() => within(stopsAtMs + FINISH_MS - elapsedMs(), runtime.finishEffects()));
   await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
   await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
   const transport = await openEdge(options, toEdgeParts(parts, runtime), turns);
@@ -100,6 +101,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     parts.isReady = false;
+    if (stopped === null) stopsAtMs = elapsedMs();
     stopped ??= close();
     return stopped;
   };
@@ -158,7 +160,7 @@ function toEdgeParts(parts: ServiceParts, runtime: Runtime): EdgeParts {
   };
 }
 
-/** Resolves with the work, or after `mostMs`. */
+/** Resolves with the work, or after `mostMs`; at once where that is over. */
 async function within(mostMs: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

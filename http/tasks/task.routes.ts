@@ -204,7 +204,7 @@ function assignRoute({ runtime, sealer }: TaskRoutesOptions): Route {
   return subjectRoute(taskToWorkOn(runtime), {
     method: "POST",
     path: "/api/tasks/{taskId}/assign",
-    summary: "Give the task to someone in the workspace, or to nobody",
+    summary: "Give the task to someone on its team, or to nobody",
     description: "Whoever has it answers what it asks from then on, approvals that wait already included.",
     access: "person",
     body: z.strictObject({ assignee: z.string().nullable() }),

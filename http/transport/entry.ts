@@ -3,6 +3,7 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Admission } from "../limits/admission.js";
 import type { ClientAddress } from "../limits/client-address.js";
 import { partyOf } from "../limits/fair-turns.js";
+import { shareOf } from "../limits/sender-shares.js";
 import type { EdgeRefusal } from "../problem.js";
 import type { Route, RouteRequest } from "../route.js";
 import { checkApiVersion } from "./headers.js";
@@ -29,7 +30,9 @@ export interface EntryOptions {
 export interface Entry extends Found {
   readonly caller: RouteRequest["caller"];
   readonly callerNow: CallerNow;
-  /** Whose turns its work takes. */
+  /** Whose room its body takes. */
+  readonly source: string;
+  /** Whose turns its work takes: the source's, or those of a share of it. */
   readonly party: string;
 }
 
@@ -45,8 +48,9 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   if (version !== null) return version;
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
-  const party = partyOf(caller, () => options.clientAddress(incoming), audience);
-  return { route, params, caller, callerNow, party };
+  const source = partyOf(caller, () => options.clientAddress(incoming));
+  const party = caller === null ? shareOf(source, audience) : source;
+  return { route, params, caller, callerNow, source, party };
 }
 
 /** Counts the request by its valid credential, or else by its address's share for its audience; a refusal beyond the limit. */

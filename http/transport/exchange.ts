@@ -84,9 +84,9 @@ export class Exchange {
     }
   }
 
-  #receive({ route, party }: Entry): void {
+  #receive({ route, source, party }: Entry): void {
     const { bodies, seconds } = this.#edge.options;
-    const room = bodies.enter(party);
+    const room = bodies.enter(source, party);
     this.#room = room;
     receiveBody(route, this.#incoming, room, (body) => {
       this.#askedSeconds = seconds();

@@ -8,7 +8,7 @@ import { Effects } from "../../runtime/effects.js";
 import { createPendingEffect, effectKey } from "../../runtime/pending-effect.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import { Harness, partition } from "../support/harness.js";
-import { plainEffect } from "../support/plain-effect.js";
+import { plainEffect, plainLane } from "../support/plain-effect.js";
 import type { Note } from "../support/probe.js";
 import { byHand, pending, started, startedWith, worker } from "./effect-scene.js";
 
@@ -96,6 +96,28 @@ t.test(
     );
   },
 );
+
+t.test("after a stop it is known which effects were begun: what waited for its place was not", async (t) => {
+  const prepared: [id: string, mayHaveBegun: boolean][] = [];
+  const lane = plainLane(1);
+  const work = effect<unknown, unknown>("work").implementPrepared((_input, { id, mayHaveBegun }) => {
+    prepared.push([id, mayHaveBegun]);
+    return { place: { lane, target: "", bytes: 0 }, begin: () => new Promise(() => undefined) };
+  });
+  const { harness, tell } = await startedWith(work);
+  await tell({ type: "start", id: "begun" });
+  await tell({ type: "start", id: "waiting" });
+  const stopping = harness.runtime.stop();
+  await harness.advance();
+  await stopping;
+  prepared.splice(0);
+  await harness.start();
+  await harness.advance();
+  t.same(prepared.sort(), [
+    ["begun", true],
+    ["waiting", false],
+  ]);
+});
 
 t.test("nothing is waited for once the runtime has stopped", async () => {
   const work = effect<unknown, unknown>("work").implementPrepared(() => ({

@@ -43,7 +43,8 @@ export function prepareRequest(
   const { block, approvedDigest } = input;
   const isOther =
     approvedDigest !== undefined &&
-    (block.kind !== "action" || toRequestDigest(block.name, found.request) !== approvedDigest);
+    (block.kind !== "action" ||
+      toRequestDigest(block.name, found.request, found.integration.fields) !== approvedDigest);
   if (isOther) return { code: "not-allowed", reason: "what it does was changed since it was approved" };
   const scope = { reading, sealer, integration: found.integration };
   const acting = findActing(scope, input, nowMs);

@@ -85,6 +85,20 @@ t.test("what a person approves is what was asked: a call whose action is changed
   }
 });
 
+t.test(
+  "an approved call goes where it was to go when a person was asked, whatever the task's marks are by now",
+  async (t) => {
+    const scene = new ToolCallScene();
+    scene.putTask({ marks: { issue: "1" } });
+    const id = scene.call("comment", { text: "a" });
+    scene.vet(id);
+    scene.putTask({ marks: { issue: "2" } });
+    scene.answer(id, "usr_1");
+    const [{ effect } = { effect: { input: {} } }] = scene.requests;
+    t.match(JSON.parse((effect.input as { values: string }).values), { task: { marks: { issue: "1" } } });
+  },
+);
+
 t.test("a call is made as it was approved, whatever else of its integration is changed meanwhile", async (t) => {
   const scene = new ToolCallScene();
   const id = scene.call("comment", { text: "a" });

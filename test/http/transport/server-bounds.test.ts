@@ -82,18 +82,19 @@ t.test("bodies of requests under way have a bound, and it is told whose they are
   t.equal(bodies.bytes, 0);
 });
 
-t.test("what an address sends to several takes room in shares", async (t) => {
+t.test("of the room of an address a share takes half, and all together take no more than it has", async (t) => {
   const ends: (() => void)[] = [];
   const handle = () => new Promise<{ status: number }>((resolve) => ends.push(() => resolve({ status: 200 })));
   const audience = ({ id = "" }) => id;
   const { send } = edge([answering(handle, { method: "POST", body: z.unknown(), audience })]);
-  const body = JSON.stringify("x".repeat(43));
-  const post = async (id: string) => (await send("POST", `/a/${id}`, { body })).status;
-  const taken = [post("one"), post("one"), post("other")];
-  while (ends.length < 3) await settled();
-  t.equal(await post("one"), 429);
+  const post = async (id: string, bytes: number) =>
+    (await send("POST", `/a/${id}`, { body: JSON.stringify("x".repeat(bytes - 2)) })).status;
+  const taken = [post("one", 40), post("two", 45)];
+  while (ends.length < 2) await settled();
+  t.equal(await post("one", 25), 429, "more than half of 120");
+  t.equal(await post("three", 40), 429, "more than 120 together");
   for (const end of ends) end();
-  t.same(await Promise.all(taken), [200, 200, 200]);
+  t.same(await Promise.all(taken), [200, 200]);
 });
 
 t.test("a request that cannot have its turn is refused without its handler", async (t) => {

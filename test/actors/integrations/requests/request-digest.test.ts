@@ -21,9 +21,12 @@ t.test("what a person approved is sent, and nothing else", async (t) => {
   const { run, sent } = requesting(rows);
   const integration = findResource<IntegrationFields>(rows, WORKSPACE, "integration", INTEGRATION);
   const request = integration?.fields.actions.act?.request;
-  const approvedDigest = request === undefined ? "" : toRequestDigest("act", request);
+  if (integration === undefined || request === undefined) throw new Error("there is an action");
+  const approvedDigest = toRequestDigest("act", request, integration.fields);
   t.match(await run({ approvedDigest }), { success: true });
   writeIntegration(rows, acting({ method: "DELETE" }));
+  t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
+  writeIntegration(rows, acting({ method: "POST" }, { connection: { token: { secret: "another" } } }));
   t.match(await run({ approvedDigest }), { code: "not-allowed", reason: /was changed since it was approved/ });
   t.equal(sent.length, 1);
 });
