@@ -45,8 +45,8 @@ const SHARED_ROUND_MS = 0.05;
 /** The same otherwise. */
 const ROUND_MS = 4;
 
-/** Time that running requests have at a stop, in milliseconds. */
-const DRAIN_MS = 10_000;
+/** Time that running requests have at a stop, in milliseconds: supervisors mostly kill after ten seconds. */
+const DRAIN_MS = 9_000;
 /** The same, from its begin on, for what was asked of others and is not asked again: calls of tools. */
 const FINISH_MS = 5_000;
 
