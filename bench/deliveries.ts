@@ -1,7 +1,5 @@
 import type uWebSockets from "uWebSockets.js";
-import { type ChildProcess, fork } from "node:child_process";
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -12,6 +10,7 @@ import { openBenchService } from "./support/bench-service.js";
 import type { Burst, BurstFigures } from "./support/burst.js";
 import type { Load, LoadFigures } from "./support/load.js";
 import type { Rival } from "./support/rivals.js";
+import { measureLoad, sendToChild } from "./support/send-to-child.js";
 import { percentile, printTable } from "./support/table.js";
 import { issueBody, receiverOf, SECRET, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
 
@@ -92,7 +91,7 @@ async function burstOf(bodies: readonly string[]): Promise<WorkedOff> {
   const requests = bodies.map((body, n) => toDeliveryRequest(integration.path, body).replaceAll("{n}", String(n)));
   const burst: Burst = { port: service.port, requests, status: 202 };
   const begunMs = performance.now();
-  const figures = (await sendToChild("./support/burst.js", burst)) as BurstFigures;
+  const figures = (await sendToChild("./burst.js", burst)) as BurstFigures;
   await workedOff(service, integration);
   const perSecond = AT_ONCE / ((performance.now() - begunMs) / 1_000);
   await service.close();
@@ -138,21 +137,12 @@ async function openBareReceiver(uws: Uws): Promise<Rival> {
 
 async function loadBy(of: Pick<Load, "port" | "request">): Promise<TakenFigures> {
   const load: Load = { connections: CONNECTIONS, ...TIMES, status: 202, ...of };
-  const sent = sendToChild("./support/load.js", load);
+  const sent = measureLoad(load);
   // What is sent there was written here, and is no work of the receiver's.
   const begun = process.cpuUsage();
-  const figures = (await sent) as LoadFigures;
+  const figures = await sent;
   const { user, system } = process.cpuUsage(begun);
   return { ...figures, cpuMicros: (user + system) / figures.answered };
-}
-
-/** Starts a module in a process of its own with a message, and returns what it answers. */
-async function sendToChild(module: string, message: object): Promise<unknown> {
-  const child: ChildProcess = fork(new URL(module, import.meta.url));
-  child.send(message);
-  const [figures] = await once(child, "message");
-  child.kill();
-  return figures;
 }
 
 function median(runs: readonly TakenFigures[]): TakenFigures {

@@ -1,10 +1,11 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { constants, setPriority } from "node:os";
+import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
 import { type Asked, bytes, quietReader, tokensOf } from "./support/fair-requests.js";
-import type { Load, LoadFigures } from "./support/load.js";
+import type { LoadFigures } from "./support/load.js";
+import { measureLoad } from "./support/send-to-child.js";
 import { printTable } from "./support/table.js";
 
 const FLOOD_CONNECTIONS = 128;
@@ -12,7 +13,7 @@ const TOKENS = 20;
 const TASKS = 2_000;
 const WARM_UP_MS = 1_000;
 const DURATION_MS = 5_000;
-const { PRIORITY_LOW, PRIORITY_NORMAL } = constants.priority;
+const { PRIORITY_LOW } = constants.priority;
 
 /**
  * How long reads of one workspace take, in one run: alone, while another workspace asks for as much as it can, and while
@@ -87,15 +88,8 @@ async function arrange(service: BenchService): Promise<Requests> {
   return { quiet, lists: [...lists, creates[0] ?? ""], creates };
 }
 
-/** Clients would be on machines of their own: the flood's takes processor time only where nobody else wants it. */
-async function measure(of: Asked, priority = PRIORITY_NORMAL): Promise<LoadFigures> {
-  const child = fork(fileURLToPath(new URL("./support/load.js", import.meta.url)));
-  if (child.pid !== undefined) setPriority(child.pid, priority);
-  const load: Load = { ...of, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS, status: 20 };
-  child.send(load);
-  const [figures] = (await once(child, "message")) as [LoadFigures];
-  child.kill();
-  return figures;
+async function measure(of: Asked, priority?: number): Promise<LoadFigures> {
+  return measureLoad({ ...of, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS, status: 20 }, priority);
 }
 
 function print(

@@ -1,11 +1,9 @@
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { constants, setPriority } from "node:os";
-import { fileURLToPath } from "node:url";
+import { constants } from "node:os";
 import { shareOf } from "../http/limits/sender-shares.js";
 import { type BenchService, openBenchService } from "./support/bench-service.js";
 import type { Load, LoadFigures } from "./support/load.js";
-import { printTable } from "./support/table.js";
+import { measureLoad } from "./support/send-to-child.js";
+import { percentile, printTable } from "./support/table.js";
 import { issueBody, receiverOf, toDeliveryRequest, workedOff } from "./support/webhook-receiver.js";
 
 const ROUNDS = 5;
@@ -13,7 +11,6 @@ const FLOOD_CONNECTIONS = 128;
 const QUIET_A_SECOND = 50;
 /** As long as what a flood brings stays below what an integration may have waiting. */
 const TIMES = { warmUpMs: 200, durationMs: 700 };
-const { PRIORITY_LOW, PRIORITY_NORMAL } = constants.priority;
 
 /**
  * How long deliveries to one workspace take beside a flood to another's that comes from the same address, as those of a
@@ -69,8 +66,8 @@ async function measureIn(service: BenchService): Promise<{
   const [alone, beside, floods]: [LoadFigures[], LoadFigures[], LoadFigures[]] = [[], [], []];
   // The first round is not counted: code is compiled by then.
   for (let round = 0; round <= ROUNDS; round++) {
-    alone.push(await measure(few));
-    const [flood, its] = await Promise.all([measure(many, PRIORITY_LOW), measure(few)]);
+    alone.push(await measureLoad(few));
+    const [flood, its] = await Promise.all([measureLoad(many, constants.priority.PRIORITY_LOW), measureLoad(few)]);
     floods.push(flood);
     beside.push(its);
     await workedOff(service, busy);
@@ -89,22 +86,9 @@ async function createInOtherShare(service: BenchService): Promise<string> {
   }
 }
 
-/** Clients would be on machines of their own: the flood's takes processor time only where nobody else wants it. */
-async function measure(load: Load, priority = PRIORITY_NORMAL): Promise<LoadFigures> {
-  const child = fork(fileURLToPath(new URL("./support/load.js", import.meta.url)));
-  if (child.pid !== undefined) setPriority(child.pid, priority);
-  child.send(load);
-  const [figures] = (await once(child, "message")) as [LoadFigures];
-  child.kill();
-  await once(child, "exit");
-  return figures;
-}
-
 function medians(rounds: readonly LoadFigures[]): Quiet {
   const failed = rounds.reduce((sum, round) => sum + round.failed, 0);
   return { p50Ms: middle(rounds.map(({ p50Ms }) => p50Ms)), p99Ms: middle(rounds.map(({ p99Ms }) => p99Ms)), failed };
 }
 
-function middle(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
-}
+const middle = (values: readonly number[]): number => percentile(values, 0.5);

@@ -371,8 +371,8 @@ class Host implements Runtime {
     this.#retrying.add(name);
     try {
       await new Promise<unknown>((resolve, reject) => {
-        this.#batch.changes.push({ op: "remove", key: deadLetterKey(partition, id) });
         this.#router.deliver(this.#router.createEnvelope(letter.to, letter.message), this.#batch);
+        this.#batch.changes.push({ op: "remove", key: deadLetterKey(partition, id) });
         this.#batch.resolve({ resolve, reject }, true);
         this.#openAsks += 1;
         this.#poke();

@@ -67,8 +67,10 @@ export function end({ turn, progress, row }: Progressed): void {
   const { context, end: ended } = progress;
   store(turn, progress);
   const { skipped } = context;
-  if (ended !== null) turn.count(deliveryCounters[ended.state]);
-  if (ended !== null) update(turn, row, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
+  if (ended !== null) {
+    update(turn, row, { ...ended, skipped, attempts: 0, endedAt: timeText(turn.now) });
+    turn.count(deliveryCounters[ended.state]);
+  }
   leavePlace(turn, row, true);
   turn.stop();
 }

@@ -27,6 +27,11 @@ export class ReceivedDelivery {
     this.#readBody = readBody;
   }
 
+  /** The same with other headers; its body is read once for both. */
+  withHeaders(headers: DeliveryHeaders): ReceivedDelivery {
+    return new ReceivedDelivery(this.bytes, headers, this.cursor, () => this.#body);
+  }
+
   /** The values of the names that a field with expressions may use: those that its text mentions. */
   namesFor(field: string): Names {
     const names: Record<string, Value> = { headers: this.headers };

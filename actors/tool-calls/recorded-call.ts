@@ -45,7 +45,9 @@ export function answerRecorded({ turn, ask, recorded }: Delivered<AskRecorded>):
   const { told, message, output, state: outcome } = answer;
   insertCall(turn, ask, { ...answer, rule: null, inputs, endedAt: timeText(turn.now) });
   if (output !== null) addUse(turn, runId, { calls: 0, bytes: Buffer.byteLength(read(output)) });
-  const text = told === undefined ? (message ?? toOutputText(output === null ? null : read(output), null)) : read(told);
+  const answered = output === null ? message : null;
+  const text =
+    told === undefined ? (answered ?? toOutputText(output === null ? null : read(output), null)) : read(told);
   const note = recorded === undefined ? undefined : readEditedNote(turn, recorded);
   tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome, text, note, callId });
   const call: ToolCall = { server, tool, failed: outcome === "failed", refusedBy: refusers[outcome] };

@@ -50,7 +50,8 @@ function endCall(turn: Turn, context: ToolCallContext, end: CallEnd): void {
   const { runId, runEnded } = context;
   const { state, code, message, text, output = null, refusedBy } = end;
   const stored = output === null ? null : toStoredText(turn, partition, output);
-  const told = message !== null && text !== message ? { told: toStoredText(turn, partition, text) } : {};
+  const isTold = output !== null || message === null || text === message;
+  const told = isTold ? {} : { told: toStoredText(turn, partition, text) };
   const row = changeCall(turn, context, { state, code, message, output: stored, endedAt: timeText(turn.now), ...told });
   const bytes = Buffer.byteLength(output ?? (row.told === undefined ? "" : text));
   if (bytes > 0) addUse(turn, runId, { calls: 0, bytes });

@@ -12,7 +12,7 @@ import { leaveWaiting, recordAnswer, tellGoesOn } from "./call-approval.js";
 import { changeCall, getCall, getRunOfCall, insertCall, readInputs, toName } from "./call-row.js";
 import { addUse, beginWait } from "./call-use.js";
 import { questionId } from "./classify-tool-call.js";
-import { toTaskValues } from "./task-values.js";
+import { type TaskValues, toTaskValues } from "./task-values.js";
 import { tellAsks, tellWaiting } from "./tell-runner.js";
 import { toolCallRef } from "./tool-call.messages.js";
 import type {
@@ -134,7 +134,7 @@ export function beginRequest(
   const { partition } = turn.self;
   const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
   // What a person approved goes where it was to go when they were asked, whatever the task's marks are by now.
-  const task =
+  const task: TaskValues | null =
     row.task === undefined ? readTask(turn, context, owner) : JSON.parse(readStoredText(turn, partition, row.task));
   startIntegrationRequest(turn, "request", {
     ...{ teamId: row.teamId, integrationId: row.integrationId, block: { kind: "action", name: action } },
@@ -147,7 +147,7 @@ export function beginRequest(
 }
 
 /** The task as the request's expressions see it; null for a run without one. */
-function readTask(turn: Turn, { runId }: ToolCallContext, owner: RunOwner) {
+function readTask(turn: Turn, { runId }: ToolCallContext, owner: RunOwner): TaskValues | null {
   const { partition } = turn.self;
   const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
   return subject === null ? null : toTaskValues(turn, partition, subject);

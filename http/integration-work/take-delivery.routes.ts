@@ -112,8 +112,8 @@ function toNewDelivery(
   const headers = toStoredHeaders(receiver, received);
   // Asked of what is stored: a fault may name what it read, and a signature is shown to nobody.
   const keyProblem =
-    key === null
-      ? findKeyProblem(receiver, new ReceivedDelivery(received.bytes, new Map(Object.entries(headers))))
+    key === null && receiver.webhook.delivery !== null
+      ? findKeyProblem(receiver, received.withHeaders(new Map(Object.entries(headers))))
       : null;
   const delivery: NewDelivery = {
     integrationId,

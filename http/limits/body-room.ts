@@ -79,10 +79,10 @@ class Room {
 
   take(by: readonly string[], bytes: number): Crowd | null {
     const { bytes: most, keptBytes, bytesPerParty } = this.#limits;
-    for (const [level, name] of by.entries()) {
-      if (this.#heldBy(name) + bytes > bytesPerParty / 2 ** level) return "party";
-    }
-    const holdsNone = this.#heldBy(by[0] ?? "") === 0;
+    const [party = "", share = party] = by;
+    if (this.#heldBy(party) + bytes > bytesPerParty) return "party";
+    if (share !== party && this.#heldBy(share) + bytes > bytesPerParty / 2) return "party";
+    const holdsNone = this.#heldBy(party) === 0;
     if (this.bytes + bytes > (holdsNone ? most : most - keptBytes)) return "process";
     this.bytes += bytes;
     if (bytes > 0) for (const name of by) this.#held.set(name, this.#heldBy(name) + bytes);

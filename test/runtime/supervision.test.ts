@@ -146,4 +146,6 @@ t.test("a message to a kind that this release does not know is set aside", async
   t.match(harness.runtime.deadLetters.list(partition, 10), [{}, {}, { message: { name: "late" } }]);
   const [letter] = harness.runtime.deadLetters.list(partition, 1);
   await t.rejects(harness.runtime.deadLetters.retry(partition, letter?.id ?? ""), /no actor kind/);
+  await harness.ask(harness.to("sender"), { type: "send", messages: [] } as Note);
+  t.equal(harness.runtime.deadLetters.list(partition, 10).length, 3, "it stays set aside");
 });

@@ -30,6 +30,11 @@ export function put(rows: Writing, kind: string, id: string, of: Partial<Resourc
   resourceAddresses.put(rows, row.workspaceId, [kind, row.address], id);
 }
 
+/** A definition with the action `act`, which makes this request. */
+export function acting(request: object, more: object = {}): Readonly<Record<string, unknown>> {
+  return { actions: { act: { request: { url: "https://api.example.com/items", ...request } } }, ...more };
+}
+
 /** An integration of a team, as it is stored; the definition's defaults are filled in. */
 export function writeIntegration(
   rows: Writing,

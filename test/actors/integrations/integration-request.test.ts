@@ -2,6 +2,7 @@ import t from "tap";
 import { storeBlob } from "../../../actors/tables/blobs.js";
 import { expr } from "../../support/integration.js";
 import {
+  acting,
   integrationRows,
   linkAccount,
   requesting,
@@ -11,10 +12,6 @@ import {
 } from "../../support/integration-rows.js";
 
 const url = "https://api.example.com/items";
-const acting = (request: object, more: object = {}) => ({
-  actions: { act: { request: { url, ...request } } },
-  ...more,
-});
 const hostile = '../../admin?x=1#y&z=\r\nx-evil: 1"}é\u0000';
 const inputs = JSON.stringify({ inputs: { title: hostile, list: ["a", "b"], none: null } });
 const oauth2 = { authorizeUrl: `${url}/authorize`, tokenUrl: `${url}/token`, clientId: "c" };

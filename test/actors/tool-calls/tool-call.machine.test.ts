@@ -99,6 +99,21 @@ t.test(
   },
 );
 
+t.test("an output that is told is stored once, whatever of the answer has no value", async (t) => {
+  const scene = new ToolCallScene();
+  const [whole, without] = [scene.call("note", { text: "a" }), scene.call("note", { text: "b" })];
+  const unread = "`output` has no value: a";
+  for (const [id, output] of [
+    [whole, '"Hello"'],
+    [without, null],
+  ] as const) {
+    scene.vet(id);
+    scene.end(id, { output, unread });
+  }
+  t.match(scene.get(whole), { state: "done", message: unread, output: '"Hello"', told: undefined });
+  t.match(scene.get(without), { state: "done", message: unread, output: null, told: /^Done, but .*no value/ });
+});
+
 t.test("a call is made as it was approved, whatever else of its integration is changed meanwhile", async (t) => {
   const scene = new ToolCallScene();
   const id = scene.call("comment", { text: "a" });

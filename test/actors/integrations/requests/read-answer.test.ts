@@ -1,12 +1,6 @@
 import t from "tap";
 import { expr } from "../../../support/integration.js";
-import { integrationRows, requesting } from "../../../support/integration-rows.js";
-
-const url = "https://api.example.com/items";
-const acting = (request: object, more: object = {}) => ({
-  actions: { act: { request: { url, ...request } } },
-  ...more,
-});
+import { acting, integrationRows, requesting } from "../../../support/integration-rows.js";
 
 t.test("it is told what of a success has no value, and why `expect.success` does not hold", async (t) => {
   const request = { capture: { ok: expr("status"), gone: expr("response.gone") } };

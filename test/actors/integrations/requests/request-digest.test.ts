@@ -3,18 +3,13 @@ import type { IntegrationFields } from "../../../../actors/integrations/definiti
 import { toRequestDigest } from "../../../../actors/integrations/requests/request-digest.js";
 import { findResource } from "../../../../actors/resources/resource.table.js";
 import {
+  acting,
   INTEGRATION,
   integrationRows,
   requesting,
   WORKSPACE,
   writeIntegration,
 } from "../../../support/integration-rows.js";
-
-const url = "https://api.example.com/items";
-const acting = (request: object, more: object = {}) => ({
-  actions: { act: { request: { url, ...request } } },
-  ...more,
-});
 
 t.test("what a person approved is sent, and nothing else", async (t) => {
   const rows = integrationRows(acting({ method: "POST" }));
