@@ -61,4 +61,6 @@ export const migrations: readonly MigrationStep[] = [
   { to: 10, title: "lines say how pull requests are opened", walks: pullRequestTermsWalks },
   { to: 11, title: "approvals say who may answer them", walks: approverWalks },
   { to: 12, title: "repeated requests are not listed by age", walks: [removeTable("idempotency-age", { of: "all" })] },
+  // Nothing to change: an earlier release would not see them.
+  { to: 13, title: "deliveries that wait may be stored together", walks: [] },
 ];

@@ -14,6 +14,8 @@ import type { Address } from "./address.js";
 export interface Picture<Held> {
   /** The rows it is built from: a whole table, or the rows whose ids begin with the parts after the table's name. */
   readonly rows: readonly (readonly [table: string, ...under: KeyPart[]])[];
+  /** Whether of these rows it is built from those alone whose next part is the id of its actor. */
+  readonly isOfActor?: boolean;
   /** Builds it from the current rows. */
   build(reading: Reading, self: Address): Held;
   /** Whether two are equal; a deep comparison when omitted. Only tests and simulation compare. */

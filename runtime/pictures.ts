@@ -5,6 +5,9 @@ import { type Address, addressText } from "./address.js";
 import type { Picture } from "./picture.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 
+/** The place in a key of the first part of a row's id. */
+const ROW_BEGINS = 3;
+
 /** A picture built from rows of a table, and the prefix of their ids. */
 interface Watch {
   readonly picture: Picture<unknown>;
@@ -56,7 +59,9 @@ export class Pictures implements RowMemory {
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {
       for (const { picture, under } of this.#watches.get(key[2]) ?? []) {
-        if (under.every((part, index) => key[index + 3] === part)) this.#drop(picture, String(key[0]), writer);
+        if (!under.every((part, index) => key[index + ROW_BEGINS] === part)) continue;
+        const of = picture.isOfActor === true ? key[under.length + ROW_BEGINS] : undefined;
+        this.#drop(picture, String(key[0]), { writer, of });
       }
     }
   }
@@ -91,12 +96,19 @@ export class Pictures implements RowMemory {
     }
   }
 
-  #drop(picture: Picture<unknown>, partition: string, writer: Address | null): void {
+  /** Drops a picture of actors other than the writer: of those with the id `of`, or of all. */
+  #drop(
+    picture: Picture<unknown>,
+    partition: string,
+    { writer, of }: { readonly writer: Address | null; readonly of: KeyPart | undefined },
+  ): void {
     const partitions = this.#held.get(picture);
     const held = partitions?.get(partition);
     if (held === undefined) return;
     const own = writer?.partition === partition ? nameOf(writer) : "";
-    for (const name of [...held.keys()]) if (name !== own) held.delete(name);
+    for (const name of [...held.keys()]) {
+      if (name !== own && (of === undefined || name.endsWith(`\0${of}`))) held.delete(name);
+    }
     if (held.size === 0) partitions?.delete(partition);
   }
 }

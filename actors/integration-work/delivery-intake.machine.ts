@@ -29,13 +29,15 @@
  *    first. While none has one and some wait, a wake-up is set that gives places. They are worked at once,
  *    and raise their entries one delivery after another, in order of arrival. A delivery that waits for a lookup has no
  *    place; what came later goes before it.
- * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival.
+ * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival. Those of one message that have no
+ *    place are stored together until the first of them has one (`delivery-group.ts`).
  */
 import { assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import { classifyIntake, type IntakeEvent } from "./classify-intake.js";
 import { deliveryIntakeRef } from "./delivery.messages.js";
+import { groupedKeysPicture } from "./delivery-group.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
 import { clearSome, countRecorded, countRefused, leave, queueDue, wakeUp } from "./delivery-intake.transitions.js";
 import { addPeriod, redeliver } from "./redeliver.js";
@@ -74,6 +76,6 @@ const machine = setup({
 
 /** See the table above. In version 1 the first of the queue were in rows as well. */
 export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
-  ...{ machine, classify: classifyIntake, version: 2 },
+  ...{ machine, classify: classifyIntake, version: 2, pictures: [groupedKeysPicture] },
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, context, { upcoming: [] }) }),
 });

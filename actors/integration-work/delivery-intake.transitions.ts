@@ -3,6 +3,7 @@ import { timeText } from "../time-text.js";
 import { isOver } from "./delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
+import { deliveryGroups, groupedKeys } from "./delivery-group.table.js";
 import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 import { deliveryKeys, removeOldKeys } from "./delivery-key.table.js";
@@ -15,6 +16,8 @@ const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
 /** Deliveries, and keys, that go in one turn. */
 const SWEPT_AT_ONCE = 50;
+/** The same of groups, of up to a megabyte each. */
+const GROUPS_AT_ONCE = 4;
 
 export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
   return count(turn, context, { ids: [id], bytes });
@@ -84,12 +87,15 @@ function sweep(turn: Turn, context: IntakeContext): IntakeContext {
 /** Removes some of what is stored of an integration that is gone; stops at its end. */
 export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
-  const rows = deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  const groups = deliveryGroups.entries(turn, partition, [id], { limit: GROUPS_AT_ONCE });
+  const groupKeys = groupedKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  const rows = groups.length > 0 ? [] : deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
   for (const row of rows) removeRows(turn, row);
   const keys = deliveryKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
   const queued = queuedDeliveries.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  for (const { key } of [...keys, ...queued]) turn.remove(key);
+  const others = [...groups, ...groupKeys, ...keys, ...queued];
+  for (const { key } of others) turn.remove(key);
   refusedDeliveries.remove(turn, partition, id);
-  if (rows.length + keys.length + queued.length > 0) turn.wake("clear", turn.now);
+  if (rows.length + others.length > 0) turn.wake("clear", turn.now);
   else turn.stop();
 }

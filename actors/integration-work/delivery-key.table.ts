@@ -46,17 +46,20 @@ function hasKeysBefore(turn: TurnReading, period: number): boolean {
   return first !== undefined && Number(first.key.at(-2)) < period;
 }
 
-export function recordKey(turn: Turn, integrationId: string, key: string, deliveryId: string): void {
-  const taken: TakenKey = { deliveryId, atMs: turn.now };
-  deliveryKeys.put(turn, turn.self.partition, [integrationId, toPeriod(turn.now), key], taken);
+/** Remembers a key of the actor's integration, that was taken at `atMs`. */
+export function recordKey(turn: Turn, key: string, deliveryId: string, atMs: number): void {
+  const taken: TakenKey = { deliveryId, atMs };
+  deliveryKeys.put(turn, turn.self.partition, [turn.self.id, toPeriod(turn.now), key], taken);
 }
 
 /** Forgets the key of a delivery that failed and goes: it is taken when it comes again. */
-export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
+export function forgetFailed(turn: Turn, { id, integrationId, key, state }: DeliveryRow): void {
   if (key === null || state !== "failed") return;
-  const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
-  const taken = deliveryKeys.get(turn, turn.self.partition, ...place);
-  if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
+  const period = toPeriod(turn.now);
+  for (const place of [period, period - 1].map((of) => [integrationId, of, key] as const)) {
+    const taken = deliveryKeys.get(turn, turn.self.partition, ...place);
+    if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
+  }
 }
 
 /** Removes keys of an integration that are not remembered any more, at most `limit`; how many. */

@@ -2,8 +2,9 @@ import { toChangeEntry, topic } from "../../runtime/topic.js";
 import type { Key } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
-import { storedAs } from "../tables/table-declaration.js";
+import { type StoredForm, storedAs } from "../tables/table-declaration.js";
 import type { DeliveryEntry, DeliveryRow } from "./delivery.js";
+import { findGrouped, withGrouped } from "./delivery-group.table.js";
 
 /** What readers of a team receive of deliveries: that one waits for a lookup, or is over. */
 const teamTopic = topic<{ readonly type: "delivery" } & Pick<DeliveryRow, "id" | "integrationId" | "state">>("team");
@@ -72,7 +73,19 @@ function hasCome(row: Pick<DeliveryRow, Later>): boolean {
   return isEmpty && isNew && row.attempts === 0 && row.repeated === 0 && row.skipped === 0;
 }
 
-/** `[integration, delivery]`; ids rise with time. The index has none of the states that most deliveries are or come by. */
+const alone = storedAs(toStored, toRow);
+
+/** Readers see no difference between a delivery that has a row and one that is a member of a group. */
+const stored: StoredForm<DeliveryRow> = {
+  toStored,
+  get: (reading, key) => alone.get(reading, key) ?? findGrouped(reading, key),
+  range: (reading, range) => withGrouped(reading, range, alone.range(reading, range)),
+};
+
+/**
+ * `[integration, delivery]`; ids rise with time. The index has none of the states that most deliveries are or come by.
+ * A member of a group is not written here: whoever writes has it stored alone first (`delivery-group.ts`).
+ */
 export const deliveries = indexedTable<DeliveryRow>("delivery", {
   under: ["integrationId"],
   order: ["id"],
@@ -82,7 +95,7 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       only: { state: ["waiting", "failed", "unrouted"] },
     },
   },
-  stored: storedAs(toStored, toRow),
+  stored,
   blobs: ({ body }) => (body === null || body.digest === null ? [] : [body.digest]),
   changes: ({ id, teamId, integrationId, state }, _reading, { first }) =>
     first?.state === state || state === "accepted" || state === "working"

@@ -19,16 +19,21 @@ export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
   return id;
 }
 
-/** Writes the row of a new delivery; `working` where it has a place at once. */
-export function insertDelivery(
-  turn: Turn,
-  delivery: NewDelivery,
-  state: "accepted" | "working" = "accepted",
-): DeliveryRow {
+/** What a new delivery begins with; an id of its own by default. */
+interface Beginning {
+  readonly id?: string;
+  /** `working` where it has a place at once. */
+  readonly state?: "accepted" | "working";
+  /** How often it came again until it is written. */
+  readonly repeated?: number;
+}
+
+/** Writes the row of a new delivery. */
+export function insertDelivery(turn: Turn, delivery: NewDelivery, begins: Beginning = {}): DeliveryRow {
   const { integrationId, teamId, source, block, key, keyProblem, headers, cursor, causes, redeliveryOf } = delivery;
   const { body } = delivery;
+  const { id = turn.newId("dlv"), state = "accepted", repeated = 0 } = begins;
   // Each member by its name: objects that are spread cost more than the row that is written.
-  const id = turn.newId("dlv");
   const row: DeliveryRow = {
     id,
     integrationId,
@@ -46,7 +51,7 @@ export function insertDelivery(
     body: ArrayBuffer.isView(body) ? storeBody(turn, { id, integrationId }, body) : body,
     cursor,
     causes,
-    repeated: 0,
+    repeated,
     skipped: 0,
     redeliveryOf,
     redeliveredAs: null,

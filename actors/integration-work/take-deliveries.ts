@@ -4,6 +4,7 @@ import { findResource } from "../resources/resource.table.js";
 import type { NewDelivery } from "./delivery.js";
 import type { DeliveryTaken, TakeDeliveries } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
+import { groupedKeysPicture, NewGroup, storeAlone } from "./delivery-group.js";
 import { type IntakeContext, isCrowded, withArrivals } from "./delivery-intake.js";
 import { recordKey, TakenKeys } from "./delivery-key.table.js";
 import { count } from "./delivery-room.js";
@@ -32,22 +33,31 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
     return before;
   }
   const keys = new TakenKeys(turn, before.keysFrom ?? null);
+  const grouped = turn.picture(groupedKeysPicture);
+  const group = new NewGroup(turn);
   const context = { ...withArrivals(before, all.length, turn.now), keysFrom: keys.from };
   const places = countPlaces(context, turn.now);
   const ids: string[] = [];
   let bytes = 0;
   const take = (delivery: NewDelivery): DeliveryTaken | Refusal => {
-    const { key } = delivery;
-    const repeated = key === null ? null : repeat(turn, keys.find(key));
+    const { key, body } = delivery;
+    const known = key === null ? undefined : (grouped.get(key) ?? keys.find(key));
+    const repeated = known === undefined ? null : repeat(turn, group, known);
     if (repeated !== null) return repeated;
     if (isCrowded(context, { count: ids.length, bytes })) return crowded;
-    const row = insertDelivery(turn, delivery, ids.length < places ? "working" : "accepted");
-    if (key !== null) recordKey(turn, row.integrationId, key, row.id);
-    ids.push(row.id);
-    bytes += row.body?.bytes ?? 0;
-    return { id: row.id, isRepeated: false };
+    const id = turn.newId("dlv");
+    const isPlaced = ids.length < places;
+    if (!isPlaced && group.takes(delivery)) group.add(id, delivery);
+    else {
+      insertDelivery(turn, delivery, { id, state: isPlaced ? "working" : "accepted" });
+      if (key !== null) recordKey(turn, key, id, turn.now);
+    }
+    ids.push(id);
+    bytes += ArrayBuffer.isView(body) ? body.length : body.bytes;
+    return { id, isRepeated: false };
   };
   turn.reply(all.map(take));
+  group.store();
   return ids.length === 0 ? context : count(turn, context, { ids, bytes });
 }
 
@@ -60,8 +70,9 @@ export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): 
  * Counts a delivery that came again, by the one that its key stands for; null where it is to be taken: its key is new, or
  * stands for one that failed. One whose row is gone was taken all the same.
  */
-function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
-  if (id === undefined) return null;
+function repeat(turn: Turn, group: NewGroup, id: string): DeliveryTaken | null {
+  if (group.repeat(id)) return { id, isRepeated: true };
+  storeAlone(turn, id);
   const row = deliveries.get(turn, turn.self.partition, turn.self.id, id);
   if (row?.state === "failed") return null;
   if (row !== undefined) deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });

@@ -1,5 +1,6 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { type DeliveryReady, deliveryRef } from "./delivery.messages.js";
+import { storeAlone } from "./delivery-group.js";
 import {
   type IntakeContext,
   placesAt,
@@ -105,6 +106,7 @@ export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: In
 }
 
 function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
+  storeAlone(turn, id);
   const others = context.working;
   const isFirst = others.every((one) => one.id > id && one.state !== "raising");
   const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };

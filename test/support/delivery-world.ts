@@ -54,6 +54,9 @@ const answered: IntegrationRequestResult = {
   ...{ response: null, captures: "{}", code: null, reason: null, retryAfterMs: null },
 };
 
+/** What is different about a delivery, and its body. */
+type Sent = Partial<NewDelivery> & { readonly json?: unknown };
+
 export interface DeliveryWorld {
   readonly harness: Harness;
   /** What is durable. */
@@ -61,7 +64,9 @@ export interface DeliveryWorld {
   readonly looked: IntegrationRequestInput[];
   lookup: Lookup;
   /** Takes a delivery without waiting for its answer. */
-  send(delivery?: Partial<NewDelivery> & { readonly json?: unknown }): Promise<unknown>;
+  send(delivery?: Sent): Promise<unknown>;
+  /** The same of several in one message. */
+  sendTogether(deliveries: readonly Sent[]): Promise<unknown>;
   /** Those of an integration; of the first one by default. */
   deliveries(integrationId?: string): DeliveryRow[];
   entries(id: string): readonly DeliveryEntry[];
@@ -106,14 +111,17 @@ export async function deliveryWorld(
     get rows() {
       return harness.durable;
     },
-    send({ json = {}, ...given } = {}) {
-      const delivery: NewDelivery = {
-        ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key: null, headers: {} },
-        ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.from(JSON.stringify(json)) },
-        ...given,
-      };
-      const message: TakeDeliveries = { type: "deliveries.take", deliveries: [delivery] };
-      return harness.runtime.ask(deliveryIntakeRef(WORKSPACE, delivery.integrationId), message);
+    send: (delivery = {}) => world.sendTogether([delivery]),
+    sendTogether(sent) {
+      const deliveries = sent.map(
+        ({ json = {}, ...given }): NewDelivery => ({
+          ...{ integrationId: INTEGRATION, teamId: TEAM, source: "webhook", block: "webhook", key: null, headers: {} },
+          ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.from(JSON.stringify(json)) },
+          ...given,
+        }),
+      );
+      const message: TakeDeliveries = { type: "deliveries.take", deliveries };
+      return harness.runtime.ask(deliveryIntakeRef(WORKSPACE, deliveries[0]?.integrationId ?? ""), message);
     },
     deliveries: (integrationId = INTEGRATION) => deliveries.list(harness.durable, WORKSPACE, [integrationId]),
     entries: (id) => deliveryEntries.list(harness.durable, WORKSPACE, [id]).flat(),

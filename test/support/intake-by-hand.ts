@@ -15,8 +15,10 @@ export function intake(context: Partial<IntakeContext> = {}) {
     ...{ cursor: null, causes: [], redeliveryOf: null, body: Buffer.alloc(bytes, `${key ?? ""} `) },
   });
   let latest: readonly { readonly id: string }[] = [];
-  const takeAll = (keys: readonly (string | null)[]) => {
-    const taken = actor.take({ type: "deliveries.take", deliveries: keys.map((key) => deliveryOf(key)) } as never);
+  /** Those of one message; `changes` has what is different about some of them, by their place. */
+  const takeAll = (keys: readonly (string | null)[], changes: Readonly<Record<number, object>> = {}) => {
+    const deliveries = keys.map((key, place) => ({ ...deliveryOf(key), ...changes[place] }));
+    const taken = actor.take({ type: "deliveries.take", deliveries } as never);
     latest = taken.answer as typeof latest;
     return latest.map(({ id }) => id);
   };

@@ -1,4 +1,5 @@
 import t from "tap";
+import { deliveryGroups } from "../../../actors/integration-work/delivery-group.table.js";
 import { type DeliveryWorld, deliveryWorld } from "../../support/delivery-world.js";
 import { expr } from "../../support/integration.js";
 
@@ -25,22 +26,38 @@ function refusingOnce(world: DeliveryWorld): void {
   };
 }
 
-const KEYS = ["a", "b", "c"];
+/** Deliveries that are sent together, again and again until they are taken. */
+interface Sent {
+  readonly messages: readonly (readonly string[])[];
+  /** Until all are over. */
+  readonly withinMs: number;
+}
 
-/** Sends three deliveries, repeats each until it was taken, and waits until all are over. */
-async function work(world: DeliveryWorld, kill: { commit: number; when: "before" | "after" } | null): Promise<void> {
+const alone: Sent = { messages: [["a"], ["b"], ["c"]], withinMs: 8_000 };
+/** More than have a place: some wait as a group, of which one comes again. */
+const together: Sent = { messages: [Array.from({ length: 14 }, (_, n) => `k${n}`), ["k13"]], withinMs: 8_000 };
+
+interface Kill {
+  readonly commit: number;
+  readonly when: "before" | "after";
+}
+
+async function work(world: DeliveryWorld, { messages, withinMs }: Sent, kill: Kill | null): Promise<void> {
   const { harness } = world;
-  const taken = new Set<string>();
+  const taken = new Set<readonly string[]>();
   const send = () =>
-    KEYS.filter((key) => !taken.has(key)).map((key) =>
-      world.send({ key, json: { list: [1, 2] }, headers: { "x-key": key } }).then(
-        () => void taken.add(key),
-        () => undefined,
-      ),
-    );
+    messages
+      .filter((keys) => !taken.has(keys))
+      .map((keys) => {
+        const deliveries = keys.map((key) => ({ key, json: { list: [1, 2] }, headers: { "x-key": key } }));
+        return world.sendTogether(deliveries).then(
+          () => void taken.add(keys),
+          () => undefined,
+        );
+      });
   harness.killAt = kill === null ? null : { commit: harness.batches.length + kill.commit, when: kill.when };
   let sent = send();
-  for (let passedMs = 0; passedMs < 8_000; passedMs += 100) {
+  for (let passedMs = 0; passedMs < withinMs; passedMs += 100) {
     await harness.advance(100);
     if (harness.killAt === null || harness.batches.length < harness.killAt.commit) continue;
     harness.crash();
@@ -51,35 +68,43 @@ async function work(world: DeliveryWorld, kill: { commit: number; when: "before"
   await Promise.all(sent);
 }
 
-function complaints(world: DeliveryWorld): string[] {
+function complaints(world: DeliveryWorld, { messages }: Sent): string[] {
   const rows = world.deliveries();
   const keys = rows.map(({ key }) => key).sort();
+  const wanted = [...new Set(messages.flat())].sort();
   const keysOfRaises = world.raised().map(({ key }) => key);
   return [
-    ...(keys.join() === KEYS.join() ? [] : [`deliveries of ${keys.join()}`]),
+    ...(keys.join() === wanted.join() ? [] : [`deliveries of ${keys.join()}`]),
     ...rows.filter(({ state }) => state !== "done").map(({ id, state, reason }) => `${id} is ${state} ${reason ?? ""}`),
     ...rows
       .filter(({ id }) => world.entries(id).length !== 3)
       .map(({ id }) => `${id} tells ${world.entries(id).length}`),
     ...(new Set(keysOfRaises).size === keysOfRaises.length ? [] : ["something is raised twice"]),
-    ...(keysOfRaises.length === 9 ? [] : [`${keysOfRaises.length} are raised`]),
+    ...(keysOfRaises.length === 3 * wanted.length ? [] : [`${keysOfRaises.length} are raised`]),
   ];
 }
 
-t.test("killed at any commit, no delivery is lost or worked twice", async (t) => {
-  const calm = await deliveryWorld(definition);
-  refusingOnce(calm);
-  const before = calm.harness.batches.length;
-  await work(calm, null);
-  t.same(complaints(calm), []);
-  const commits = calm.harness.batches.length - before;
-  t.ok(commits >= 8, `${commits} commits`);
-  for (let commit = 1; commit <= commits; commit++) {
-    for (const when of ["before", "after"] as const) {
-      const world = await deliveryWorld(definition);
-      refusingOnce(world);
-      await work(world, { commit, when });
-      t.same(complaints(world), [], `${when} commit ${commit}`);
+for (const [name, sent, fewest] of [
+  ["those that come alone", alone, 8],
+  ["a group", together, 12],
+] as const) {
+  t.test(`killed at any commit, no delivery is lost or worked twice: ${name}`, async (t) => {
+    const calm = await deliveryWorld(definition);
+    refusingOnce(calm);
+    const before = calm.harness.batches.length;
+    await work(calm, sent, null);
+    t.same(complaints(calm, sent), []);
+    const commits = calm.harness.batches.length - before;
+    const hasGroup = calm.harness.batches.some((changes) => changes.some(({ key }) => key[2] === deliveryGroups.name));
+    t.equal(hasGroup, sent === together);
+    t.ok(commits >= fewest, `${commits} commits`);
+    for (let commit = 1; commit <= commits; commit++) {
+      for (const when of ["before", "after"] as const) {
+        const world = await deliveryWorld(definition);
+        refusingOnce(world);
+        await work(world, sent, { commit, when });
+        t.same(complaints(world, sent), [], `${when} commit ${commit}`);
+      }
     }
-  }
-});
+  });
+}

@@ -1,0 +1,126 @@
+import { compareKeys } from "../../storage/key-order.js";
+import { isBelow } from "../../storage/ranges.js";
+import type { Entry, Key, KeyPart, Range, Reading } from "../../storage/store.js";
+import { table } from "../../storage/table.js";
+import type { DeliveryRow } from "./delivery.js";
+
+/** One of a group, with its short body. */
+export type Grouped = readonly [
+  id: string,
+  key: string | null,
+  headers: DeliveryRow["headers"],
+  content: Uint8Array,
+  repeated: number,
+];
+
+/** Deliveries that came together and wait for a place: one row costs less than one for each, while many come. */
+export interface DeliveryGroup extends Pick<DeliveryRow, "teamId" | "block" | "receivedAt"> {
+  /** By id. */
+  readonly members: readonly Grouped[];
+}
+
+/** `[integration, first delivery]`. The members of two groups are not between each other. */
+export const deliveryGroups = table<DeliveryGroup>("delivery-group");
+
+/** `[integration, first delivery]`: the members of a group that have a key, by it; read without their bodies. */
+export const groupedKeys = table<readonly (readonly [key: string, id: string])[]>("delivery-group-keys");
+
+/** A group with its first delivery's id. */
+export interface StoredGroup {
+  readonly first: string;
+  readonly group: DeliveryGroup;
+}
+
+/** The group that a delivery is a member of; null for none. */
+export function findGroup(reading: Reading, partition: string, integrationId: string, id: string): StoredGroup | null {
+  const [found] = deliveryGroups.entries(reading, partition, [integrationId], {
+    before: [integrationId, justAfter(id)],
+    ...{ reverse: true, limit: 1 },
+  });
+  if (found === undefined || !found.value.members.some(([member]) => member === id)) return null;
+  return { first: String(found.key.at(-1)), group: found.value };
+}
+
+/** The delivery with a key of the table of deliveries, where it is a member of a group. */
+export function findGrouped(reading: Reading, key: Key): DeliveryRow | undefined {
+  const [partition, integrationId, id] = [key[0], key.at(-2), key.at(-1)].map(String) as [string, string, string];
+  const found = findGroup(reading, partition, integrationId, id);
+  return found === null ? undefined : listMembers(integrationId, found.group).find(({ row }) => row.id === id)?.row;
+}
+
+/** The deliveries of a range: those `alone` that have rows in it, and the members of groups between them. */
+export function withGrouped(reading: Reading, range: Range, alone: Entry<DeliveryRow>[]): Entry<DeliveryRow>[] {
+  const { limit = Number.POSITIVE_INFINITY, reverse = false } = range;
+  const last = alone.length >= limit ? alone.at(-1)?.key : undefined;
+  // What is beyond the last that may be returned is not read.
+  const within = last === undefined ? range : { ...range, ...(reverse ? { after: last } : { before: last }) };
+  const grouped = listGrouped(reading, within, limit);
+  if (grouped.length === 0) return alone;
+  const sign = reverse ? -1 : 1;
+  return [...alone, ...grouped].sort((left, right) => sign * compareKeys(left.key, right.key)).slice(0, limit);
+}
+
+/** The members of groups in a range, the nearest `limit` at least; in no order. */
+function listGrouped(reading: Reading, range: Range, limit: number): Entry<DeliveryRow>[] {
+  const listed: Entry<DeliveryRow>[] = [];
+  for (const { key, value } of walkGroups(reading, range)) {
+    for (const { row } of listMembers(String(key.at(-2)), value)) {
+      const own = [...range.prefix.slice(0, 3), row.integrationId, row.id];
+      if (isWithin(own, range)) listed.push({ key: own, value: row });
+    }
+    if (listed.length >= limit) break;
+  }
+  return listed;
+}
+
+/** The groups that may have members in a range of deliveries, one after another in its direction. */
+function* walkGroups(reading: Reading, { prefix, after, before, reverse, onDamaged }: Range) {
+  const under = { prefix: toGroupKey(prefix), limit: 1, onDamaged };
+  const read = (bounds: Omit<Range, "prefix">) => reading.range<DeliveryGroup>({ ...under, ...bounds })[0];
+  const from = after === undefined ? undefined : toGroupKey(after);
+  const to = before === undefined ? undefined : toGroupKey(before);
+  // The members of the last group that begins at the lower bound, or before it, may be beyond that.
+  const lowest = from === undefined ? undefined : read({ before: withLast(from, justAfter), reverse: true });
+  let next = reverse === true ? read({ before: to, reverse }) : (lowest ?? read({ after: from, before: to }));
+  while (next !== undefined) {
+    yield next;
+    const { key } = next;
+    if (reverse === true && from !== undefined && compareKeys(key, from) <= 0) return;
+    next = reverse === true ? read({ before: key, reverse }) : read({ after: key, before: to });
+  }
+}
+
+function isWithin(key: Key, { prefix, after, before }: Range): boolean {
+  if (!isBelow(key, prefix) || (before !== undefined && compareKeys(key, before) >= 0)) return false;
+  return after === undefined || (compareKeys(key, after) > 0 && !isBelow(key, after));
+}
+
+/** The place in the table of groups that a key of the table of deliveries stands for. */
+function toGroupKey([partition = "", space = "", _table, ...id]: Key): Key {
+  return [partition, space, deliveryGroups.name, ...id];
+}
+
+function withLast(key: Key, change: (part: KeyPart) => KeyPart): Key {
+  return [...key.slice(0, -1), change(key.at(-1) ?? "")];
+}
+
+/** Sorts after an id, and before all others that do. */
+function justAfter(id: KeyPart): string {
+  return `${id}0`;
+}
+
+/** The members of a group as deliveries, with their bodies. */
+export function listMembers(
+  integrationId: string,
+  { teamId, block, receivedAt, members }: DeliveryGroup,
+): readonly { readonly row: DeliveryRow; readonly content: Uint8Array }[] {
+  return members.map(([id, key, headers, content, repeated]) => ({
+    row: {
+      ...{ id, integrationId, teamId, source: "webhook", block, key, receivedAt, headers, repeated },
+      ...{ state: "accepted", reason: null, endedAt: null, attempts: 0, retryAt: null, cursor: null, causes: [] },
+      ...{ skipped: 0, redeliveryOf: null, redeliveredAs: null },
+      body: { digest: null, bytes: content.length, content },
+    },
+    content,
+  }));
+}

@@ -1,0 +1,200 @@
+import fc from "fast-check";
+import t from "tap";
+import type { DeliveryRow } from "../../../actors/integration-work/delivery.js";
+import { deliveries } from "../../../actors/integration-work/delivery.table.js";
+import { findBody } from "../../../actors/integration-work/delivery-body.table.js";
+import { deliveryGroups, groupedKeys, listMembers } from "../../../actors/integration-work/delivery-group.table.js";
+import type { IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
+import { deliveryKeys } from "../../../actors/integration-work/delivery-key.table.js";
+import { resources } from "../../../actors/resources/resource.table.js";
+import { intake } from "../../support/intake-by-hand.js";
+import { INTEGRATION, TEAM, WORKSPACE } from "../../support/integration-rows.js";
+import { memoryRows } from "../../support/turn.js";
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+/** After so long without deliveries there is no rush any more. */
+const RUSH_MS = 1_000;
+const keysOf = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+
+/** An intake whose places are all taken, and deliveries that came together after that. */
+function waiting(keys: readonly (string | null)[] = keysOf("k", 10), changes: Readonly<Record<number, object>> = {}) {
+  const world = intake();
+  const placed = world.takeAll(keysOf("placed", 8));
+  const ids = world.takeAll(keys, changes);
+  const groups = () => deliveryGroups.list(world.rows, WORKSPACE, [INTEGRATION]).map(({ members }) => members.length);
+  const hasRow = (id: string) => world.rows.get(deliveries.key(WORKSPACE, INTEGRATION, id)) !== undefined;
+  const read = (id = "") => deliveries.get(world.rows, WORKSPACE, INTEGRATION, id);
+  const keyRows = () => deliveryKeys.list(world.rows, WORKSPACE, [INTEGRATION]).length;
+  return { ...world, placed, ids, groups, hasRow, read, keyRows };
+}
+
+t.test("those that come together and wait are one row, and are read as if each had its own", async (t) => {
+  const { rows, groups, ids, read, hasRow, stored, keyRows } = waiting();
+  t.same([groups(), keyRows(), ids.filter(hasRow)], [[10], 8, []]);
+  t.same(
+    stored()
+      .slice(8)
+      .map(({ id, key, state, receivedAt, body }) => [id, key, state, receivedAt, body?.bytes]),
+    ids.map((id, n) => [id, `k${n}`, "accepted", "2026-01-01T00:00:00.000Z", 2]),
+  );
+  const row = read(ids[3]);
+  t.match(row, { id: ids[3], integrationId: INTEGRATION, teamId: TEAM, key: "k3", repeated: 0, block: "webhook" });
+  t.same(row === undefined ? null : Buffer.from(findBody(rows, WORKSPACE, row) ?? []).toString(), "k3");
+  t.equal(read("dlv_none"), undefined);
+  t.equal(deliveries.get(rows, WORKSPACE, "itg_other", ids[3] ?? ""), undefined);
+});
+
+t.test("once the first of them has a place each has its row, body and key", async (t) => {
+  const { actor, end, placed, ids, groups, hasRow, stored, keyRows, rows } = waiting();
+  const before = stored().map(({ id, key, receivedAt, body }) => [id, key, receivedAt, body?.bytes]);
+  actor.now += RUSH_MS;
+  end(placed[0] ?? "");
+  t.same([groups(), keyRows(), ids.every(hasRow)], [[], 18, true]);
+  t.same(
+    stored().map(({ id, key, receivedAt, body }) => [id, key, receivedAt, body?.bytes]),
+    before,
+  );
+  t.same(groupedKeys.list(rows, WORKSPACE), []);
+});
+
+t.test("one that comes again is counted: in its message, while it waits, and after that", async (t) => {
+  const { takeAll, answers, ids, groups, read, end, placed } = waiting(["a", "b", "c", "d", "a", null, null]);
+  t.same(groups(), [6]);
+  t.same(
+    answers().map((answer) => "isRepeated" in answer && answer.isRepeated),
+    [false, false, false, false, true, false, false],
+  );
+  t.equal(ids[4], ids[0]);
+  t.equal(read(ids[0])?.repeated, 1);
+  takeAll(["b", "a"]);
+  t.match(answers(), [
+    { id: ids[1], isRepeated: true },
+    { id: ids[0], isRepeated: true },
+  ]);
+  t.same([groups(), read(ids[0])?.repeated, read(ids[1])?.repeated], [[], 2, 1]);
+  end(placed[0] ?? "");
+  takeAll(["c"]);
+  t.match(answers(), [{ id: ids[2], isRepeated: true }]);
+});
+
+t.test("a key counts for seven days from its arrival, however long the delivery waited", async (t) => {
+  const { actor, takeAll, answers, ids, end, placed } = waiting();
+  actor.now += 6 * DAY_MS;
+  end(placed[0] ?? "");
+  takeAll(["k1"]);
+  t.match(answers(), [{ id: ids[1], isRepeated: true }]);
+  actor.now += DAY_MS - 1;
+  takeAll(["k1"]);
+  t.match(answers(), [{ id: ids[1], isRepeated: true }]);
+  actor.now += 1;
+  takeAll(["k1"]);
+  t.match(answers(), [{ isRepeated: false }]);
+});
+
+t.test("a key of one that failed is taken again once it is gone, also where it waited over a week's end", async (t) => {
+  const { actor, take, id, ids, end, placed } = waiting();
+  actor.now = Math.ceil(actor.now / (7 * DAY_MS)) * 7 * DAY_MS;
+  for (const each of placed) end(each);
+  for (const each of ids.slice(0, 9)) end(each, each === ids[0] ? "failed" : "done");
+  actor.restore("taking", { ...actor.context<IntakeContext>(), ended: 10_000 });
+  end(ids[9] ?? "");
+  t.match(take("k0").answer, { isRepeated: false });
+  t.match(take("k1").answer, { id: ids[1], isRepeated: true });
+  t.not(id(take("new")), "");
+});
+
+t.test("few have rows, and so have those with more to tell than most", async (t) => {
+  t.same(waiting(keysOf("k", 3)).groups(), []);
+  const more = {
+    0: { causes: ["evt_1"] },
+    1: { body: Buffer.alloc(64 * 1024) },
+    2: { keyProblem: "no such key" },
+    3: { body: Buffer.alloc(64 * 1024 - 1) },
+  };
+  const { actor, groups, ids, hasRow, read, end, placed, rows } = waiting(keysOf("k", 8), more);
+  t.same([groups(), ids.map(hasRow)], [[5], [true, true, true, false, false, false, false, false]]);
+  actor.now += RUSH_MS;
+  for (const one of placed.slice(0, 4)) end(one);
+  const long = read(ids[3]);
+  t.match(long, { body: { bytes: 64 * 1024 - 1, digest: null, content: undefined } });
+  t.equal(long === undefined ? 0 : findBody(rows, WORKSPACE, long)?.length, 64 * 1024 - 1);
+});
+
+t.test("groups go with their integration", async (t) => {
+  const { actor, rows, takeAll } = waiting();
+  for (let count = 0; count < 9; count++) takeAll(keysOf(`more${count}-`, 4));
+  const integration = resources.get(rows, WORKSPACE, "integration", INTEGRATION);
+  if (integration !== undefined) resources.remove(rows, WORKSPACE, "integration", INTEGRATION);
+  actor.take({ type: "intake.check" } as never);
+  let isOver = false;
+  for (let turns = 0; !isOver; turns++) {
+    t.ok(turns < 20, "it ends");
+    isOver = actor.take({ type: "woken", name: "clear", dueMs: actor.now } as never).stopped;
+  }
+  const left = rows.range({ prefix: [WORKSPACE, "row"] }).map(({ key }) => String(key[2]));
+  t.same(
+    left.filter((name) => name.startsWith("delivery")),
+    [],
+  );
+});
+
+/** Deliveries with ids of two characters, of two integrations, and which of them are members of groups. */
+const stored = fc
+  .uniqueArray(fc.tuple(fc.constantFrom("a", "b"), fc.integer({ min: 10, max: 60 }), fc.boolean()), {
+    maxLength: 40,
+    selector: ([integration, id]) => `${integration}${id}`,
+  })
+  .chain((ids) => fc.tuple(fc.constant(ids), fc.integer({ min: 1, max: 5 })));
+
+const bound = fc.option(fc.integer({ min: 5, max: 65 }), { nil: undefined });
+const asked = fc.record({
+  integration: fc.constantFrom("a", "b"),
+  after: bound,
+  before: bound,
+  limit: fc.option(fc.integer({ min: 1, max: 12 }), { nil: undefined }),
+  reverse: fc.boolean(),
+});
+
+t.test("whatever range is read, the members of groups stand where their own rows would", async (t) => {
+  const group = { teamId: "team", block: "webhook", receivedAt: "2026-01-01T00:00:00.000Z" } as const;
+  const rowOf = (integrationId: string, id: number): DeliveryRow => {
+    const [member] = listMembers(integrationId, { ...group, members: [[String(id), null, {}, Buffer.from("x"), 0]] });
+    if (member === undefined) throw new Error("there is a member");
+    return member.row;
+  };
+  fc.assert(
+    fc.property(stored, fc.array(asked, { minLength: 1, maxLength: 8 }), ([ids, size], reads) => {
+      const [some, each] = [memoryRows(), memoryRows()];
+      for (const [integration, id] of ids) deliveries.insert(each, "w", rowOf(integration, id));
+      for (const of of ["a", "b"]) {
+        const own = ids.filter(([integration]) => integration === of).sort((left, right) => left[1] - right[1]);
+        for (const [integration, id, isAlone] of own) if (isAlone) deliveries.insert(some, "w", rowOf(integration, id));
+        const members = own.filter(([, , isAlone]) => !isAlone).map(([, id]) => String(id));
+        for (let from = 0; from < members.length; from += size) {
+          const these = members.slice(from, from + size).map((id) => [id, null, {}, Buffer.from("x"), 0] as const);
+          deliveryGroups.put(some, "w", [of, these[0]?.[0] ?? ""], { ...group, members: these });
+        }
+      }
+      const idsOf = (rows: readonly DeliveryRow[]) => rows.map(({ integrationId, id }) => `${integrationId}${id}`);
+      for (const { integration, after, before, limit, reverse } of reads) {
+        const page = {
+          ...(after === undefined ? {} : { after: [integration, String(after)] }),
+          ...(before === undefined ? {} : { before: [integration, String(before)] }),
+          ...(limit === undefined ? {} : { limit }),
+          reverse,
+        };
+        for (const under of [[integration], []]) {
+          const [found, wanted] = [some, each].map((rows) => idsOf(deliveries.list(rows, "w", under, page)));
+          t.strictSame(found, wanted);
+        }
+        const at = { before: before === undefined ? undefined : [String(before)], limit: limit ?? 100, cursor: null };
+        const [found, wanted] = [some, each].map((rows) =>
+          idsOf(deliveries.page(rows, "w", { integrationId: integration, state: "accepted" }, at).rows),
+        );
+        t.strictSame(found, wanted);
+      }
+      t.strictSame(idsOf([...deliveries.rows(some, "w")]), idsOf([...deliveries.rows(each, "w")]));
+    }),
+    { numRuns: 150 },
+  );
+});
