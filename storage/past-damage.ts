@@ -12,6 +12,6 @@ export function readPastDamage(reading: Reading, onDamaged: (key: Key) => void =
         return undefined;
       }
     },
-    range: <Value>(range: Range) => reading.range<Value>({ onDamaged, ...range }),
+    range: <Value>(range: Range) => reading.range<Value>({ ...range, onDamaged: range.onDamaged ?? onDamaged }),
   };
 }

@@ -30,10 +30,12 @@ export interface TablePage {
 export function table<Row>(name: string): Table<Row> {
   const keyOf = (partition: string, id: readonly KeyPart[]): Key => {
     // Common lengths without a spread: this runs for every row that is read or written.
-    const [first, second] = id;
+    const [first, second, third] = id;
     if (id.length === 1 && first !== undefined) return [partition, rowSpace, name, first];
     if (id.length === 2 && first !== undefined && second !== undefined)
       return [partition, rowSpace, name, first, second];
+    if (id.length === 3 && first !== undefined && second !== undefined && third !== undefined)
+      return [partition, rowSpace, name, first, second, third];
     return [partition, rowSpace, name, ...id];
   };
   const bound = (partition: string, id: readonly KeyPart[] | undefined) => id && keyOf(partition, id);

@@ -1,17 +1,12 @@
+import { isKey } from "../../storage/key-check.js";
 import { compareKeys } from "../../storage/key-order.js";
 import { isBelow } from "../../storage/ranges.js";
-import type { Entry, Key, KeyPart, Range, Reading } from "../../storage/store.js";
+import { type Entry, isDamage, type Key, type KeyPart, type Range, type Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { DeliveryRow } from "./delivery.js";
 
 /** One of a group, with its short body. */
-export type Grouped = readonly [
-  id: string,
-  key: string | null,
-  headers: DeliveryRow["headers"],
-  content: Uint8Array,
-  repeated: number,
-];
+export type Grouped = readonly [id: string, key: string | null, headers: DeliveryRow["headers"], content: Uint8Array];
 
 /** Deliveries that came together and wait for a place: one row costs less than one for each, while many come. */
 export interface DeliveryGroup extends Pick<DeliveryRow, "teamId" | "block" | "receivedAt"> {
@@ -22,17 +17,22 @@ export interface DeliveryGroup extends Pick<DeliveryRow, "teamId" | "block" | "r
 /** `[integration, first delivery]`. The members of two groups are not between each other. */
 export const deliveryGroups = table<DeliveryGroup>("delivery-group");
 
-/** `[integration, first delivery]`: the members of a group that have a key, by it; read without their bodies. */
-export const groupedKeys = table<readonly (readonly [key: string, id: string])[]>("delivery-group-keys");
+/** A member that has a key, and how often it came again. */
+export type GroupedKey = readonly [key: string, id: string, repeated: number];
+
+/** `[integration, first delivery]`: what changes of a group, and is looked for; read without the bodies. */
+export const groupedKeys = table<readonly GroupedKey[]>("delivery-group-keys");
 
 /** A group with its first delivery's id. */
-export interface StoredGroup {
+interface StoredGroup {
   readonly first: string;
   readonly group: DeliveryGroup;
 }
 
 /** The group that a delivery is a member of; null for none. */
-export function findGroup(reading: Reading, partition: string, integrationId: string, id: string): StoredGroup | null {
+function findGroup(reading: Reading, partition: string, integrationId: string, id: string): StoredGroup | null {
+  // An id that no delivery can have may come from a request's path.
+  if (!isKey(deliveryGroups.key(partition, integrationId, justAfter(id)))) return null;
   const [found] = deliveryGroups.entries(reading, partition, [integrationId], {
     before: [integrationId, justAfter(id)],
     ...{ reverse: true, limit: 1 },
@@ -41,16 +41,29 @@ export function findGroup(reading: Reading, partition: string, integrationId: st
   return { first: String(found.key.at(-1)), group: found.value };
 }
 
+/** The members of the group that a delivery is a member of, and the first of them; null where it is of none. */
+export function findMembers(
+  reading: Reading,
+  partition: string,
+  integrationId: string,
+  id: string,
+): { readonly first: string; readonly members: readonly Member[] } | null {
+  const found = findGroup(reading, partition, integrationId, id);
+  if (found === null) return null;
+  const { first, group } = found;
+  return { first, members: listMembers(reading, deliveryGroups.key(partition, integrationId, first), group) };
+}
+
 /** The delivery with a key of the table of deliveries, where it is a member of a group. */
 export function findGrouped(reading: Reading, key: Key): DeliveryRow | undefined {
   const [partition, integrationId, id] = [key[0], key.at(-2), key.at(-1)].map(String) as [string, string, string];
-  const found = findGroup(reading, partition, integrationId, id);
-  return found === null ? undefined : listMembers(integrationId, found.group).find(({ row }) => row.id === id)?.row;
+  return findMembers(reading, partition, integrationId, id)?.members.find(({ row }) => row.id === id)?.row;
 }
 
 /** The deliveries of a range: those `alone` that have rows in it, and the members of groups between them. */
 export function withGrouped(reading: Reading, range: Range, alone: Entry<DeliveryRow>[]): Entry<DeliveryRow>[] {
   const { limit = Number.POSITIVE_INFINITY, reverse = false } = range;
+  if (limit === 0) return alone;
   const last = alone.length >= limit ? alone.at(-1)?.key : undefined;
   // What is beyond the last that may be returned is not read.
   const within = last === undefined ? range : { ...range, ...(reverse ? { after: last } : { before: last }) };
@@ -64,7 +77,7 @@ export function withGrouped(reading: Reading, range: Range, alone: Entry<Deliver
 function listGrouped(reading: Reading, range: Range, limit: number): Entry<DeliveryRow>[] {
   const listed: Entry<DeliveryRow>[] = [];
   for (const { key, value } of walkGroups(reading, range)) {
-    for (const { row } of listMembers(String(key.at(-2)), value)) {
+    for (const { row } of listMembers(reading, key, value)) {
       const own = [...range.prefix.slice(0, 3), row.integrationId, row.id];
       if (isWithin(own, range)) listed.push({ key: own, value: row });
     }
@@ -75,12 +88,13 @@ function listGrouped(reading: Reading, range: Range, limit: number): Entry<Deliv
 
 /** The groups that may have members in a range of deliveries, one after another in its direction. */
 function* walkGroups(reading: Reading, { prefix, after, before, reverse, onDamaged }: Range) {
-  const under = { prefix: toGroupKey(prefix), limit: 1, onDamaged };
+  const under = { prefix: toGroupKey(prefix), limit: 1, ...(onDamaged === undefined ? {} : { onDamaged }) };
   const read = (bounds: Omit<Range, "prefix">) => reading.range<DeliveryGroup>({ ...under, ...bounds })[0];
   const from = after === undefined ? undefined : toGroupKey(after);
   const to = before === undefined ? undefined : toGroupKey(before);
   // The members of the last group that begins at the lower bound, or before it, may be beyond that.
-  const lowest = from === undefined ? undefined : read({ before: withLast(from, justAfter), reverse: true });
+  const isBound = from !== undefined && from.length > prefix.length;
+  const lowest = isBound ? read({ before: withLast(from, justAfter), reverse: true }) : undefined;
   let next = reverse === true ? read({ before: to, reverse }) : (lowest ?? read({ after: from, before: to }));
   while (next !== undefined) {
     yield next;
@@ -109,18 +123,34 @@ function justAfter(id: KeyPart): string {
   return `${id}0`;
 }
 
-/** The members of a group as deliveries, with their bodies. */
-export function listMembers(
-  integrationId: string,
-  { teamId, block, receivedAt, members }: DeliveryGroup,
-): readonly { readonly row: DeliveryRow; readonly content: Uint8Array }[] {
-  return members.map(([id, key, headers, content, repeated]) => ({
+/** A member of a group as a delivery, and its body. */
+export interface Member {
+  readonly row: DeliveryRow;
+  readonly content: Uint8Array;
+}
+
+/** The members of the group under a key. */
+function listMembers(reading: Reading, key: Key, group: DeliveryGroup): readonly Member[] {
+  const { teamId, block, receivedAt, members } = group;
+  const integrationId = String(key.at(-2));
+  const repeated = new Map(readKeys(reading, key).map(([, id, times]) => [id, times]));
+  return members.map(([id, key, headers, content]) => ({
     row: {
-      ...{ id, integrationId, teamId, source: "webhook", block, key, receivedAt, headers, repeated },
+      ...{ id, integrationId, teamId, source: "webhook", block, key, receivedAt, headers },
       ...{ state: "accepted", reason: null, endedAt: null, attempts: 0, retryAt: null, cursor: null, causes: [] },
-      ...{ skipped: 0, redeliveryOf: null, redeliveredAs: null },
+      ...{ repeated: repeated.get(id) ?? 0, skipped: 0, redeliveryOf: null, redeliveredAs: null },
       body: { digest: null, bytes: content.length, content },
     },
     content,
   }));
+}
+
+/** None where they are damaged: the deliveries are there all the same. */
+function readKeys(reading: Reading, key: Key): readonly GroupedKey[] {
+  try {
+    return groupedKeys.get(reading, String(key[0]), ...key.slice(-2)) ?? [];
+  } catch (error) {
+    if (isDamage(error)) return [];
+    throw error;
+  }
 }

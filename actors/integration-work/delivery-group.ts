@@ -1,27 +1,36 @@
 import type { Picture } from "../../runtime/picture.js";
 import type { Turn } from "../../runtime/turn.js";
-import { isDamage } from "../../storage/store.js";
+import { isDamage, type Key } from "../../storage/store.js";
 import { timeText } from "../time-text.js";
 import type { NewDelivery } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
 import { isShort, storeBody } from "./delivery-body.table.js";
-import { deliveryGroups, findGroup, type Grouped, groupedKeys, listMembers } from "./delivery-group.table.js";
+import { deliveryGroups, findMembers, type Grouped, type GroupedKey, groupedKeys } from "./delivery-group.table.js";
 import { recordKey } from "./delivery-key.table.js";
 import { insertDelivery } from "./record-delivery.js";
 
 /** Fewer are stored alone: they would be written twice for little. */
 const FEWEST = 4;
 
+/** Where a member of a group is found. */
+interface Place {
+  readonly id: string;
+  /** The first of its group. */
+  readonly first: string;
+}
+
 /** The members of an integration's groups by their key. Damaged keys are not known: what has them is taken again. */
-export const groupedKeysPicture: Picture<Map<string, string>> = {
+export const groupedKeysPicture: Picture<Map<string, Place>> = {
   rows: [[groupedKeys.name]],
   isOfActor: true,
   build: (reading, { partition, id }) => {
-    const rows = reading.range<readonly (readonly [string, string])[]>({
+    const rows = reading.range<readonly GroupedKey[]>({
       prefix: groupedKeys.key(partition, id),
       onDamaged: () => {},
     });
-    return new Map(rows.flatMap(({ value }) => value));
+    return new Map(
+      rows.flatMap(({ key, value }) => value.map(([name, id]) => [name, { id, first: String(key.at(-1)) }] as const)),
+    );
   },
 };
 
@@ -48,7 +57,8 @@ export class NewGroup {
 
   add(id: string, delivery: Plain): void {
     this.#plain.push({ id, delivery, repeated: 0 });
-    if (delivery.key !== null) this.#turn.picture(groupedKeysPicture).set(delivery.key, id);
+    const first = this.#plain[0]?.id ?? id;
+    if (delivery.key !== null) this.#turn.picture(groupedKeysPicture).set(delivery.key, { id, first });
   }
 
   /** Counts a member that came again; false where the delivery is none. */
@@ -66,10 +76,10 @@ export class NewGroup {
     if (first === undefined) return;
     if (this.#plain.length < FEWEST) return this.#storeAlone();
     const { teamId, block } = first.delivery;
-    const members = this.#plain.map(({ id, delivery: { key, headers, body }, repeated }): Grouped => {
-      return [id, key, headers, body, repeated];
+    const members = this.#plain.map(({ id, delivery: { key, headers, body } }): Grouped => [id, key, headers, body]);
+    const keys = this.#plain.flatMap(({ id, delivery: { key }, repeated }): GroupedKey[] => {
+      return key === null ? [] : [[key, id, repeated]];
     });
-    const keys = members.flatMap(([id, key]) => (key === null ? [] : [[key, id] as const]));
     const place = [self.id, first.id];
     deliveryGroups.put(this.#turn, self.partition, place, { teamId, block, receivedAt: timeText(now), members });
     if (keys.length > 0) groupedKeys.put(this.#turn, self.partition, place, keys);
@@ -86,28 +96,57 @@ export class NewGroup {
   }
 }
 
-/** Has a delivery of the actor's integration, if it is a member of a group, and the other members, stored each alone. */
-export function storeAlone(turn: Turn, id: string): void {
+/** Counts a member of a stored group that came again. */
+export function countRepeated(turn: Turn, { id, first }: Place): void {
   const { partition, id: integrationId } = turn.self;
-  const found = findGroupUnlessDamaged(turn, id);
-  if (found === null) return;
+  const keys = groupedKeys.get(turn, partition, integrationId, first) ?? [];
+  const counted = keys.map(([key, of, repeated]): GroupedKey => [key, of, of === id ? repeated + 1 : repeated]);
+  groupedKeys.put(turn, partition, [integrationId, first], counted);
+}
+
+/**
+ * Has a delivery of the actor's integration stored alone, with the other members of its group, if it is of one. False where
+ * it has no row, and the group in which it may be is damaged: that stays for the doctor to find, and nothing waits for it.
+ */
+export function storeAlone(turn: Turn, id: string): boolean {
+  const { partition, id: integrationId } = turn.self;
+  const found = findUnlessDamaged(turn, id);
+  if (found === null) return true;
+  if (found === "damaged") return turn.get(deliveries.key(partition, integrationId, id)) !== undefined;
   deliveryGroups.remove(turn, partition, integrationId, found.first);
   groupedKeys.remove(turn, partition, integrationId, found.first);
   const keys = turn.picture(groupedKeysPicture);
-  for (const { row, content } of listMembers(integrationId, found.group)) {
+  for (const { row, content } of found.members) {
     deliveries.insert(turn, partition, { ...row, body: storeBody(turn, row, content) });
     if (row.key === null) continue;
     keys.delete(row.key);
     recordKey(turn, row.key, row.id, Date.parse(row.receivedAt));
   }
+  return true;
 }
 
-/** A damaged one stays, for the doctor to find; whoever works one of its members fails, and others go on. */
-function findGroupUnlessDamaged(turn: Turn, id: string) {
+function findUnlessDamaged(turn: Turn, id: string): ReturnType<typeof findMembers> | "damaged" {
   try {
-    return findGroup(turn, turn.self.partition, turn.self.id, id);
+    return findMembers(turn, turn.self.partition, turn.self.id, id);
   } catch (error) {
-    if (isDamage(error)) return null;
+    if (isDamage(error)) return "damaged";
     throw error;
   }
+}
+
+/** Some of the rows of groups of an integration that is gone, damaged or not; removes them, and returns how many. */
+export function removeSomeGroups(turn: Turn, limits: { readonly groups: number; readonly keys: number }): number {
+  const { partition, id } = turn.self;
+  const removed: Key[] = [];
+  const collect = (key: Key) => void removed.push(key);
+  const groups = { prefix: deliveryGroups.key(partition, id), limit: limits.groups, onDamaged: collect };
+  for (const { key } of turn.range(groups)) collect(key);
+  const picture = turn.picture(groupedKeysPicture);
+  const keys = { prefix: groupedKeys.key(partition, id), limit: limits.keys, onDamaged: collect };
+  for (const { key, value } of turn.range<readonly GroupedKey[]>(keys)) {
+    collect(key);
+    for (const [name] of value) picture.delete(name);
+  }
+  for (const key of removed) turn.remove(key);
+  return removed.length;
 }

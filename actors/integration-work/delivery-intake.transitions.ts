@@ -3,7 +3,7 @@ import { timeText } from "../time-text.js";
 import { isOver } from "./delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
-import { deliveryGroups, groupedKeys } from "./delivery-group.table.js";
+import { removeSomeGroups } from "./delivery-group.js";
 import { type IntakeContext, KEPT_MS } from "./delivery-intake.js";
 import { queuedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 import { deliveryKeys, removeOldKeys } from "./delivery-key.table.js";
@@ -87,15 +87,13 @@ function sweep(turn: Turn, context: IntakeContext): IntakeContext {
 /** Removes some of what is stored of an integration that is gone; stops at its end. */
 export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
-  const groups = deliveryGroups.entries(turn, partition, [id], { limit: GROUPS_AT_ONCE });
-  const groupKeys = groupedKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  const rows = groups.length > 0 ? [] : deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  const groups = removeSomeGroups(turn, { groups: GROUPS_AT_ONCE, keys: SWEPT_AT_ONCE });
+  const rows = groups > 0 ? [] : deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
   for (const row of rows) removeRows(turn, row);
   const keys = deliveryKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
   const queued = queuedDeliveries.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  const others = [...groups, ...groupKeys, ...keys, ...queued];
-  for (const { key } of others) turn.remove(key);
+  for (const { key } of [...keys, ...queued]) turn.remove(key);
   refusedDeliveries.remove(turn, partition, id);
-  if (rows.length + others.length > 0) turn.wake("clear", turn.now);
+  if (groups + rows.length + keys.length + queued.length > 0) turn.wake("clear", turn.now);
   else turn.stop();
 }

@@ -21,11 +21,14 @@ export class TakenKeys {
   /** The periods that may have some. */
   readonly #periods: readonly number[];
 
-  /** `knownFrom` is what an earlier turn found out: keys are stored under their own period, so it stays true. */
-  constructor(turn: TurnReading, knownFrom: number | null) {
+  /**
+   * `knownFrom` is what an earlier turn found out: keys are stored under their own period, so it stays true. Where keys
+   * `wait` that are stored later, those may be of the period before.
+   */
+  constructor(turn: TurnReading, knownFrom: number | null, { wait }: { readonly wait: boolean }) {
     const period = toPeriod(turn.now);
     this.#turn = turn;
-    this.from = knownFrom === period || !hasKeysBefore(turn, period) ? period : null;
+    this.from = knownFrom === period || !(wait || hasKeysBefore(turn, period)) ? period : null;
     this.#periods = this.from === null ? [period, period - 1] : [period];
   }
 
@@ -49,17 +52,15 @@ function hasKeysBefore(turn: TurnReading, period: number): boolean {
 /** Remembers a key of the actor's integration, that was taken at `atMs`. */
 export function recordKey(turn: Turn, key: string, deliveryId: string, atMs: number): void {
   const taken: TakenKey = { deliveryId, atMs };
-  deliveryKeys.put(turn, turn.self.partition, [turn.self.id, toPeriod(turn.now), key], taken);
+  deliveryKeys.put(turn, turn.self.partition, [turn.self.id, toPeriod(atMs), key], taken);
 }
 
 /** Forgets the key of a delivery that failed and goes: it is taken when it comes again. */
-export function forgetFailed(turn: Turn, { id, integrationId, key, state }: DeliveryRow): void {
+export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
   if (key === null || state !== "failed") return;
-  const period = toPeriod(turn.now);
-  for (const place of [period, period - 1].map((of) => [integrationId, of, key] as const)) {
-    const taken = deliveryKeys.get(turn, turn.self.partition, ...place);
-    if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
-  }
+  const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
+  const taken = deliveryKeys.get(turn, turn.self.partition, ...place);
+  if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
 }
 
 /** Removes keys of an integration that are not remembered any more, at most `limit`; how many. */

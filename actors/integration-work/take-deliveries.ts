@@ -4,7 +4,7 @@ import { findResource } from "../resources/resource.table.js";
 import type { NewDelivery } from "./delivery.js";
 import type { DeliveryTaken, TakeDeliveries } from "./delivery.messages.js";
 import { deliveries } from "./delivery.table.js";
-import { groupedKeysPicture, NewGroup, storeAlone } from "./delivery-group.js";
+import { countRepeated, groupedKeysPicture, NewGroup } from "./delivery-group.js";
 import { type IntakeContext, isCrowded, withArrivals } from "./delivery-intake.js";
 import { recordKey, TakenKeys } from "./delivery-key.table.js";
 import { count } from "./delivery-room.js";
@@ -32,8 +32,8 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
     if (deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0) turn.stop();
     return before;
   }
-  const keys = new TakenKeys(turn, before.keysFrom ?? null);
   const grouped = turn.picture(groupedKeysPicture);
+  const keys = new TakenKeys(turn, before.keysFrom ?? null, { wait: grouped.size > 0 });
   const group = new NewGroup(turn);
   const context = { ...withArrivals(before, all.length, turn.now), keysFrom: keys.from };
   const places = countPlaces(context, turn.now);
@@ -41,8 +41,12 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
   let bytes = 0;
   const take = (delivery: NewDelivery): DeliveryTaken | Refusal => {
     const { key, body } = delivery;
-    const known = key === null ? undefined : (grouped.get(key) ?? keys.find(key));
-    const repeated = known === undefined ? null : repeat(turn, group, known);
+    const waiting = key === null ? undefined : grouped.get(key);
+    if (waiting !== undefined) {
+      if (!group.repeat(waiting.id)) countRepeated(turn, waiting);
+      return { id: waiting.id, isRepeated: true };
+    }
+    const repeated = key === null ? null : repeat(turn, keys.find(key));
     if (repeated !== null) return repeated;
     if (isCrowded(context, { count: ids.length, bytes })) return crowded;
     const id = turn.newId("dlv");
@@ -70,9 +74,8 @@ export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): 
  * Counts a delivery that came again, by the one that its key stands for; null where it is to be taken: its key is new, or
  * stands for one that failed. One whose row is gone was taken all the same.
  */
-function repeat(turn: Turn, group: NewGroup, id: string): DeliveryTaken | null {
-  if (group.repeat(id)) return { id, isRepeated: true };
-  storeAlone(turn, id);
+function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
+  if (id === undefined) return null;
   const row = deliveries.get(turn, turn.self.partition, turn.self.id, id);
   if (row?.state === "failed") return null;
   if (row !== undefined) deliveries.put(turn, turn.self.partition, row, { ...row, repeated: row.repeated + 1 });

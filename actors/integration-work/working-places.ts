@@ -105,8 +105,9 @@ export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: In
   return raiseFirst(turn, { ...context, working });
 }
 
+/** Gives a delivery a place; not one whose group is damaged, which nobody can read. */
 function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
-  storeAlone(turn, id);
+  if (!storeAlone(turn, id)) return context;
   const others = context.working;
   const isFirst = others.every((one) => one.id > id && one.state !== "raising");
   const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };

@@ -3,10 +3,12 @@ import t from "tap";
 import type { DeliveryRow } from "../../../actors/integration-work/delivery.js";
 import { deliveries } from "../../../actors/integration-work/delivery.table.js";
 import { findBody } from "../../../actors/integration-work/delivery-body.table.js";
-import { deliveryGroups, groupedKeys, listMembers } from "../../../actors/integration-work/delivery-group.table.js";
+import { deliveryGroups, groupedKeys } from "../../../actors/integration-work/delivery-group.table.js";
 import type { IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
 import { deliveryKeys } from "../../../actors/integration-work/delivery-key.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
+import { readPastDamage } from "../../../storage/past-damage.js";
+import { deliveryWorld } from "../../support/delivery-world.js";
 import { intake } from "../../support/intake-by-hand.js";
 import { INTEGRATION, TEAM, WORKSPACE } from "../../support/integration-rows.js";
 import { memoryRows } from "../../support/turn.js";
@@ -58,7 +60,7 @@ t.test("once the first of them has a place each has its row, body and key", asyn
 });
 
 t.test("one that comes again is counted: in its message, while it waits, and after that", async (t) => {
-  const { takeAll, answers, ids, groups, read, end, placed } = waiting(["a", "b", "c", "d", "a", null, null]);
+  const { actor, takeAll, answers, ids, groups, read, end, placed } = waiting(["a", "b", "c", "d", "a", null, null]);
   t.same(groups(), [6]);
   t.same(
     answers().map((answer) => "isRepeated" in answer && answer.isRepeated),
@@ -66,41 +68,70 @@ t.test("one that comes again is counted: in its message, while it waits, and aft
   );
   t.equal(ids[4], ids[0]);
   t.equal(read(ids[0])?.repeated, 1);
-  takeAll(["b", "a"]);
+  takeAll(["b", "a", "b"]);
   t.match(answers(), [
     { id: ids[1], isRepeated: true },
     { id: ids[0], isRepeated: true },
   ]);
-  t.same([groups(), read(ids[0])?.repeated, read(ids[1])?.repeated], [[], 2, 1]);
+  const repeated = () => ids.slice(0, 4).map((id) => read(id)?.repeated);
+  t.same([groups(), repeated()], [[6], [2, 2, 0, 0]]);
+  actor.now += RUSH_MS;
   end(placed[0] ?? "");
-  takeAll(["c"]);
+  t.same([groups(), repeated()], [[], [2, 2, 0, 0]]);
+  takeAll(["c", "a"]);
   t.match(answers(), [{ id: ids[2], isRepeated: true }]);
+  t.same(repeated(), [3, 2, 1, 0]);
 });
 
-t.test("a key counts for seven days from its arrival, however long the delivery waited", async (t) => {
-  const { actor, takeAll, answers, ids, end, placed } = waiting();
-  actor.now += 6 * DAY_MS;
+t.test("too few for a group are counted as well, in their message and after it", async (t) => {
+  const { takeAll, answers, ids, groups, read } = waiting(["a", "b", "a"]);
+  t.same([groups(), read(ids[0])?.repeated], [[], 1]);
+  takeAll(["a"]);
+  t.match(answers(), [{ id: ids[0], isRepeated: true }]);
+  t.equal(read(ids[0])?.repeated, 2);
+});
+
+t.test("a key counts for seven days from its arrival, over a week's end too", async (t) => {
+  const { actor, takeAll, answers, ids, end, placed, groups } = waiting();
+  const isTaken = (...keys: string[]) => {
+    takeAll(keys);
+    return answers().map((answer) => "isRepeated" in answer && !answer.isRepeated);
+  };
+  t.equal(actor.now % (7 * DAY_MS), 0, "a week begins");
+  actor.now += 7 * DAY_MS - RUSH_MS;
   end(placed[0] ?? "");
-  takeAll(["k1"]);
-  t.match(answers(), [{ id: ids[1], isRepeated: true }]);
-  actor.now += DAY_MS - 1;
-  takeAll(["k1"]);
-  t.match(answers(), [{ id: ids[1], isRepeated: true }]);
+  t.same(groups(), []);
+  t.same(isTaken("k1", "k2"), [false, false]);
+  actor.now += RUSH_MS - 1;
+  t.same(isTaken("k1"), [false]);
   actor.now += 1;
-  takeAll(["k1"]);
-  t.match(answers(), [{ isRepeated: false }]);
+  t.same(isTaken("k1", "other"), [true, true]);
+  t.not(ids[1], "");
+});
+
+t.test("keys that wait over a week's end count, where none of that week is stored", async (t) => {
+  const { actor, takeAll, answers, end } = intake();
+  actor.now = 7 * DAY_MS * (Math.floor(actor.now / (7 * DAY_MS)) + 1) - RUSH_MS;
+  const placed = takeAll(Array(8).fill(null));
+  takeAll(keysOf("k", 6));
+  actor.now += RUSH_MS;
+  takeAll(["new"]);
+  actor.now += RUSH_MS;
+  for (const each of placed) end(each);
+  takeAll(["k0", "k1", "k2", "new"]);
+  t.ok(answers().every((answer) => "isRepeated" in answer && answer.isRepeated));
 });
 
 t.test("a key of one that failed is taken again once it is gone, also where it waited over a week's end", async (t) => {
-  const { actor, take, id, ids, end, placed } = waiting();
-  actor.now = Math.ceil(actor.now / (7 * DAY_MS)) * 7 * DAY_MS;
+  const { actor, take, ids, end, placed } = waiting();
+  actor.now = (Math.floor(actor.now / (7 * DAY_MS)) + 1) * 7 * DAY_MS - RUSH_MS;
   for (const each of placed) end(each);
+  actor.now += RUSH_MS / 2;
   for (const each of ids.slice(0, 9)) end(each, each === ids[0] ? "failed" : "done");
   actor.restore("taking", { ...actor.context<IntakeContext>(), ended: 10_000 });
   end(ids[9] ?? "");
   t.match(take("k0").answer, { isRepeated: false });
   t.match(take("k1").answer, { id: ids[1], isRepeated: true });
-  t.not(id(take("new")), "");
 });
 
 t.test("few have rows, and so have those with more to tell than most", async (t) => {
@@ -138,6 +169,33 @@ t.test("groups go with their integration", async (t) => {
   );
 });
 
+for (const table of [deliveryGroups, groupedKeys]) {
+  t.test(`of a damaged row of ${table.name} nobody but its members suffers`, async (t) => {
+    const world = await deliveryWorld({ webhook: { events: [{ raise: {} }] } });
+    const { harness } = world;
+    const send = (keys: readonly string[]) => world.sendTogether(keys.map((key) => ({ key })));
+    const first = send(keysOf("p", 20)).catch(() => undefined);
+    const stored = () => table.entries(harness.durable, WORKSPACE, [INTEGRATION]).map(({ key }) => key);
+    for (let ms = 0; stored().length === 0; ms++) {
+      t.ok(ms < 200, "a group is stored");
+      await harness.advance(1);
+    }
+    harness.crash();
+    const members = deliveryGroups.list(harness.durable, WORKSPACE, [INTEGRATION]).flatMap(({ members }) => members);
+    for (const key of stored()) harness.disk.damaged.add(JSON.stringify(key));
+    await harness.start();
+    await harness.advance(10_000);
+    const late = send(["late1", "late2", "late3", "late4"]);
+    await harness.advance(60_000);
+    t.match(await late, [{ isRepeated: false }, { isRepeated: false }, { isRepeated: false }, { isRepeated: false }]);
+    const read = [...deliveries.rows(readPastDamage(harness.durable), WORKSPACE)];
+    t.same(read.filter(({ state }) => state !== "done").length, 0, "none waits");
+    t.equal(read.filter(({ key }) => key?.startsWith("late")).length, 4);
+    t.equal(read.length, 24 - (table === deliveryGroups ? members.length : 0));
+    await first;
+  });
+}
+
 /** Deliveries with ids of two characters, of two integrations, and which of them are members of groups. */
 const stored = fc
   .uniqueArray(fc.tuple(fc.constantFrom("a", "b"), fc.integer({ min: 10, max: 60 }), fc.boolean()), {
@@ -158,9 +216,12 @@ const asked = fc.record({
 t.test("whatever range is read, the members of groups stand where their own rows would", async (t) => {
   const group = { teamId: "team", block: "webhook", receivedAt: "2026-01-01T00:00:00.000Z" } as const;
   const rowOf = (integrationId: string, id: number): DeliveryRow => {
-    const [member] = listMembers(integrationId, { ...group, members: [[String(id), null, {}, Buffer.from("x"), 0]] });
-    if (member === undefined) throw new Error("there is a member");
-    return member.row;
+    const rows = memoryRows();
+    const members = [[String(id), null, {}, Buffer.from("x")]] as const;
+    deliveryGroups.put(rows, "w", [integrationId, String(id)], { ...group, members });
+    const row = deliveries.get(rows, "w", integrationId, String(id));
+    if (row === undefined) throw new Error("it is read");
+    return row;
   };
   fc.assert(
     fc.property(stored, fc.array(asked, { minLength: 1, maxLength: 8 }), ([ids, size], reads) => {
@@ -171,7 +232,7 @@ t.test("whatever range is read, the members of groups stand where their own rows
         for (const [integration, id, isAlone] of own) if (isAlone) deliveries.insert(some, "w", rowOf(integration, id));
         const members = own.filter(([, , isAlone]) => !isAlone).map(([, id]) => String(id));
         for (let from = 0; from < members.length; from += size) {
-          const these = members.slice(from, from + size).map((id) => [id, null, {}, Buffer.from("x"), 0] as const);
+          const these = members.slice(from, from + size).map((id) => [id, null, {}, Buffer.from("x")] as const);
           deliveryGroups.put(some, "w", [of, these[0]?.[0] ?? ""], { ...group, members: these });
         }
       }

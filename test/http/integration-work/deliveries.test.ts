@@ -159,6 +159,14 @@ t.test("a delivery is asked in order: size, integration, signature, respond", as
   t.match(await settled(), { state: "ignored", reason: "no event holds" });
 });
 
+t.test("an id that no delivery can have is one that there is not", async (t) => {
+  const { owner, at } = await scene(t);
+  for (const id of ["%01", "x".repeat(2_100), "dlv_"]) {
+    t.equal((await owner.request("GET", `${at}/${id}`)).status, 404);
+    t.equal((await owner.request("POST", `${at}/${id}/redeliver`, {})).status, 404);
+  }
+});
+
 t.test("a secret that is replaced verifies nothing any more", async (t) => {
   const { owner, workspaceId, send, service, at } = await scene(t);
   t.equal((await send({})).status, 202);
