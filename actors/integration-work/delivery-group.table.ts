@@ -23,41 +23,37 @@ export type GroupedKey = readonly [key: string, id: string, repeated: number];
 /** `[integration, first delivery]`: what changes of a group, and is looked for; read without the bodies. */
 export const groupedKeys = table<readonly GroupedKey[]>("delivery-group-keys");
 
-/** A group with its first delivery's id. */
-interface StoredGroup {
+/** A group that was found, by its first member. */
+interface FoundGroup {
   readonly first: string;
-  readonly group: DeliveryGroup;
+  readonly members: readonly Member[];
 }
 
-/** The group that a delivery is a member of; null for none. */
-function findGroup(reading: Reading, partition: string, integrationId: string, id: string): StoredGroup | null {
-  // An id that no delivery can have may come from a request's path.
-  if (!isKey(deliveryGroups.key(partition, integrationId, justAfter(id)))) return null;
-  const [found] = deliveryGroups.entries(reading, partition, [integrationId], {
-    before: [integrationId, justAfter(id)],
-    ...{ reverse: true, limit: 1 },
-  });
-  if (found === undefined || !found.value.members.some(([member]) => member === id)) return null;
-  return { first: String(found.key.at(-1)), group: found.value };
-}
-
-/** The members of the group that a delivery is a member of, and the first of them; null where it is of none. */
-export function findMembers(
+/**
+ * The group that a delivery is a member of; null where it is of none, also where the one is damaged in which it may be: of
+ * what else has an id after that, nothing is known to be damaged.
+ */
+export function findGroup(
   reading: Reading,
   partition: string,
-  integrationId: string,
-  id: string,
-): { readonly first: string; readonly members: readonly Member[] } | null {
-  const found = findGroup(reading, partition, integrationId, id);
-  if (found === null) return null;
-  const { first, group } = found;
-  return { first, members: listMembers(reading, deliveryGroups.key(partition, integrationId, first), group) };
+  [integrationId, id]: readonly [integrationId: string, id: string],
+  onDamaged: () => void = () => undefined,
+): FoundGroup | null {
+  const end = deliveryGroups.key(partition, integrationId, justAfter(id));
+  // An id that no delivery can have may come from a request's path.
+  if (!isKey(end)) return null;
+  const [found] = reading.range<DeliveryGroup>({
+    prefix: deliveryGroups.key(partition, integrationId),
+    ...{ before: end, reverse: true, limit: 1, onDamaged },
+  });
+  if (found === undefined || !found.value.members.some(([member]) => member === id)) return null;
+  return { first: String(found.key.at(-1)), members: listMembers(reading, found.key, found.value) };
 }
 
 /** The delivery with a key of the table of deliveries, where it is a member of a group. */
 export function findGrouped(reading: Reading, key: Key): DeliveryRow | undefined {
   const [partition, integrationId, id] = [key[0], key.at(-2), key.at(-1)].map(String) as [string, string, string];
-  return findMembers(reading, partition, integrationId, id)?.members.find(({ row }) => row.id === id)?.row;
+  return findGroup(reading, partition, [integrationId, id])?.members.find(({ row }) => row.id === id)?.row;
 }
 
 /** The deliveries of a range: those `alone` that have rows in it, and the members of groups between them. */

@@ -1,11 +1,11 @@
 import type { Picture } from "../../runtime/picture.js";
 import type { Turn } from "../../runtime/turn.js";
-import { isDamage, type Key } from "../../storage/store.js";
+import type { Key } from "../../storage/store.js";
 import { timeText } from "../time-text.js";
 import type { NewDelivery } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
 import { isShort, storeBody } from "./delivery-body.table.js";
-import { deliveryGroups, findMembers, type Grouped, type GroupedKey, groupedKeys } from "./delivery-group.table.js";
+import { deliveryGroups, findGroup, type Grouped, type GroupedKey, groupedKeys } from "./delivery-group.table.js";
 import { recordKey } from "./delivery-key.table.js";
 import { insertDelivery } from "./record-delivery.js";
 
@@ -110,28 +110,40 @@ export function countRepeated(turn: Turn, { id, first }: Place): void {
  */
 export function storeAlone(turn: Turn, id: string): boolean {
   const { partition, id: integrationId } = turn.self;
-  const found = findUnlessDamaged(turn, id);
-  if (found === null) return true;
-  if (found === "damaged") return turn.get(deliveries.key(partition, integrationId, id)) !== undefined;
+  let isDamaged = false;
+  const found = findGroup(turn, partition, [integrationId, id], () => {
+    isDamaged = true;
+  });
+  if (found === null) {
+    if (!isDamaged || turn.get(deliveries.key(partition, integrationId, id)) !== undefined) return true;
+    storeKeysAlone(turn, id);
+    return false;
+  }
   deliveryGroups.remove(turn, partition, integrationId, found.first);
   groupedKeys.remove(turn, partition, integrationId, found.first);
-  const keys = turn.picture(groupedKeysPicture);
   for (const { row, content } of found.members) {
     deliveries.insert(turn, partition, { ...row, body: storeBody(turn, row, content) });
-    if (row.key === null) continue;
-    keys.delete(row.key);
-    recordKey(turn, row.key, row.id, Date.parse(row.receivedAt));
+    if (row.key !== null) storeKeyAlone(turn, [row.key, row.id], Date.parse(row.receivedAt));
   }
   return true;
 }
 
-function findUnlessDamaged(turn: Turn, id: string): ReturnType<typeof findMembers> | "damaged" {
-  try {
-    return findMembers(turn, turn.self.partition, turn.self.id, id);
-  } catch (error) {
-    if (isDamage(error)) return "damaged";
-    throw error;
-  }
+/** Has the keys of a damaged group count as others do, from now on: when its members came is not known any more. */
+function storeKeysAlone(turn: Turn, id: string): void {
+  const keys = turn.picture(groupedKeysPicture);
+  const first = [...keys.values()].find((place) => place.id === id)?.first;
+  if (first === undefined) return;
+  groupedKeys.remove(turn, turn.self.partition, turn.self.id, first);
+  for (const [key, place] of [...keys]) if (place.first === first) storeKeyAlone(turn, [key, place.id], turn.now);
+}
+
+/** Not where another delivery was taken under the key meanwhile, since it could not be read. */
+function storeKeyAlone(turn: Turn, [key, id]: readonly [key: string, id: string], atMs: number): void {
+  const keys = turn.picture(groupedKeysPicture);
+  const known = keys.get(key)?.id;
+  if (known !== undefined && known !== id) return;
+  keys.delete(key);
+  recordKey(turn, key, id, atMs);
 }
 
 /** Some of the rows of groups of an integration that is gone, damaged or not; removes them, and returns how many. */

@@ -105,9 +105,9 @@ export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: In
   return raiseFirst(turn, { ...context, working });
 }
 
-/** Gives a delivery a place; not one whose group is damaged, which nobody can read. */
+/** Gives a delivery a place. One whose group is damaged nobody can read: it waits no more. */
 function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
-  if (!storeAlone(turn, id)) return context;
+  if (!storeAlone(turn, id)) return { ...context, backlog: context.backlog - 1 };
   const others = context.working;
   const isFirst = others.every((one) => one.id > id && one.state !== "raising");
   const working: WorkingDelivery = { id, state: isFirst ? "raising" : "evaluating" };

@@ -1,12 +1,14 @@
 import fc from "fast-check";
 import t from "tap";
 import type { DeliveryRow } from "../../../actors/integration-work/delivery.js";
+import { deliveryIntakeRef } from "../../../actors/integration-work/delivery.messages.js";
 import { deliveries } from "../../../actors/integration-work/delivery.table.js";
 import { findBody } from "../../../actors/integration-work/delivery-body.table.js";
 import { deliveryGroups, groupedKeys } from "../../../actors/integration-work/delivery-group.table.js";
 import type { IntakeContext } from "../../../actors/integration-work/delivery-intake.js";
 import { deliveryKeys } from "../../../actors/integration-work/delivery-key.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
+import { type CellRecord, cellKey } from "../../../runtime/cell-record.js";
 import { readPastDamage } from "../../../storage/past-damage.js";
 import { deliveryWorld } from "../../support/delivery-world.js";
 import { intake } from "../../support/intake-by-hand.js";
@@ -192,6 +194,13 @@ for (const table of [deliveryGroups, groupedKeys]) {
     t.same(read.filter(({ state }) => state !== "done").length, 0, "none waits");
     t.equal(read.filter(({ key }) => key?.startsWith("late")).length, 4);
     t.equal(read.length, 24 - (table === deliveryGroups ? members.length : 0));
+    t.equal(deliveries.get(harness.durable, WORKSPACE, INTEGRATION, "dlv_zzz"), undefined);
+    const intake = harness.durable.get<CellRecord>(cellKey(deliveryIntakeRef(WORKSPACE, INTEGRATION)));
+    t.match(intake?.state?.context, { backlog: 0, queued: 0 });
+    if (table === deliveryGroups) t.same(groupedKeys.list(harness.durable, WORKSPACE), []);
+    const again = send(["p15"]);
+    await harness.advance(60_000);
+    t.match(await again, [{ isRepeated: true }], "its key counts, as others do");
     await first;
   });
 }
