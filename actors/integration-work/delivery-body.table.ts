@@ -15,8 +15,8 @@ const MAX_IN_ROW_BYTES = 4 * 1024;
 /** From this length on, in bytes, a body is stored under its digest, once for its workspace. */
 const MIN_SHARED_BYTES = 64 * 1024;
 
-/** Whether a body is its delivery's alone, not stored under its digest. */
-export function isShort({ length }: Uint8Array): boolean {
+/** Whether a body is its delivery's own, not stored under its digest. */
+export function isOwn({ length }: Uint8Array): boolean {
   return length < MIN_SHARED_BYTES;
 }
 
@@ -28,7 +28,7 @@ export function storeBody(turn: Turn, { integrationId, id }: Place, bytes: Uint8
   const { partition } = turn.self;
   const { length } = bytes;
   if (length <= MAX_IN_ROW_BYTES) return { digest: null, bytes: length, content: bytes };
-  if (!isShort(bytes)) return { digest: storeBlob(turn, partition, bytes), bytes: length };
+  if (!isOwn(bytes)) return { digest: storeBlob(turn, partition, bytes), bytes: length };
   deliveryBodies.put(turn, partition, [integrationId, id], bytes);
   return { digest: null, bytes: length };
 }

@@ -5,7 +5,7 @@ import { type Entry, isDamage, type Key, type KeyPart, type Range, type Reading 
 import { table } from "../../storage/table.js";
 import type { DeliveryRow } from "./delivery.js";
 
-/** One of a group, with its short body. */
+/** One of a group, with its body. */
 export type Grouped = readonly [id: string, key: string | null, headers: DeliveryRow["headers"], content: Uint8Array];
 
 /** Deliveries that came together and wait for a place: one row costs less than one for each, while many come. */
@@ -90,7 +90,9 @@ function* walkGroups(reading: Reading, { prefix, after, before, reverse, onDamag
   const to = before === undefined ? undefined : toGroupKey(before);
   // The members of the last group that begins at the lower bound, or before it, may be beyond that.
   const isBound = from !== undefined && from.length > prefix.length;
-  const lowest = isBound ? read({ before: withLast(from, justAfter), reverse: true }) : undefined;
+  const lowest = isBound
+    ? read({ before: [...from.slice(0, -1), justAfter(from.at(-1) ?? "")], reverse: true })
+    : undefined;
   let next = reverse === true ? read({ before: to, reverse }) : (lowest ?? read({ after: from, before: to }));
   while (next !== undefined) {
     yield next;
@@ -108,10 +110,6 @@ function isWithin(key: Key, { prefix, after, before }: Range): boolean {
 /** The place in the table of groups that a key of the table of deliveries stands for. */
 function toGroupKey([partition = "", space = "", _table, ...id]: Key): Key {
   return [partition, space, deliveryGroups.name, ...id];
-}
-
-function withLast(key: Key, change: (part: KeyPart) => KeyPart): Key {
-  return [...key.slice(0, -1), change(key.at(-1) ?? "")];
 }
 
 /** Sorts after an id, and before all others that do. */

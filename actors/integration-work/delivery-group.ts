@@ -4,7 +4,7 @@ import type { Key } from "../../storage/store.js";
 import { timeText } from "../time-text.js";
 import type { NewDelivery } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
-import { isShort, storeBody } from "./delivery-body.table.js";
+import { isOwn, storeBody } from "./delivery-body.table.js";
 import { deliveryGroups, findGroup, type Grouped, type GroupedKey, groupedKeys } from "./delivery-group.table.js";
 import { recordKey } from "./delivery-key.table.js";
 import { insertDelivery } from "./record-delivery.js";
@@ -50,7 +50,7 @@ export class NewGroup {
   takes(delivery: NewDelivery): delivery is Plain {
     const { source, body, keyProblem, causes } = delivery;
     if (source !== "webhook" || keyProblem !== undefined || causes.length > 0) return false;
-    if (!ArrayBuffer.isView(body) || !isShort(body)) return false;
+    if (!ArrayBuffer.isView(body) || !isOwn(body)) return false;
     const first = this.#plain[0]?.delivery ?? delivery;
     return first.teamId === delivery.teamId && first.block === delivery.block;
   }
