@@ -20,7 +20,10 @@ const unbundled = ["lmdb", "msgpackr", "uWebSockets.js", "web-tree-sitter", "@cd
 const indexes = {
   // Of the languages in which input can be refused, which are most of zod, the one that is used.
   "zod/v4/locales/index.js": 'export { default as en } from "./en.js";',
-  "undici/index.js": 'export { default as Agent } from "./lib/dispatcher/agent.js";',
+  "undici/index.js": `
+    export { default as Agent } from "./lib/dispatcher/agent.js";
+    import decompress from "./lib/interceptor/decompress.js";
+    export const interceptors = { decompress };`,
 };
 
 const lessOfPackages = {

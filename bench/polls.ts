@@ -135,7 +135,7 @@ async function start(store: Store, aheadMs: number): Promise<Runtime> {
   const sealer = createSealer(new Uint8Array(32), randomBytes);
   const send = async () => {
     await pause(HOST_MS);
-    return { status: 200, headers: { "content-type": "application/json" }, bytes: answer, isWhole: true };
+    return { status: 200, headers: { "content-type": "application/json" }, bytes: answer };
   };
   const reading = () => runtime.reading;
   const parts = {

@@ -1,4 +1,12 @@
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import {
+  decodeJwt,
+  decodeProtectedHeader,
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  jwtVerify,
+} from "jose";
 import { type IssuerKeys, KeysUnavailable } from "../outbound/oidc-discovery.js";
 import { matchesPattern } from "./trust-pattern.js";
 import type { TrustTerms } from "./trust-terms.js";
@@ -43,13 +51,19 @@ export function createWorkloadVerifier(options: {
       const early = faultBeforeKeys(token, terms);
       if (early !== null) return { admits: false, ...early };
       try {
-        const { payload } = await jwtVerify(token, options.keys.keyOf(terms.issuer, workspaceId), {
+        const checks: JWTVerifyOptions = {
           algorithms: ALGORITHMS,
           issuer: terms.issuer,
           audience: terms.audience,
           requiredClaims: ["sub", "exp"],
           clockTolerance: TOLERANCE_SECONDS,
           currentDate: new Date(options.now()),
+        };
+        const verifyNow = () => verifyWithEach(token, options.keys.keyOf(terms.issuer, workspaceId), checks);
+        const payload = await verifyNow().catch(async (error: unknown) => {
+          const isRenewed = mayBeReplaced(error, token) && (await options.keys.renew(terms.issuer, workspaceId));
+          if (!isRenewed) throw error;
+          return verifyNow();
         });
         return toTokenVerdict(payload, terms, options.now());
       } catch (error) {
@@ -57,6 +71,31 @@ export function createWorkloadVerifier(options: {
       }
     },
   };
+}
+
+/** The claims of a token that one of the fitting keys verifies: a key set may have several of one `kid`, or none at all. */
+async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
+  try {
+    return (await jwtVerify(token, keys, checks)).payload;
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    for await (const key of error) {
+      const payload = await jwtVerify(token, key, checks).then(
+        (verified) => verified.payload,
+        (fault: unknown) => {
+          if (fault instanceof errors.JWSSignatureVerificationFailed) return null;
+          throw fault;
+        },
+      );
+      if (payload !== null) return payload;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
+}
+
+/** Whether keys that the issuer published meanwhile may verify the token: it does not say which key signed it. */
+function mayBeReplaced(error: unknown, token: string): boolean {
+  return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
 /** The faults of a token that show without the keys of its issuer; for such a token the keys are not requested. */
@@ -103,11 +142,11 @@ function toFault(
     const { claim, payload } = error;
     return { ...claimFault(claim, payload[claim], of), verified: true };
   }
-  if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) {
-    return fault("kid", "one key of the issuer's key set", decodeProtectedHeader(of.token).kid);
+  if (error instanceof errors.JWKSNoMatchingKey) {
+    return fault("kid", "a key of the issuer's key set", decodeProtectedHeader(of.token).kid);
   }
   if (error instanceof errors.JWSSignatureVerificationFailed) {
-    return fault("signature", "the signature of the key that it names", "another");
+    return fault("signature", "the signature of a key of the issuer", "another");
   }
   return fault("token", "a signed JSON Web Token", error instanceof errors.JOSEError ? error.code : "a key of no use");
 }

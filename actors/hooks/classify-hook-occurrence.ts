@@ -1,7 +1,8 @@
 import type { GatekeeperTimedOut } from "../../runtime/actor-type.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
-import { DELIVERY_EFFECT, type DeliveryResult } from "./delivery/delivery.effects.js";
+import { DELIVERY_EFFECT } from "./delivery/delivery.effects.js";
+import type { DeliveryResult } from "./delivery/delivery-result.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, type HookOccurrenceState } from "./hook-occurrence.table.js";
 import { type ChangeFired, checkLoop } from "./loop-guard.js";

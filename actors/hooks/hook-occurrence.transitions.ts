@@ -9,7 +9,8 @@ import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";
 import { timeText } from "../time-text.js";
 import type { DeliveryEnded, FirstFire, LoopedFire } from "./classify-hook-occurrence.js";
-import { DELIVERY_EFFECT, type DeliveryInput, type DeliveryResult } from "./delivery/delivery.effects.js";
+import { DELIVERY_EFFECT, type DeliveryInput } from "./delivery/delivery.effects.js";
+import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-codes.js";
 import { isRetried, MAX_PLACE_WAIT_MS } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
@@ -165,7 +166,7 @@ function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   return then.stationKey !== task.station;
 }
 
-function toAttempt(result: DeliveryResult, { requests }: HookOccurrenceContext): AttemptRow {
+function toAttempt({ refuses: _refuses, ...result }: DeliveryResult, { requests }: HookOccurrenceContext): AttemptRow {
   return Object.assign({ n: requests }, result);
 }
 

@@ -1,7 +1,7 @@
 import type { ReplyTo } from "../../runtime/actor-type.js";
 import type { EffectEnded } from "../../runtime/turn.js";
 import type { WorkEvent } from "../events/catalogue.js";
-import type { DeliveryResult } from "./delivery/delivery.effects.js";
+import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { type HookFailureCode, toRefusal } from "./delivery/failure-codes.js";
 import { isRetried } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.table.js";
@@ -57,7 +57,7 @@ export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceCon
       ? { next: "waiting", code: result.code, refused: null }
       : toFailedOutcome(context, { code: result.code, step: result.step, reason: result.reason ?? result.code });
   }
-  const reason = before ? findRefusal(result.body) : null;
+  const reason = before ? (result.refuses ?? null) : null;
   if (reason !== null) {
     return { next: "refused", code: null, refused: `Hook ${context.hook} refused. Reason: ${reason}` };
   }
@@ -82,15 +82,4 @@ function toFailedOutcome(
   const { code, step, reason } = failure;
   const refused = gate !== null && blocks ? toRefusal({ hook, step, reason }) : null;
   return { next: "failed", code, refused };
-}
-
-/** The reason in an answer that refuses: a JSON object whose `refuse` is a non-empty string. */
-function findRefusal(body: string): string | null {
-  try {
-    const answer: unknown = JSON.parse(body);
-    const refuse = typeof answer === "object" && answer !== null && "refuse" in answer ? answer.refuse : null;
-    return typeof refuse === "string" && refuse !== "" ? refuse : null;
-  } catch {
-    return null;
-  }
 }

@@ -256,7 +256,8 @@ async function fetchIdentity(
   };
   try {
     const answer = await outbound.get({ url, headers, timeoutMs: OAUTH_REQUEST_MS, signal });
-    return answer.status === 200 ? (parseJson(answer.body) ?? answer.body) : null;
+    if (answer.status < 200 || answer.status >= 300 || answer.unread !== undefined) return null;
+    return parseJson(answer.body) ?? answer.body;
   } catch {
     return null;
   }

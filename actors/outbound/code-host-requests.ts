@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
+import { readText } from "./answer-text.js";
 import { type Outbound, RequestRefused } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
 
@@ -88,7 +89,7 @@ export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCod
       timeoutMs,
       signal: new AbortController().signal,
     });
-    const { status, headers, bytes } = await sent.catch((error: unknown) => {
+    const { status, headers, bytes, unread } = await sent.catch((error: unknown) => {
       const why = whyUnanswered(error);
       log.warn("the code host did not answer", { host: name, what, why });
       throw new CodeHostRefused(`${name} ${why}.`);
@@ -99,8 +100,10 @@ export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCod
     const retryAtMs = findRetryTime(status, headers, { nowMs: now(), saysLimit });
     if (retryAtMs !== null) throw new CodeHostRefused(`${name} answered with ${status}.`, { status, retryAtMs });
     if (status >= 500) throw isRefusedWith(name, status);
+    if (status < 300 && unread !== undefined && unread.kind !== "size")
+      throw new CodeHostRefused(`${name} answered with ${status}, and its answer cannot be read: ${unread.reason}.`);
     return {
-      ...{ status, json: parseJson(bytes.toString("utf8")) },
+      ...{ status, json: parseJson(readText(bytes, headers["content-type"]).text) },
       ...{ etag: headers.etag ?? null, next: nextCursor(headers.link) },
     };
   };

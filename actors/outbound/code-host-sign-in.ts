@@ -3,6 +3,7 @@ import type { RuntimeLog } from "../../runtime/runtime.js";
 import { type AskCodeHost, CodeHostRefused, isRefusedWith, readAs } from "./code-host-requests.js";
 import type { CodeHostSettings } from "./code-host-settings.js";
 import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
+import { toTokenAnswer } from "./oauth-tokens.js";
 
 /** The owner of an installation at the code host. */
 export interface HostAccount {
@@ -68,19 +69,20 @@ export async function fetchPersonToken(
     grant_type: "authorization_code",
     ...{ client_id: clientId, client_secret: clientSecret, code, redirect_uri: redirectUri, code_verifier: verifier },
   });
-  const { status, json } = await ask({
+  const { status, json: answered } = await ask({
     what: "a sign-in",
     url: `${webUrl}/login/oauth/access_token`,
     authorization: null,
     body: { type: "application/x-www-form-urlencoded", text: form.toString() },
   });
+  const json = toTokenAnswer(answered);
   // For an invalid code GitHub answers 200, others 400 or 401.
   const fault = grantFaultSchema.safeParse(json);
   if (fault.success) log.warn("the code host did not take a sign-in", { host: name, error: fault.data.error });
   if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
   if (fault.success)
     throw new CodeHostRefused(`${name} did not take the client that this service signs people in with.`);
-  if (status !== 200) throw isRefusedWith(name, status);
+  if (status >= 300) throw isRefusedWith(name, status);
   return readAs(name, grantSchema, json).access_token;
 }
 

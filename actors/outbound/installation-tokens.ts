@@ -69,7 +69,7 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       body,
     });
     if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
-    if (status !== 201) throw isRefusedWith(name, status);
+    if (status >= 300) throw isRefusedWith(name, status);
     const { token, expires_at } = readAs(name, tokenSchema, json);
     return { token, expiresAtMs: Date.parse(expires_at) };
   };

@@ -22,3 +22,9 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** An object without the members that are null or an empty text: hosts write both where there is no value. */
+export function withoutEmptyMembers(json: unknown): unknown {
+  if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ""));
+}

@@ -105,7 +105,12 @@ async function send(options: ModelOptions, body: string, signal: RunSignal): Pro
     if (!signal.aborted) log.warn("the model did not answer", { host: url.host, why: reason });
     return { kind: "unavailable", reason, retryAtMs: null, mayCost: !isUnsent };
   }
-  const { status } = answer;
+  const { status, unread } = answer;
+  if (status === 200 && unread !== undefined && unread.kind !== "size") {
+    const reason = `the model's answer cannot be read: ${unread.reason}`;
+    log.warn("the model did not answer", { host: url.host, why: reason });
+    return { kind: "unavailable", reason, retryAtMs: null, mayCost: true };
+  }
   if (status === 200) return { kind: "completion", ...readCompletion(answer.body) };
   if (status === 400) return { kind: "rejected", body: answer.body };
   if (status < 500 && ![408, 425, 429].includes(status)) return toRefusal(options, status, answer.body);

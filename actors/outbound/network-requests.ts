@@ -24,6 +24,8 @@ export interface AssignedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
+  /** Most bytes of the answer's body. */
+  readonly maxBodyBytes?: number;
 }
 
 /** A host's result for a request: the answer, or why there is none. */
@@ -103,7 +105,8 @@ export class NetworkRequests {
   }
 
   /** Lets a host of the workspace make the request. Rejects with {@link NetworkFailure} when there is no answer. */
-  post(workspaceId: string, { url, headers, body, timeoutMs, signal }: OutboundRequest & { readonly body: string }) {
+  post(workspaceId: string, given: OutboundRequest & { readonly body: string }) {
+    const { url, headers, body, timeoutMs, signal, maxBodyBytes } = given;
     return new Promise<OutboundAnswer>((resolve, reject) => {
       const workspace = this.#workspaceOf(workspaceId);
       if (workspace.waiting.size >= MAX_WAITING) {
@@ -121,7 +124,8 @@ export class NetworkRequests {
         if (outcome instanceof NetworkFailure) reject(outcome);
         else resolve(outcome);
       };
-      const request = { id, url: url.href, headers, body };
+      const limit = maxBodyBytes === undefined ? {} : { maxBodyBytes };
+      const request = { id, url: url.href, headers, body, ...limit };
       const pending: Pending = { workspace, request, untilMs, settle, host: null };
       this.#pending.set(id, pending);
       workspace.waiting.add(pending);

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson, toReason } from "./json-answer.js";
+import { parseJson, toReason, withoutEmptyMembers } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
 /** Metadata of an OAuth 2.0 authorization server (RFC 8414), or defaults without it. */
@@ -47,7 +47,7 @@ export interface AuthorizationServersOptions {
   readonly now: () => number;
 }
 
-/** Fetches metadata through `outbound`, whose `maxBodyBytes` must exceed {@link MAX_OAUTH_ANSWER_BYTES}. */
+/** Fetches metadata through `outbound`, whose `maxBodyBytes` is {@link MAX_OAUTH_ANSWER_BYTES}. */
 export function createAuthorizationServers({ outbound, now }: AuthorizationServersOptions): AuthorizationServers {
   const servers = new Map<string, Known>();
   const ask = (issuer: string): Known => {
@@ -107,6 +107,8 @@ async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): P
     const answer = await outbound.get(request).catch((error: unknown) => {
       throw new ServerUnavailable(`its metadata cannot be fetched: ${toReason(error)}`);
     });
+    if (answer.unread !== undefined)
+      throw new ServerUnavailable(`its metadata cannot be read: ${answer.unread.reason}`);
     if (answer.status === 200) return readMetadata(answer.body, issuer);
     last = new ServerUnavailable(`its metadata was answered with ${answer.status}`);
   }
@@ -114,8 +116,7 @@ async function fetchMetadata(outbound: Pick<Outbound, "get">, issuer: string): P
 }
 
 function readMetadata(body: string, issuer: string): AuthorizationServer {
-  if (Buffer.byteLength(body) > MAX_OAUTH_ANSWER_BYTES) throw new ServerUnavailable("its metadata is too long");
-  const parsed = metadataSchema.safeParse(parseJson(body));
+  const parsed = metadataSchema.safeParse(withoutEmptyMembers(parseJson(body)));
   if (!parsed.success) throw new ServerUnavailable("its metadata is not of the form that it must have");
   const { data } = parsed;
   if (data.issuer !== issuer) throw new ServerUnavailable("its metadata is that of another issuer");

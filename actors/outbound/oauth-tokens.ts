@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import type { OutboundAnswer } from "./http-exchange.js";
-import { parseJson, toReason } from "./json-answer.js";
-import { MAX_OAUTH_ANSWER_BYTES, OAUTH_REQUEST_MS } from "./oauth-server.js";
+import { parseJson, toReason, withoutEmptyMembers } from "./json-answer.js";
+import { OAUTH_REQUEST_MS } from "./oauth-server.js";
 import type { Outbound } from "./request.js";
 
 /** The service as an OAuth client of a host. */
@@ -45,11 +45,15 @@ const token = z
   .max(16_384)
   .regex(/^[\x21-\x7e]+$/);
 
+/** Types of tokens that are sent in another way than as bearer (RFC 6749, 7.1; RFC 9449), or are no access tokens. */
+const OTHER_TYPES = /^(mac|dpop|pop|hawk|hmac|n_a)\b/i;
+
 const tokenSchema = z.looseObject({
   access_token: token,
+  // Hosts write other words for tokens that are sent as bearer, such as `bot` and `user`.
   token_type: z
-    .string()
-    .regex(/^bearer$/i)
+    .unknown()
+    .refine((type) => typeof type !== "string" || !OTHER_TYPES.test(type.trim()))
     .optional(),
   refresh_token: token.optional(),
   // Some hosts write numbers as text.
@@ -74,14 +78,14 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
   } catch (error) {
     return { ok: false, isFinal: false, reason: `the host could not be asked: ${toReason(error)}` };
   }
-  if (Buffer.byteLength(answer.body) > MAX_OAUTH_ANSWER_BYTES) {
-    return { ok: false, isFinal: false, reason: "the host answered with too much" };
+  if (answer.unread !== undefined) {
+    return { ok: false, isFinal: false, reason: `the host's answer cannot be read: ${answer.unread.reason}` };
   }
-  const body = parseJson(answer.body);
+  const body = toTokenAnswer(parseJson(answer.body) ?? readForm(answer.body));
   // Some hosts answer 200 with an error.
   const refused = errorSchema.safeParse(body);
   if (refused.success) return refusalOf(refused.data.error);
-  if (answer.status !== 200) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
+  if (!isSuccess(answer)) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
   const parsed = tokenSchema.safeParse(body);
   if (!parsed.success) return { ok: false, isFinal: false, reason: "the host answered without a bearer token" };
   const { access_token: access, refresh_token: refresh, expires_in: lastsSeconds, scope } = parsed.data;
@@ -93,11 +97,34 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
 /** Revokes a token (RFC 7009). Returns why it failed, or null. Never rejects. */
 export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Asking): Promise<string | null> {
   try {
-    const { status } = await postForm(outbound, asking);
-    return status === 200 ? null : `the host answered ${status}`;
+    const answer = await postForm(outbound, asking);
+    return isSuccess(answer) ? null : `the host answered ${answer.status}`;
   } catch (error) {
     return `the host could not be asked: ${toReason(error)}`;
   }
+}
+
+/**
+ * A token answer in the one form that is read: without members that are null or empty, which mean that there is no value,
+ * and with scopes as one text. What is no object comes back as it is.
+ */
+export function toTokenAnswer(json: unknown): unknown {
+  const answer = withoutEmptyMembers(json);
+  // Empty scopes are the one member that says something: nothing was granted.
+  const scoped = z.object({ scope: z.union([z.string(), z.array(z.string()).transform((all) => all.join(" "))]) });
+  const { data } = scoped.safeParse(json);
+  return data === undefined ? answer : { ...Object(answer), ...data };
+}
+
+/** The fields of a form, as older hosts answer; undefined for any other text. */
+function readForm(text: string): unknown {
+  return /^(access_token|error)=|&(access_token|error)=/.test(text)
+    ? Object.fromEntries(new URLSearchParams(text.trim()))
+    : undefined;
+}
+
+function isSuccess({ status }: Pick<OutboundAnswer, "status">): boolean {
+  return status >= 200 && status < 300;
 }
 
 function refusalOf(code: string): TokenAnswer {

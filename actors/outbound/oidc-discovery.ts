@@ -14,14 +14,20 @@ export class KeysUnavailable extends Error {
 export interface IssuerKeys {
   /**
    * A function that finds the issuer's key for a token's header, by `kid` and `alg`. It rejects with
-   * {@link KeysUnavailable}, or with jose's `JWKSNoMatchingKey` when recently fetched keys have no such key. `party` is
-   * the workspace whose trust names the issuer.
+   * {@link KeysUnavailable}, with jose's `JWKSNoMatchingKey` when recently fetched keys have no such key, or with its
+   * `JWKSMultipleMatchingKeys`, which iterates over the keys when several fit. `party` is the workspace whose trust names
+   * the issuer.
    */
   keyOf(issuer: string, party: string): JWTVerifyGetKey;
+  /**
+   * Fetches the keys again, for a token that names no key and that none verifies: the issuer may have replaced its keys.
+   * Resolves to whether there is another set to try; false once no look-ups are left.
+   */
+  renew(issuer: string, party: string): Promise<boolean>;
 }
 
 export interface IssuerKeysOptions {
-  /** Its allow-list is of `toIssuerAllowList`; its `maxBodyBytes` must exceed {@link MAX_DOCUMENT_BYTES}. */
+  /** Its allow-list is of `toIssuerAllowList`; its `maxBodyBytes` is {@link MAX_DOCUMENT_BYTES}. */
   readonly outbound: Pick<Outbound, "get">;
   readonly now: () => number;
   /** Time for each of the two requests, in milliseconds; 5 seconds unless given. */
@@ -134,23 +140,32 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
         return known.keys(header, token);
       }
     },
+    renew: async (issuer, party) => {
+      const known = knownOf(issuer);
+      const { keys } = known;
+      await renewed(issuer, known, party);
+      return known.keys !== null && known.keys !== keys;
+    },
   };
 }
 
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string().max(2_000) });
 const keySetSchema = z.object({ keys: z.array(z.unknown()).max(MAX_KEYS) });
+/** A member that hosts also write as null or as an empty text when there is none. */
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
 /** The public fields of a key. Keys of other forms are ignored, as RFC 7517 (5) says. */
 const keySchema = z.object({
   kty: z.enum(["RSA", "EC"]),
-  kid: z.string().max(255).optional(),
-  use: z.string().optional(),
-  alg: z.string().optional(),
-  key_ops: z.array(z.string()).optional(),
-  n: z.string().optional(),
-  e: z.string().optional(),
-  crv: z.string().optional(),
-  x: z.string().optional(),
-  y: z.string().optional(),
+  kid: optional(z.string().max(255)),
+  use: optional(z.string()),
+  alg: optional(z.string()),
+  key_ops: optional(z.array(z.string()).transform((operations) => [...new Set(operations)])),
+  n: optional(z.string()),
+  e: optional(z.string()),
+  crv: optional(z.string()),
+  x: optional(z.string()),
+  y: optional(z.string()),
 });
 
 interface Fetcher {
@@ -180,7 +195,7 @@ async function fetchJson<Schema extends z.ZodType>(
     throw new KeysUnavailable(`${what} cannot be fetched: ${toReason(error)}`);
   });
   if (answer.status !== 200) throw new KeysUnavailable(`${what} was answered with ${answer.status}`);
-  if (Buffer.byteLength(answer.body) > MAX_DOCUMENT_BYTES) throw new KeysUnavailable(`${what} is too long`);
+  if (answer.unread !== undefined) throw new KeysUnavailable(`${what} cannot be read: ${answer.unread.reason}`);
   const parsed = schema.safeParse(parseJson(answer.body));
   if (!parsed.success) throw new KeysUnavailable(`${what} is not of the form that it must have`);
   return parsed.data;

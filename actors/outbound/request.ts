@@ -4,6 +4,7 @@ import { Agent, type buildConnector } from "undici";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import { AddressRefused, guardedAddress, type Resolve } from "./address-guard.js";
 import type { AllowList } from "./allow-list.js";
+import { ACCEPTED_CODINGS, decoded } from "./content-coding.js";
 import { type BytesAnswer, HttpExchange, type OutboundAnswer, toTextAnswer } from "./http-exchange.js";
 import { resolveNames } from "./name-resolution.js";
 
@@ -28,6 +29,8 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: RunSignal;
+  /** Most bytes of the answer's body, decoded; the rest is not read. That of {@link OutboundOptions} unless given. */
+  readonly maxBodyBytes?: number;
 }
 
 export type OutboundMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -36,7 +39,6 @@ export type OutboundMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 export interface AnyRequest extends OutboundRequest {
   readonly method: OutboundMethod;
   readonly body: string | null;
-  /** Most bytes of the answer's body; the rest is not read. */
   readonly maxBodyBytes: number;
 }
 
@@ -45,12 +47,13 @@ export interface Outbound {
   /**
    * Rejects with {@link RequestRefused} when the host or its address is not admitted, and with a network error,
    * `TimeoutError` or `AbortError` otherwise. Redirects are not followed; proxy settings of the environment are
-   * ignored.
+   * ignored. Each request asks for the content codings that are decoded here, unless its headers name others. Once the
+   * head of an answer has arrived, it resolves: an answer whose body could not be read whole says why.
    */
   post(request: OutboundRequest & { readonly body: string }): Promise<OutboundAnswer>;
   /** As `post`, without a body. */
   get(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** As `post`, with any method, a limit of its own for the answer, and its headers. */
+  /** As `post`, with any method. The answer has its body as bytes, and its headers. */
   send(request: AnyRequest): Promise<BytesAnswer>;
   close(): Promise<void>;
 }
@@ -58,7 +61,7 @@ export interface Outbound {
 export interface OutboundOptions {
   readonly allowList: AllowList;
   readonly resolve?: Resolve;
-  /** Most bytes of an answer's body where the request sets no limit; the rest is not read. */
+  /** Most bytes of an answer's body where the request sets no limit. */
   readonly maxBodyBytes: number;
 }
 
@@ -82,14 +85,16 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
     if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
     const agent = admission.admitsPrivate ? agents.named : agents.guarded;
     const exchange = new HttpExchange({ maxBodyBytes, timeoutMs, signal });
-    agent.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method, headers, body }, exchange);
+    const all = { "accept-encoding": ACCEPTED_CODINGS, ...headers };
+    const request = { origin: url.origin, path: `${url.pathname}${url.search}`, method, headers: all, body };
+    decoded((options, decoding) => agent.dispatch(options, exchange.before(decoding)))(request, exchange);
     return exchange.answer;
   };
   return {
-    post: ({ url, headers, body, timeoutMs, signal }) =>
-      send({ url, headers, body, timeoutMs, signal, method: "POST", maxBodyBytes }).then(toTextAnswer),
-    get: ({ url, headers, timeoutMs, signal }) =>
-      send({ url, headers, body: null, timeoutMs, signal, method: "GET", maxBodyBytes }).then(toTextAnswer),
+    post: ({ url, headers, body, timeoutMs, signal, maxBodyBytes: most = maxBodyBytes }) =>
+      send({ url, headers, body, timeoutMs, signal, method: "POST", maxBodyBytes: most }).then(toTextAnswer),
+    get: ({ url, headers, timeoutMs, signal, maxBodyBytes: most = maxBodyBytes }) =>
+      send({ url, headers, body: null, timeoutMs, signal, method: "GET", maxBodyBytes: most }).then(toTextAnswer),
     send,
     close: async () => {
       await Promise.all([agents.guarded.destroy(), agents.named.destroy()]);

@@ -45,6 +45,7 @@
  */
 import { z } from "zod";
 import { boundAmount, MAX_AMOUNT } from "../money.js";
+import { unreadKinds } from "../outbound/http-exchange.js";
 import { inputsTextSchema } from "./call-inputs.js";
 import { claim, jobSchema, MAX_REF_CHARACTERS } from "./job.js";
 import { commitId, keptFrame, releasedFrame, wantedFrame } from "./kept-commit.js";
@@ -98,8 +99,10 @@ export const MAX_REASON_CHARACTERS = 2_000;
 /** Most open permissions of one run; further ones are dismissed at once. */
 export const MAX_OPEN_PERMISSIONS = 20;
 
-/** Longest answer that a runner returns for a request, in bytes; a longer one keeps its beginning. */
+/** Longest answer that a runner returns for a request that names no limit, in bytes; a longer one keeps its beginning. */
 export const MAX_ANSWER_BYTES = 16 * 1024;
+/** Highest limit that a request names, in bytes. */
+const MAX_WHOLE_ANSWER_BYTES = 1024 * 1024;
 
 /** Money spent, in a currency (ISO 4217). */
 export const spentSchema = z.object({ amount: z.number().min(0), currency: z.string().regex(/^[A-Z]{3}$/) });
@@ -325,8 +328,15 @@ export const runnerFrameSchema = z.discriminatedUnion("frame", [
     answer: z
       .object({
         status: z.int().min(100).max(999),
-        body: z.string().max(MAX_ANSWER_BYTES),
+        body: z.string().max(MAX_WHOLE_ANSWER_BYTES),
         retryAfter: z.string().max(1_000).nullable(),
+        /** Why the body is not whole; null when it is. Absent from runners of earlier releases, which do not say. */
+        unread: z
+          .object({ kind: z.enum(unreadKinds).catch("broken"), reason: z.string().max(1_000) })
+          .nullable()
+          .optional(),
+        /** Why the text may not be what was sent; absent when nothing is in doubt. */
+        doubt: z.string().max(1_000).optional(),
       })
       .nullable(),
     failure: z
@@ -376,6 +386,8 @@ export const serviceFrameSchema = z.discriminatedUnion("frame", [
     headers: z.record(z.string(), z.string()),
     body: z.string(),
     timeoutMs: z.number().positive(),
+    /** Most bytes of the answer's body; {@link MAX_ANSWER_BYTES} when absent, or where a runner of an earlier release made it. */
+    maxBodyBytes: z.int().min(1).max(MAX_WHOLE_ANSWER_BYTES).optional(),
   }),
   releasedFrame,
   wantedFrame,

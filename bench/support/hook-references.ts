@@ -1,8 +1,8 @@
 import { hash, randomBytes } from "node:crypto";
 import { Agent } from "undici";
 import { createCallbackToken } from "../../actors/hooks/delivery/callback-token.js";
-import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/delivery.effects.js";
 import { signMessage } from "../../actors/hooks/delivery/delivery-request.js";
+import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
 import { type HookOccurrence, hookOccurrences, storeEnded } from "../../actors/hooks/hook-occurrence.table.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { createOutbound } from "../../actors/outbound/request.js";

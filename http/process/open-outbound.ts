@@ -1,5 +1,5 @@
 import { createWorkloadVerifier, type WorkloadVerifier } from "../../actors/access/workload-token.js";
-import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/delivery.effects.js";
+import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
 import { type AllowList, parseAllowList, toIssuerAllowList } from "../../actors/outbound/allow-list.js";
 import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
 import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host-requests.js";
@@ -54,7 +54,7 @@ export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): O
   };
   const allowList = parseAllowList(config.outboundAllow);
   const hooks = open(allowList, MAX_OUTPUT_BYTES);
-  const toIssuers = open(toIssuerAllowList(allowList), MAX_DOCUMENT_BYTES + 1);
+  const toIssuers = open(toIssuerAllowList(allowList), MAX_DOCUMENT_BYTES);
   const { codeHost: settings } = config;
   const codeHost =
     settings === null
@@ -67,7 +67,7 @@ export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): O
           ...{ settings: config.model, now, log },
           outbound: open(modelAddresses(config.model), MAX_MODEL_ANSWER_BYTES),
         });
-  const outbound = open(allowList, MAX_OAUTH_ANSWER_BYTES + 1);
+  const outbound = open(allowList, MAX_OAUTH_ANSWER_BYTES);
   return {
     ...{ allowList, hooks, codeHost, model },
     network: new NetworkRequests(clock),

@@ -1,5 +1,8 @@
+import type { OutboundAnswer, Unread } from "../../actors/outbound/http-exchange.js";
 import type { AssignedRequest, NetworkHost, NetworkRequests } from "../../actors/outbound/network-requests.js";
-import type { RunnerFrame } from "../../actors/runners/protocol.js";
+import { MAX_ANSWER_BYTES, type RunnerFrame } from "../../actors/runners/protocol.js";
+
+type Response = Extract<RunnerFrame, { frame: "response" }>;
 
 /** A connected runner that makes requests in its network. */
 export class RunnerNetworkHost {
@@ -17,15 +20,39 @@ export class RunnerNetworkHost {
   }
 
   /** Passes on the runner's response to a request. */
-  answer({ id, answer, failure }: Extract<RunnerFrame, { frame: "response" }>): void {
+  answer({ id, answer, failure }: Response): void {
     if (this.#host === null) return;
     const nothing = { ok: false, code: "errored", reason: "the host said nothing of it" } as const;
     const failed = failure === null ? nothing : ({ ok: false, ...failure } as const);
-    this.#network.answered(this.#host, id, answer === null ? failed : { ok: true, answer });
+    this.#network.answered(this.#host, id, answer === null ? failed : { ok: true, answer: toAnswer(answer) });
   }
 
   leave(): void {
     if (this.#host !== null) this.#network.leave(this.#host);
     this.#host = null;
   }
+}
+
+/** The most bytes that one character more would have added to a body that was cut. */
+const CHARACTER_BYTES = 4;
+
+const EARLIER_LIMIT: Unread = {
+  kind: "size",
+  reason: "it is larger than 16 KiB, the most that the runner's release reads",
+};
+
+/** The answer that a runner returned. One of an earlier release decodes and tells nothing: its body shows what it can. */
+function toAnswer({ unread, doubt, body, ...answer }: NonNullable<Response["answer"]>): OutboundAnswer {
+  if (unread === undefined) {
+    const isCut = Buffer.byteLength(body) > MAX_ANSWER_BYTES - CHARACTER_BYTES;
+    const isDoubtful = body.includes("\ufffd");
+    return {
+      ...{ ...answer, body: body.replace(/^\ufeff/, "") },
+      ...(isCut ? { unread: EARLIER_LIMIT } : {}),
+      ...(isDoubtful
+        ? { doubt: "it is not valid UTF-8, or has a coding that the runner's release does not decode" }
+        : {}),
+    };
+  }
+  return { ...answer, body, ...(unread === null ? {} : { unread }), ...(doubt === undefined ? {} : { doubt }) };
 }

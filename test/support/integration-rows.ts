@@ -5,7 +5,7 @@ import type {
   IntegrationRequestInput,
   IntegrationRequestResult,
 } from "../../actors/integrations/requests/integration-request.js";
-import type { BytesAnswer } from "../../actors/outbound/http-exchange.js";
+import type { BytesAnswer, Unread } from "../../actors/outbound/http-exchange.js";
 import type { AnyRequest } from "../../actors/outbound/request.js";
 import { type ResourceRow, resourceAddresses, resources } from "../../actors/resources/resource.table.js";
 import { createSealer } from "../../actors/sealer.js";
@@ -91,7 +91,13 @@ export function integrationRows(definition: Readonly<Record<string, unknown>>): 
 export type HostAnswer =
   | Error
   | Promise<never>
-  | { readonly status?: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+  | {
+      readonly status?: number;
+      readonly body?: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+      /** Why the body is not whole, where that is not its size. */
+      readonly unread?: Unread;
+    };
 
 /** A host in memory, that answers what it is told to; `sent` are the requests that it got. */
 export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
@@ -100,10 +106,12 @@ export function hostThat(answer: (request: AnyRequest) => HostAnswer) {
     sent.push(request);
     const given = await answer(request);
     if (given instanceof Error) throw given;
-    const { status = 200, body = "", headers = {} } = given;
+    const { status = 200, body = "", headers = {}, unread } = given;
     const all = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
     const bytes = all.subarray(0, request.maxBodyBytes);
-    return { status, headers, bytes, isWhole: all.length < request.maxBodyBytes };
+    const large = { kind: "size", reason: `it is larger than ${request.maxBodyBytes / 1024 ** 2} MiB` } as const;
+    const why = all.length > request.maxBodyBytes ? large : unread;
+    return { status, headers, bytes, ...(why === undefined ? {} : { unread: why }) };
   };
   return { sent, send };
 }

@@ -190,7 +190,7 @@ export class ToolCallWorld {
         const afterMs = this.#answers(request);
         const bytes = Buffer.from('{"id":1}');
         if (afterMs === null) return;
-        world.later(afterMs, () => resolve({ status: 200, headers: {}, bytes, isWhole: true }));
+        world.later(afterMs, () => resolve({ status: 200, headers: {}, bytes }));
       });
     return integrationRequestEffect({
       ...{ reading: () => this.harness.runtime.reading, outbound: { send }, clock: world.clock },

@@ -23,9 +23,11 @@ import type { Outbound } from "../../outbound/request.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import { getTeamKey } from "../../resources/resource-indexes.table.js";
 import type { Sealer } from "../../sealer.js";
+import { cutBytes } from "../../tables/cut-bytes.js";
 import type { HookFields, HookStep } from "../hook.js";
-import type { AttemptRow } from "../hook-occurrence.table.js";
+import type { DeliveryResult } from "./delivery-result.js";
 import type { HookFailureCode, UnpreparedRequest } from "./failure-codes.js";
+import { MAX_OUTPUT_BYTES } from "./hook-answer.js";
 
 /** A call that is ready to be made. */
 export interface PreparedCall {
@@ -45,9 +47,6 @@ export interface CallStep {
   readonly messageId: string;
   readonly nowMs: number;
 }
-
-/** Longest output that a step keeps, in bytes. */
-const MAX_OUTPUT_BYTES = 16 * 1024;
 
 /** The tool's request with the inputs of the step, or why there is none. Whether a hook may call it was asked before. */
 export function prepareCall(
@@ -84,23 +83,29 @@ export function prepareCall(
   return { kind: "call", step: step.name, input, request };
 }
 
-/** Makes the call; its time begins now. */
+/**
+ * Makes the call; its time begins now. On a before event it fails where the tool's answer could not be read whole: what
+ * was not read may be a refusal.
+ */
 export async function makeCall(
   options: { readonly outbound: Pick<Outbound, "send">; readonly clock: Clock },
-  { prepared, timeoutMs }: { readonly prepared: PreparedCall; readonly timeoutMs: number },
+  {
+    prepared,
+    timeoutMs,
+    isBefore,
+  }: { readonly prepared: PreparedCall; readonly timeoutMs: number; readonly isBefore: boolean },
   signal: RunSignal,
-): Promise<Omit<AttemptRow, "n">> {
+): Promise<DeliveryResult> {
   const { step, request, input } = prepared;
   const result = await sendRequest(options, { prepared: request, input: { ...input, timeoutMs } }, signal);
-  const { at, tookMs, status, success, output, response, code, reason, retryAfterMs } = result;
-  const told = (success ? output : response) ?? "";
-  const body = Buffer.from(told)
-    .subarray(0, MAX_OUTPUT_BYTES)
-    .toString()
-    .replace(/\uFFFD$/, "");
+  const { at, tookMs, status, success, output, response, reason, retryAfterMs, partly, refuses } = result;
+  const body = cutBytes((success ? output : response) ?? "", MAX_OUTPUT_BYTES);
   const requestHeaders = { "service-message-id": input.messageId ?? "" };
-  const failure = code === null ? null : toHookCode(code);
-  return { step, at, tookMs, requestHeaders, status, body, code: failure, reason, retryAfterMs };
+  const attempt = { step, at, tookMs, requestHeaders, status, body, retryAfterMs };
+  if (isBefore && success && partly !== undefined)
+    return { ...attempt, code: "tool-failed", reason: `its answer cannot be read: ${partly}` };
+  const code = result.code === null ? null : toHookCode(result.code);
+  return { ...attempt, code, reason, ...(isBefore && refuses !== undefined ? { refuses } : {}) };
 }
 
 /** The failure of a step that a failure of its tool means (configuration API, Hook step failure codes). */

@@ -9,7 +9,6 @@ import type { NetworkRequests } from "../../outbound/network-requests.js";
 import type { Outbound } from "../../outbound/request.js";
 import { requestedWaitMs } from "../../outbound/retry-after.js";
 import { timeText } from "../../time-text.js";
-import type { AttemptRow } from "../hook-occurrence.table.js";
 import { makeCall, type PreparedCall } from "./call-step.js";
 import {
   cachingSealer,
@@ -18,13 +17,15 @@ import {
   prepareRequest,
   type RequestOptions,
 } from "./delivery-request.js";
-import { INTERRUPTED, NO_PLACE, toFailureCode } from "./failure-codes.js";
+import type { DeliveryResult } from "./delivery-result.js";
+import { INTERRUPTED, NO_PLACE } from "./failure-codes.js";
+import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 
 /** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
-/** Longest stored output of a step, in bytes. */
-export const MAX_OUTPUT_BYTES = 16 * 1024;
+/** Longest answer to a hook on a before event, in bytes: it is read whole, since a refusal may stand anywhere in it. */
+const MAX_BEFORE_ANSWER_BYTES = 1024 * 1024;
 
 /** What a prepared request takes in memory beside its body, about. */
 const REQUEST_OVERHEAD_BYTES = 4_096;
@@ -41,9 +42,6 @@ export interface DeliveryInput {
   /** Until when the request of a hook on a before event may wait for its place; absent on an after event. */
   readonly deadlineMs?: number;
 }
-
-/** The effect's result; the actor numbers it. */
-export type DeliveryResult = Omit<AttemptRow, "n">;
 
 export interface DeliveryOptions extends RequestOptions {
   readonly outbound: Pick<Outbound, "post" | "send">;
@@ -96,8 +94,8 @@ function prepareDelivery(
           },
     begin: (signal) =>
       prepared.kind === "call"
-        ? makeCall(options, { prepared, timeoutMs }, signal)
-        : deliver(options, { workspaceId, timeoutMs, prepared }, signal),
+        ? makeCall(options, { prepared, timeoutMs, isBefore: deadlineMs !== undefined }, signal)
+        : deliver(options, { workspaceId, timeoutMs, prepared, isBefore: deadlineMs !== undefined }, signal),
   };
 }
 
@@ -111,28 +109,34 @@ function notSent(step: string, atMs: number): Omit<DeliveryResult, "code" | "rea
   return { step, at: timeText(atMs), tookMs: 0, requestHeaders: {}, status: null, body: "" };
 }
 
+interface Sent {
+  readonly workspaceId: string;
+  readonly timeoutMs: number;
+  readonly prepared: PreparedRequest;
+  /** Whether the event waits for the answer. */
+  readonly isBefore: boolean;
+}
+
 /** Sends the request; its time begins now. */
 async function deliver(
   { clock, network, outbound }: DeliveryOptions,
-  sent: { readonly workspaceId: string; readonly timeoutMs: number; readonly prepared: PreparedRequest },
+  { workspaceId, timeoutMs, prepared, isBefore }: Sent,
   signal: RunSignal,
 ): Promise<DeliveryResult> {
-  const { workspaceId, timeoutMs, prepared } = sent;
   const { url, headers, body, step, from } = prepared;
   const begunMs = clock.now();
-  const at = timeText(begunMs);
-  const requestHeaders = toRecordedHeaders(headers);
+  const about = { step, at: timeText(begunMs), requestHeaders: toRecordedHeaders(headers) };
+  const maxBodyBytes = isBefore ? MAX_BEFORE_ANSWER_BYTES : MAX_OUTPUT_BYTES;
   try {
-    const request = { url, headers, body, timeoutMs, signal };
+    const request = { url, headers, body, timeoutMs, signal, maxBodyBytes };
     const answer = await (from === "network" ? network.post(workspaceId, request) : outbound.post(request));
-    const code = toFailureCode(answer.status);
-    const reason = code === null ? null : `it responded ${answer.status}`;
+    const read = readHookAnswer(answer, isBefore);
     const tookMs = clock.now() - begunMs;
-    const retryAfterMs = code === null ? null : requestedWaitMs(answer.retryAfter, clock.now());
-    return { step, at, tookMs, requestHeaders, status: answer.status, body: answer.body, code, reason, retryAfterMs };
+    const retryAfterMs = read.code === null ? null : requestedWaitMs(answer.retryAfter, clock.now());
+    return { ...about, tookMs, status: answer.status, ...read, retryAfterMs };
   } catch (error) {
     const { code, reason } = toFailure(error);
-    return { step, at, tookMs: clock.now() - begunMs, requestHeaders, status: null, body: "", code, reason };
+    return { ...about, tookMs: clock.now() - begunMs, status: null, body: "", code, reason };
   }
 }
 

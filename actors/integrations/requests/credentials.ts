@@ -61,6 +61,14 @@ export function findActing(
   return { token: access, secrets: refresh === null ? [access] : [access, refresh] };
 }
 
+/** The header with the team's secret, for another address than the request's own; none where the secret is not bound there. */
+export function findSecretHeader({ reading, sealer, integration }: CredentialScope, url: URL): Record<string, string> {
+  const sent = integration.fields.connection?.token ?? null;
+  if (sent === null) return {};
+  const found = findSecretFor(reading, integration.workspaceId, { secret: sent.secret, url });
+  return "reason" in found ? {} : { [sent.header.toLowerCase()]: `${sent.prefix}${sealer.open(found.sealed)}` };
+}
+
 /**
  * The request with its credential: the team's secret in the header that the definition names, or the access token as
  * bearer where the definition writes it nowhere itself. Refused where the secret is not bound to the address.

@@ -4,7 +4,8 @@
  *
  * 1. What a killed process may have sent is sent again only where the input says so, and the method was and is GET.
  * 2. A secret or token goes into a request and nowhere else: no result, reason or log holds one.
- * 3. Redirects are answers; a GET is made once more when its connection drops, anything else is made once.
+ * 3. Redirects are answers, except those of attachments, which are followed within the integration's hosts. A GET is made
+ *    once more when its connection drops, anything else is made once.
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";

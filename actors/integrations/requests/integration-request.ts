@@ -99,6 +99,10 @@ export interface IntegrationRequestResult {
   readonly marks?: Readonly<Record<string, string>>;
   /** Which captures, marks or output of a success have no value, and why; absent for none. */
   readonly unread?: string;
+  /** Why the answer was not read whole, as a sentence about it; absent where it was. */
+  readonly partly?: string;
+  /** What a tool's whole output has as `refuse`, for hooks on before events; absent where it has none. */
+  readonly refuses?: string;
   /** The whole answer of a poll, as text; only where the poll succeeded. */
   readonly body?: string;
   /** The poll's next cursor; null when it reads as nothing. Only where the poll succeeded. */

@@ -3,7 +3,7 @@ import type { Names } from "../../expressions/evaluate.js";
 import { coversAddress } from "../../resources/fields.js";
 import type { Sealer } from "../../sealer.js";
 import type { ReadBodies } from "../read-bodies.js";
-import { addCredential, findActing, type NotSent } from "./credentials.js";
+import { addCredential, findActing, findSecretHeader, type NotSent } from "./credentials.js";
 import { type FoundRequest, findRequest } from "./find-request.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 import { createMask, type Mask } from "./mask.js";
@@ -18,6 +18,8 @@ export interface PreparedRequest {
   /** What the request's expressions saw, `connection` included. */
   readonly names: Names;
   readonly mask: Mask;
+  /** The headers with the team's secret that a redirect to this address gets; none where the secret is not bound there. */
+  readonly credentialAt: (url: URL) => Readonly<Record<string, string>>;
 }
 
 interface PrepareOptions {
@@ -64,7 +66,8 @@ export function prepareRequest(
   const carried = addCredential(scope, acting, { request: rendered, writesToken: writesToken(found) });
   if ("code" in carried) return refuse(carried);
   const request = withMessageId(carried.request, input.messageId);
-  return { found, request, names, mask: createMask([...acting.secrets, ...carried.secrets]) };
+  const credentialAt = (url: URL) => findSecretHeader({ ...scope, reading: read() }, url);
+  return { found, request, names, mask: createMask([...acting.secrets, ...carried.secrets]), credentialAt };
 }
 
 function withMessageId(request: RenderedRequest, messageId: string | undefined): RenderedRequest {

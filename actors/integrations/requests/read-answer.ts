@@ -2,21 +2,28 @@ import { DYN } from "../../expressions/cel-types.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText, toValue } from "../../expressions/values.js";
+import type { Unread } from "../../outbound/http-exchange.js";
 import { createJsonRoom, parseBounded } from "../bounded-json.js";
+import { findRefusal } from "./find-refusal.js";
 import type { FoundRequest } from "./find-request.js";
 import {
   type IntegrationRequestCode,
   type IntegrationRequestInput,
   type IntegrationRequestResult,
   MAX_RESPONSE_BYTES,
+  type RequestBlock,
 } from "./integration-request.js";
 import { MASK, type Mask } from "./mask.js";
 
 /** An answer as it came, as far as it was read. */
 export interface Answer {
   readonly status: number;
+  readonly method: string;
   readonly text: string;
-  readonly isWhole: boolean;
+  /** Why the text is not the whole answer; null when it is. */
+  readonly unread: Unread | null;
+  /** Why the text may not be what was sent; null when nothing is in doubt. */
+  readonly doubt: string | null;
 }
 
 /** What is made of an answer; the rest of a result says how the request went. */
@@ -28,6 +35,8 @@ export type ReadAnswer = Pick<
   | "output"
   | "marks"
   | "unread"
+  | "partly"
+  | "refuses"
   | "body"
   | "cursor"
   | "cursorProblem"
@@ -54,8 +63,10 @@ export interface ReadingTerms {
  * reads `***` here, and so does what the answer repeats of it. Within the budget of one request.
  */
 export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
-  const text = mask.text(answer.text);
+  // Of a body that breaks off or does not decode, nothing is used; of one that is too large, its beginning.
+  const text = answer.unread === null || answer.unread.kind === "size" ? mask.text(answer.text) : "";
   const { read: body, isJson } = toResponse(text);
+  const partly = answer.unread?.reason ?? (isJson ? null : answer.doubt);
   const response = mask.json(body);
   const allowance = createBudget();
   const seen: Names = {
@@ -64,10 +75,13 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
     response: toValue(response, DYN),
     status: answer.status,
   };
-  const failure = findFailure(answer, { found, isJson, isPoll: input.block.kind === "poll" }, seen, allowance);
-  const unread: string[] = [];
+  const failure = findFailure({ ...answer, partly }, { found, isJson, kind: input.block.kind }, seen, allowance);
+  const unread: string[] = partly === null ? [] : [`its answer cannot be read: ${partly}`];
   const captures = evaluateCaptures(found.capture, seen, { allowance, unread });
-  const read = { response: toBoundedJson(response), captures: JSON.stringify(captures) };
+  const read = {
+    ...{ response: toBoundedJson(response), captures: JSON.stringify(captures) },
+    ...(partly === null ? {} : { partly }),
+  };
   if (failure !== null) return { ...read, success: false, ...failure };
   const later: Names = { ...seen, capture: toValue(captures, DYN) };
   const follows = follow({ found, input }, { text, response }, later, { allowance, unread });
@@ -108,26 +122,33 @@ type Failure = Pick<IntegrationRequestResult, "code" | "reason">;
 
 /** The failure that an answer means; null for a success. */
 function findFailure(
-  { status, isWhole }: Answer,
-  { found, isJson, isPoll }: { readonly found: FoundRequest; readonly isJson: boolean; readonly isPoll: boolean },
+  { status, method, unread, partly }: Answer & { readonly partly: string | null },
+  of: { readonly found: FoundRequest; readonly isJson: boolean; readonly kind: RequestBlock["kind"] },
   names: Names,
   allowance: Budget,
 ): Failure | null {
-  if (found.success !== null) {
-    const outcome = evaluateText(found.success, names, allowance);
-    if ("value" in outcome && outcome.value === true) return isPoll && !isWhole ? tooLarge : null;
-    const code = toStatusCode(status) ?? "unsuccessful";
-    const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success does not hold";
-    return { code, reason: `it responded ${status}, and ${why}` };
+  const { success } = of.found;
+  const outcome = success === null ? { value: false } : evaluateText(success, names, allowance);
+  const holds = "value" in outcome && outcome.value === true;
+  const code = holds ? null : toStatusCode(status);
+  if (code !== null && success === null) return { code, reason: `it responded ${status}` };
+  const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success does not hold";
+  if (code !== null) return { code, reason: `it responded ${status}, and ${why}` };
+  // A lost answer to a GET is asked for again. Anything else was done: asked again, it would be done twice.
+  const isLost = unread !== null && unread.kind !== "size" && (method === "GET" || of.kind !== "action");
+  const isUnusable = of.kind === "poll" && (unread !== null || (success === null && !of.isJson));
+  if (isLost || (isUnusable && partly !== null)) return { code: "errored", reason: unreadable(status, partly ?? "") };
+  if (success !== null && !holds) {
+    const cause = unread === null ? why : `its answer cannot be read: ${unread.reason}`;
+    return { code: "unsuccessful", reason: `it responded ${status}, and ${cause}` };
   }
-  const code = toStatusCode(status);
-  if (code !== null) return { code, reason: `it responded ${status}` };
-  if (!isPoll) return null;
-  if (!isWhole) return tooLarge;
-  return isJson ? null : { code: "errored", reason: "it responded something other than JSON" };
+  return isUnusable ? { code: "errored", reason: "it responded something other than JSON" } : null;
 }
 
-const tooLarge: Failure = { code: "errored", reason: "its answer is too large" };
+/** Why a success is none: its answer could not be read whole. */
+export function unreadable(status: number, why: string): string {
+  return `it responded ${status}, and its answer cannot be read: ${why}`;
+}
 
 /** The failure that a status means; null for 2xx. */
 export function toStatusCode(status: number): IntegrationRequestCode | null {
@@ -159,11 +180,12 @@ function follow(
   { text, response }: { readonly text: string; readonly response: Json },
   names: Names,
   evaluation: Evaluation,
-): Pick<IntegrationRequestResult, "output" | "marks" | "body" | "cursor" | "cursorProblem"> {
+): Pick<IntegrationRequestResult, "output" | "refuses" | "marks" | "body" | "cursor" | "cursorProblem"> {
   if (input.after?.kind === "tool") {
     // Without an expression the output is the answer itself.
-    if (found.output === null) return { output: toBoundedJson(response) };
-    return { output: toBoundedJson(evaluate("output", found.output, names, evaluation)) };
+    const output = found.output === null ? response : evaluate("output", found.output, names, evaluation);
+    const refuses = findRefusal(output);
+    return { output: toBoundedJson(output), ...(refuses === null ? {} : { refuses }) };
   }
   if (input.after?.kind === "binding") return { marks: evaluateMarks(found.marks, names, evaluation) };
   if (input.block.kind !== "poll") return {};

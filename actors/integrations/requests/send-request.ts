@@ -1,5 +1,6 @@
 import type { Clock, Scheduler } from "../../../runtime/clock.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
+import { readText } from "../../outbound/answer-text.js";
 import { toFailure } from "../../outbound/failure.js";
 import type { BytesAnswer } from "../../outbound/http-exchange.js";
 import type { Outbound } from "../../outbound/request.js";
@@ -12,7 +13,9 @@ import {
   type RequestBlock,
 } from "./integration-request.js";
 import type { PreparedRequest } from "./prepare-request.js";
-import { readAnswer, toStatusCode } from "./read-answer.js";
+import { readAnswer, toStatusCode, unreadable } from "./read-answer.js";
+import { findRedirect, MAX_HOPS } from "./redirects.js";
+import type { RenderedRequest } from "./render-request.js";
 
 /** Most bytes of an answer that are read; of what is longer, only the beginning. */
 const MAX_ANSWER_BYTES = 512 * 1024;
@@ -53,24 +56,48 @@ export async function sendRequest(
   }
   const { status, headers } = answer;
   if (scheduler !== undefined) await new Promise<void>((resolve) => scheduler.defer(resolve));
-  const read = input.block.kind === "attachment" ? readFile(answer) : readText(answer, { prepared, input });
+  const read = input.block.kind === "attachment" ? readFile(answer) : readBody(answer, { prepared, input });
   const retryAfterMs = read.success ? null : toWaitMs(input.block, headers["retry-after"] ?? null, clock.now());
   return { ...about, tookMs, status, ...read, retryAfterMs };
 }
 
-async function exchange(
+type NoAnswer = Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent">;
+
+/** The answer. An attachment's redirects are followed, within the time of the request. */
+async function exchange(options: SendOptions, sent: Sent, run: RequestRun): Promise<BytesAnswer | NoAnswer> {
+  const { prepared, input } = sent;
+  let { request } = prepared;
+  for (let hops = 0; ; hops++) {
+    const answer = await sendOnce(options, { request, input }, run);
+    const redirect = input.block.kind === "attachment" ? findRedirect(prepared, request, answer) : null;
+    if (redirect === null || "code" in redirect) return redirect ?? answer;
+    if (hops === MAX_HOPS) return { code: "rejected", reason: `it redirects more than ${MAX_HOPS} times` };
+    request = redirect;
+  }
+}
+
+interface RequestRun {
+  readonly begunMs: number;
+  readonly signal: RunSignal;
+}
+
+/** Sends a request; a GET once more where the connection drops before its answer, or within it. */
+async function sendOnce(
   { outbound, clock }: SendOptions,
-  { prepared, input }: Sent,
-  { begunMs, signal }: { readonly begunMs: number; readonly signal: RunSignal },
+  { request, input }: { readonly request: RenderedRequest; readonly input: IntegrationRequestInput },
+  { begunMs, signal }: RequestRun,
 ): Promise<BytesAnswer> {
-  const send = (timeoutMs: number) =>
-    outbound.send({ ...prepared.request, maxBodyBytes: limitOf(input.block), timeoutMs, signal });
+  const leftMs = () => begunMs + input.timeoutMs - clock.now();
+  const send = () =>
+    outbound.send({ ...request, maxBodyBytes: limitOf(input.block), timeoutMs: Math.max(1, leftMs()), signal });
+  const mayRepeat = () => request.method === "GET" && leftMs() > 0;
   try {
-    return await send(input.timeoutMs);
+    const answer = await send();
+    const isBroken = answer.unread?.kind === "broken" && toStatusCode(answer.status) === null;
+    return isBroken && mayRepeat() ? await send() : answer;
   } catch (error) {
-    const leftMs = begunMs + input.timeoutMs - clock.now();
-    if (prepared.request.method !== "GET" || leftMs <= 0 || !isDropped(error)) throw error;
-    return await send(leftMs);
+    if (!mayRepeat() || !isDropped(error)) throw error;
+    return await send();
   }
 }
 
@@ -78,7 +105,7 @@ function isDropped(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string" && DROPPED.has(error.code);
 }
 
-function toNoAnswer(error: unknown): Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent"> {
+function toNoAnswer(error: unknown): NoAnswer {
   if (error instanceof Error && error.name === "TimeoutError")
     return { code: "timeout", reason: "there was no response in the time left" };
   return toFailure(error);
@@ -88,27 +115,30 @@ function toWaitMs({ kind }: RequestBlock, retryAfter: string | null, nowMs: numb
   return kind === "poll" ? requestedWaitMs(retryAfter, nowMs, MAX_POLL_WAIT_MS) : requestedWaitMs(retryAfter, nowMs);
 }
 
-/** One byte more than an attachment may have tells that it has more. */
 function limitOf({ kind }: RequestBlock): number {
-  if (kind === "attachment") return MAX_FILE_BYTES + 1;
+  if (kind === "attachment") return MAX_FILE_BYTES;
   return kind === "poll" ? MAX_POLL_BYTES : MAX_ANSWER_BYTES;
 }
 
-function readText({ status, bytes, isWhole }: BytesAnswer, { prepared, input }: Sent) {
-  const { found, names, mask } = prepared;
-  return readAnswer({ status, text: bytes.toString("utf8"), isWhole }, { found, input, names, mask });
+function readBody({ status, headers, bytes, unread }: BytesAnswer, { prepared, input }: Sent) {
+  const { found, names, mask, request } = prepared;
+  const { text, doubt } = readText(bytes, headers["content-type"]);
+  const answer = { status, method: request.method, text, unread: unread ?? null, doubt };
+  return readAnswer(answer, { found, input, names, mask });
 }
 
 function readFile({
   status,
   headers,
   bytes,
+  unread,
 }: BytesAnswer): Pick<IntegrationRequestResult, "success" | "response" | "captures" | "file" | "code" | "reason"> {
   const read = { response: null, captures: "{}" };
   const code = toStatusCode(status);
   if (code !== null) return { ...read, success: false, code, reason: `it responded ${status}` };
-  if (bytes.length > MAX_FILE_BYTES)
-    return { ...read, success: false, code: "errored", reason: "it is larger than 10 MiB" };
+  if (unread?.kind === "size") return { ...read, success: false, code: "errored", reason: unread.reason };
+  if (unread !== undefined)
+    return { ...read, success: false, code: "errored", reason: unreadable(status, unread.reason) };
   const file = { bytes, type: headers["content-type"] ?? null };
   return { ...read, success: true, file, code: null, reason: null };
 }

@@ -28,11 +28,17 @@ export function createRequests(): Requests {
   const outbound = createOutbound({ allowList: everywhere, resolve, maxBodyBytes: MAX_ANSWER_BYTES });
   const { signal } = new AbortController();
   return {
-    make: async ({ id, url, headers, body, timeoutMs }) => {
+    make: async ({ id, url, headers, body, timeoutMs, maxBodyBytes = MAX_ANSWER_BYTES }) => {
       try {
-        const { retryAfter, ...answer } = await outbound.post({ url: new URL(url), headers, body, timeoutMs, signal });
+        const {
+          retryAfter,
+          unread = null,
+          ...answer
+        } = await outbound.post({
+          ...{ url: new URL(url), headers, body, timeoutMs, signal, maxBodyBytes },
+        });
         const asked = retryAfter?.slice(0, MAX_WORDS) ?? null;
-        return { frame: "response", id, answer: { ...answer, retryAfter: asked }, failure: null };
+        return { frame: "response", id, answer: { ...answer, retryAfter: asked, unread }, failure: null };
       } catch (error) {
         const { code, reason } = toFailure(error);
         return { frame: "response", id, answer: null, failure: { code, reason: reason.slice(0, MAX_WORDS) } };

@@ -1,6 +1,6 @@
 import t from "tap";
 import type { WorkEvent } from "../../../actors/events/catalogue.js";
-import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery.effects.js";
+import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery-result.js";
 import { hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import type { FireHook } from "../../../actors/hooks/hook-occurrence.messages.js";
 import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";

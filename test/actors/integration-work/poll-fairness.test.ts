@@ -57,7 +57,7 @@ async function open(flood: number) {
     new Promise<BytesAnswer>((resolve, reject) => {
       if (url.host === HOST) {
         const bytes = Buffer.from('{"next":1}');
-        return world.later(ANSWER_MS, () => resolve({ status: 200, headers: {}, bytes, isWhole: true }));
+        return world.later(ANSWER_MS, () => resolve({ status: 200, headers: {}, bytes }));
       }
       asked.flood += 1;
       asked.underWay += 1;

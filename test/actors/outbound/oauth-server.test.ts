@@ -18,7 +18,9 @@ function serversOver(answers: Readonly<Record<string, string | Error>>) {
     asked.push(url.href);
     const found = answers[url.href];
     if (found instanceof Error) throw found;
-    return { status: found === undefined ? 404 : 200, body: found ?? "", retryAfter: null };
+    const answer = { status: found === undefined ? 404 : 200, body: found ?? "", retryAfter: null };
+    const isCut = answer.body.length > MAX_OAUTH_ANSWER_BYTES;
+    return isCut ? { ...answer, unread: { kind: "size", reason: "it is larger than 256 KiB" } } : answer;
   };
   return { asked, clock, servers: createAuthorizationServers({ outbound: { get }, now: () => clock.nowMs }) };
 }
@@ -68,11 +70,19 @@ t.test("metadata of another issuer, of another form, too long or without S256 is
     [JSON.stringify({ ...metadata, token_endpoint: undefined }), /form/],
     [JSON.stringify({ ...metadata, authorization_endpoint: "javascript:alert(1)" }), /form/],
     ["not json", /form/],
-    [JSON.stringify({ ...metadata, padding: "x".repeat(MAX_OAUTH_ANSWER_BYTES) }), /too long/],
+    [JSON.stringify({ ...metadata, padding: "x".repeat(MAX_OAUTH_ANSWER_BYTES) }), /larger than 256 KiB/],
     [JSON.stringify({ ...metadata, code_challenge_methods_supported: ["plain"] }), /S256/],
   ];
   for (const [body, message] of wrong) {
     await t.rejects(serversOver({ [first]: body }).servers.of(issuer), message);
+  }
+});
+
+t.test("members of metadata that are null or empty are absent", async (t) => {
+  const nothing = { authorization_response_iss_parameter_supported: null, code_challenge_methods_supported: null };
+  for (const revocation_endpoint of [null, ""]) {
+    const { servers } = serversOver({ [first]: JSON.stringify({ ...metadata, ...nothing, revocation_endpoint }) });
+    t.match(await servers.of(issuer), { revokeUrl: null, namesItself: false });
   }
 });
 

@@ -14,7 +14,10 @@ const client: OAuthClient = { clientId: "a b", clientSecret: "s:+&é", clientAut
 const canary = "canary-0123456789";
 
 /** A token endpoint that answers as it is told; gives a way to ask it, and what came. */
-async function endpoint(t: Test, answer: { readonly status?: number; readonly body: string }) {
+async function endpoint(
+  t: Test,
+  answer: { readonly status?: number; readonly body: string; readonly headers?: Readonly<Record<string, string>> },
+) {
   const came: Came[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -22,13 +25,14 @@ async function endpoint(t: Test, answer: { readonly status?: number; readonly bo
     request.on("end", () => {
       const form = Object.fromEntries(new URLSearchParams(Buffer.concat(chunks).toString()));
       came.push({ headers: request.headers, form });
-      response.writeHead(answer.status ?? 200, { location: "http://127.0.0.1:1/" }).end(answer.body);
+      const headers = { location: "http://127.0.0.1:1/", ...answer.headers };
+      response.writeHead(answer.status ?? 200, headers).end(answer.body);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const address = server.address();
   const origin = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-  const outbound = createOutbound({ allowList: parseAllowList(origin), maxBodyBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
+  const outbound = createOutbound({ allowList: parseAllowList(origin), maxBodyBytes: MAX_OAUTH_ANSWER_BYTES });
   t.teardown(async () => {
     await outbound.close();
     await new Promise((resolve) => server.close(resolve));
@@ -84,6 +88,43 @@ t.test("tokens are read as hosts write them", async (t) => {
   }
 });
 
+t.test(
+  "members that are null or empty are absent, and only types that are sent in another way are refused",
+  async (t) => {
+    const tokens = { access: "at", refresh: null, lastsSeconds: null, scopes: null };
+    const types = ["bot", "user", "Bearer", "BEARER ", "", null, undefined];
+    for (const token_type of types) {
+      const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, token_type }) });
+      t.match(await ask(), { ok: true, tokens }, String(token_type));
+    }
+    for (const nothing of [null, ""]) {
+      const members = { refresh_token: nothing, expires_in: nothing, error: nothing, error_description: nothing };
+      const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, ...members }) });
+      t.strictSame(await ask(), { ok: true, tokens, response: good });
+    }
+    const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, scope: ["a", "b"] }) });
+    t.match(await ask(), { tokens: { scopes: ["a", "b"] }, response: { scope: "a b" } });
+  },
+);
+
+t.test(
+  "any 2xx is an answer; a form and a byte order mark are read; a coding that is not known is refused",
+  async (t) => {
+    for (const status of [200, 201, 202]) {
+      const { ask } = await endpoint(t, { status, body: JSON.stringify(good) });
+      t.match(await ask(), { ok: true }, String(status));
+    }
+    const form = await endpoint(t, { body: "access_token=a%2Bt&scope=repo%2Cuser&refresh_token=&token_type=bearer" });
+    t.match(await form.ask(), { ok: true, tokens: { access: "a+t", refresh: null, scopes: ["repo", "user"] } });
+    const marked = await endpoint(t, { body: `\ufeff${JSON.stringify({ error: "invalid_grant" })}` });
+    t.match(await marked.ask(), { ok: false, isFinal: true, reason: "the host answered invalid_grant" });
+    const both = await endpoint(t, { body: JSON.stringify({ ...good, error: "invalid_grant" }) });
+    t.match(await both.ask(), { ok: false, isFinal: true }, "an error counts beside a token too");
+    const coded = await endpoint(t, { body: JSON.stringify(good), headers: { "content-encoding": "snappy" } });
+    t.match(await coded.ask(), { ok: false, isFinal: false, reason: /cannot be read: its content coding snappy/ });
+  },
+);
+
 t.test("an answer without tokens is refused, without text of the host", async (t) => {
   const answers: readonly [{ readonly status?: number; readonly body: string }, isFinal: boolean, reason: RegExp][] = [
     [
@@ -98,9 +139,17 @@ t.test("an answer without tokens is refused, without text of the host", async (t
     [{ status: 302, body: "" }, false, /answered 302$/],
     [{ body: canary }, false, /without a bearer token$/],
     [{ body: JSON.stringify({ token_type: "Bearer" }) }, false, /without a bearer token$/],
-    [{ body: JSON.stringify({ ...good, token_type: "mac" }) }, false, /without a bearer token$/],
+    ...["mac", "MAC", "DPoP", "pop", "N_A"].map((token_type): [{ readonly body: string }, boolean, RegExp] => [
+      { body: JSON.stringify({ ...good, token_type }) },
+      false,
+      /without a bearer token$/,
+    ]),
     [{ body: JSON.stringify({ ...good, access_token: "two\r\nlines" }) }, false, /without a bearer token$/],
-    [{ body: JSON.stringify({ ...good, padding: "x".repeat(MAX_OAUTH_ANSWER_BYTES) }) }, false, /too much$/],
+    [
+      { body: JSON.stringify({ ...good, padding: "x".repeat(MAX_OAUTH_ANSWER_BYTES) }) },
+      false,
+      /is larger than 256 KiB$/,
+    ],
   ];
   for (const [answer, isFinal, reason] of answers) {
     const { ask } = await endpoint(t, answer);
@@ -128,7 +177,7 @@ t.test("a host whose name is unknown is told as one whose name leads to a privat
     throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: "ENOTFOUND", syscall: "getaddrinfo" });
   };
   const allowList = parseAllowList("*.example.com");
-  const outbound = createOutbound({ allowList, resolve, maxBodyBytes: MAX_OAUTH_ANSWER_BYTES + 1 });
+  const outbound = createOutbound({ allowList, resolve, maxBodyBytes: MAX_OAUTH_ANSWER_BYTES });
   t.teardown(() => outbound.close());
   const { signal } = new AbortController();
   for (const name of ["private", "local", "unknown"]) {

@@ -1,11 +1,8 @@
 import t from "tap";
 import type { WorkEvent } from "../../../../actors/events/catalogue.js";
 import { callErrors } from "../../../../actors/hooks/call-inputs.js";
-import {
-  type DeliveryInput,
-  type DeliveryResult,
-  deliveryEffect,
-} from "../../../../actors/hooks/delivery/delivery.effects.js";
+import { type DeliveryInput, deliveryEffect } from "../../../../actors/hooks/delivery/delivery.effects.js";
+import type { DeliveryResult } from "../../../../actors/hooks/delivery/delivery-result.js";
 import { type HookFields, hookSchema } from "../../../../actors/hooks/hook.js";
 import { hookWarnings } from "../../../../actors/hooks/unsupported-steps.js";
 import { address } from "../../../../runtime/address.js";
@@ -176,4 +173,40 @@ t.test("warnings tell of tools that hooks may not call, and of no others", async
   t.same(hookWarnings(hook(), rows, row), []);
   writeIntegration(rows, definition({ approval: true }));
   t.match(hookWarnings(hook(), rows, row), [{ path: "steps[0].call", message: /not-allowed: .* needs approval/ }]);
+});
+
+t.test("before an event a tool's refusal is read from its whole output", async (t) => {
+  const before = { deadlineMs: 60_000 };
+  const refuse = "not today";
+  const refusals: readonly HostAnswer[] = [
+    { body: { made: { refuse } } },
+    { body: { made: { why: "x".repeat(20_000), refuse } } },
+    { body: { made: { why: "x".repeat(200_000), refuse } } },
+    { body: Buffer.from(`\ufeff${JSON.stringify({ made: { refuse } })}`, "utf16le") },
+  ];
+  for (const [index, answer] of refusals.entries()) {
+    const { run } = calling(hook(), { answer: () => answer });
+    const result = await run(before);
+    t.match(result, { code: null, refuses: refuse }, String(index));
+    t.ok(Buffer.byteLength(result.body) <= 16 * 1024);
+    t.notOk("refuses" in (await run()), "after an event nothing is refused");
+  }
+  const { run } = calling(hook(), { answer: () => ({ body: { made: 7 } }) });
+  t.notOk("refuses" in (await run(before)));
+});
+
+t.test("before an event a call fails where its tool's answer could not be read whole", async (t) => {
+  const unread: readonly [HostAnswer, RegExp][] = [
+    [{ body: { made: "x".repeat(512 * 1024) } }, /^its answer cannot be read: it is larger than 0\.5 MiB$/],
+    [{ body: Buffer.from('{"made": "n\xe3o', "latin1") }, /^its answer cannot be read: it is not valid UTF-8$/],
+    [
+      { body: '{"made":', unread: { kind: "broken", reason: "the connection broke before its end" } },
+      /the connection broke before its end$/,
+    ],
+  ];
+  for (const [answer, reason] of unread) {
+    const { run } = calling(hook(), { answer: () => answer });
+    t.match(await run({ deadlineMs: 60_000 }), { status: 200, code: "tool-failed", reason });
+    t.match(await run(), { status: 200, code: null }, "after an event a call that was answered was made");
+  }
 });

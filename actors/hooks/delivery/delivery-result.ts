@@ -1,0 +1,7 @@
+import type { AttemptRow } from "../hook-occurrence.table.js";
+
+/** The result of a step's request or call; the actor numbers its attempt. */
+export interface DeliveryResult extends Omit<AttemptRow, "n"> {
+  /** Why the receiver or tool refuses a before event, read from its whole answer; absent where it does not. */
+  readonly refuses?: string;
+}
