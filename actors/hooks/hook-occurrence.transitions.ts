@@ -85,7 +85,7 @@ export function startNextStep(
   return next;
 }
 
-/** Records a request that was cut short by a kill, and starts the same step again. */
+/** Records a request on a before event that a kill cut short, and starts the same step again. */
 export function startAgain(
   { turn, result }: Delivered<DeliveryEnded>,
   context: HookOccurrenceContext,
@@ -165,7 +165,7 @@ function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   return then.stationKey !== task.station;
 }
 
-function toAttempt(result: DeliveryResult, { requests }: HookOccurrenceContext): AttemptRow {
+function toAttempt({ isAskedAgain: _, ...result }: DeliveryResult, { requests }: HookOccurrenceContext): AttemptRow {
   return Object.assign({ n: requests }, result);
 }
 

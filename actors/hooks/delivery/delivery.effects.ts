@@ -43,7 +43,10 @@ export interface DeliveryInput {
 }
 
 /** The effect's result; the actor numbers it. */
-export type DeliveryResult = Omit<AttemptRow, "n">;
+export interface DeliveryResult extends Omit<AttemptRow, "n"> {
+  /** A kill cut the request of a before event short: the event still waits, so the receiver is asked again. */
+  readonly isAskedAgain?: true;
+}
 
 export interface DeliveryOptions extends RequestOptions {
   readonly outbound: Pick<Outbound, "post" | "send">;
@@ -71,15 +74,11 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
-  // A call on a before event is made once, whatever it did.
-  if (mayHaveBegun && prepared.kind === "call" && deadlineMs !== undefined) {
-    const failed = { ...notSent(prepared.step, nowMs), code: "tool-failed", reason: INTERRUPTED } as const;
-    return { place: null, begin: async () => failed };
-  }
-  // What a killed process had begun is an attempt of its own; the firing makes another.
+  // What a killed process had begun is an attempt that failed. A call on a before event is made once, whatever it did.
   if (mayHaveBegun) {
-    const interrupted = { ...notSent(prepared.step, nowMs), code: "interrupted", reason: INTERRUPTED } as const;
-    return { place: null, begin: async () => interrupted };
+    const interrupted = { ...notSent(prepared.step, nowMs), code: "errored", reason: INTERRUPTED } as const;
+    const isAskedAgain = deadlineMs !== undefined && prepared.kind === "request";
+    return { place: null, begin: async () => (isAskedAgain ? { ...interrupted, isAskedAgain } : interrupted) };
   }
   const { url, body, from } = prepared.kind === "call" ? toSentRequest(prepared) : prepared;
   const place = { target: `${from} ${url.host}`, bytes: body.length + REQUEST_OVERHEAD_BYTES };
