@@ -23,7 +23,7 @@ import {
   storeAttempt,
   storeEnded,
 } from "./hook-occurrence.table.js";
-import { recordFired } from "./loop-guard.js";
+import { recordFired, recordNamedCause } from "./loop-guard.js";
 import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
 import { type HookOccurrenceContext, leftAfter, toStepOutcome } from "./step-outcome.js";
 
@@ -36,6 +36,7 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookO
   const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
   recordHookOccurrence(turn, fired, begun);
   keepTaskForReceiver(turn, work);
+  recordNamedCause(turn, work);
   if (change !== null) recordFired(turn, fired, change);
   const isBefore = workEvents[work.on].timing === "before" && gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
