@@ -138,7 +138,8 @@ t.test(
   "a kill that cuts a before event's request short has the receiver asked again at once, seven times",
   async (t) => {
     const { stepping, state } = arrange({ on: "run.starting", before: true, failure: "block" });
-    for (let kill = 1; kill < 8; kill++) t.match(stepping.take(cutBefore), { started: { length: 1 }, sent: { length: 0 } });
+    for (let kill = 1; kill < 8; kill++)
+      t.match(stepping.take(cutBefore), { started: { length: 1 }, sent: { length: 0 } });
     const { sent } = stepping.take(cutBefore);
     t.match(sent, [{ message: { refused: "Hook tell failed at step one and blocks on failure. Reason: killed" } }]);
     t.equal(state(), "failed");
