@@ -125,13 +125,16 @@ export interface EffectContext<Memo = unknown> {
   readonly owner: Address;
   /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
   readonly memo: Memo;
-  /** Whether an earlier process may have begun it. It may also have waited for its turn or its place there. */
+  /**
+   * Whether an earlier process began a run of it that had a place. False when the effect only waited. A process that is
+   * killed between the mark of the run on disk and its begin counts as one that began it.
+   */
   readonly mayHaveBegun: boolean;
 }
 
 /** One run of an effect, ready to begin once it has its place. */
 export interface PreparedRun<Output = unknown> {
-  /** The place it needs; null for none. */
+  /** The place it needs; null for a run that does nothing outside the process. */
   readonly place: PlaceNeeded<Output> | null;
   /** Whether it is not made again after a stop: a service that ends by itself waits for it, but not for long. */
   readonly isMadeOnce?: boolean;

@@ -1,8 +1,8 @@
-import type { Change } from "../storage/store.js";
+import type { Change, Writing } from "../storage/store.js";
 import type { Cell } from "./cell.js";
 import type { Asker, Envelope } from "./envelope.js";
 import type { PendingEntry } from "./feed.js";
-import type { PendingEffect } from "./pending-effect.js";
+import { begunKey, type PendingEffect } from "./pending-effect.js";
 
 /** An answer or rejection that leaves once the batch is durable. */
 export interface Answer {
@@ -24,10 +24,18 @@ export class Batch {
   readonly entries: PendingEntry[] = [];
   readonly started: PendingEffect[] = [];
   readonly cancelled: PendingEffect[] = [];
+  /** Effects with a place whose mark this batch writes: they begin after its flush. */
+  readonly marked: PendingEffect[] = [];
   /** Names of counters to increment, one entry for each increment. */
   readonly counted: string[] = [];
 
   constructor(readonly number: number) {}
+
+  /** Marks an effect that begins after the flush. */
+  mark(pending: PendingEffect, writing: Pick<Writing, "put">): void {
+    writing.put(begunKey(pending.owner, pending.id), true);
+    this.marked.push(pending);
+  }
 
   /** There is nothing to write or to answer. */
   get isEmpty(): boolean {

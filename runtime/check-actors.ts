@@ -7,7 +7,14 @@
  */
 import { checkDerived } from "../storage/check-derived.js";
 import { type Finding, listEntries } from "../storage/finding.js";
-import { actorSpace, effectSpace, GLOBAL_PARTITION, timerSpace, undeliveredSpace } from "../storage/keys.js";
+import {
+  actorSpace,
+  begunSpace,
+  effectSpace,
+  GLOBAL_PARTITION,
+  timerSpace,
+  undeliveredSpace,
+} from "../storage/keys.js";
 import { listPartitions } from "../storage/partitions.js";
 import { readPastDamage } from "../storage/past-damage.js";
 import type { Entry, Key, Reading } from "../storage/store.js";
@@ -31,6 +38,10 @@ export function* checkActors(damageable: Reading, catalogue: Catalogue): Generat
     }
     for (const { key, value } of listEntries<EffectRow>(reading, [partition, effectSpace])) {
       yield* checkEffect(reading, { key, row: value, behaviours });
+    }
+    for (const { key } of listEntries(reading, [partition, begunSpace])) {
+      if (reading.get(effectKey(toAddress(key), String(key[4]))) !== undefined) continue;
+      yield { what: "a mark of an effect that is not pending", key, repair: [{ op: "remove", key }] };
     }
     for (const { key } of listEntries(reading, [partition, undeliveredSpace])) {
       if (behaviours.of(toAddress(key)) === undefined) yield { what: "a message to no kind of actor", key, repair: [] };

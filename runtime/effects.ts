@@ -1,9 +1,11 @@
-import { isDamage, type Reading } from "../storage/store.js";
+import { type Change, isDamage, type Reading } from "../storage/store.js";
 import type { Effect, PlaceNeeded, PreparedRun } from "./actor-type.js";
+import type { Batch } from "./batch.js";
+import { BeginMarks } from "./begin-marks.js";
 import type { Clock } from "./clock.js";
 import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
 import { OnceRuns } from "./once-runs.js";
-import { type EffectRow, effectKey, type PendingEffect, pendingName } from "./pending-effect.js";
+import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
 import { Queue } from "./queue.js";
 import { RoundRobin } from "./round-robin.js";
 import { RunAbort } from "./run-signal.js";
@@ -42,6 +44,8 @@ export interface EffectsOptions {
   readonly defer: (work: () => void) => void;
   /** Milliseconds from any fixed point; without it, only the number of effects is bounded that are prepared at once. */
   readonly elapsedMs?: (() => number) | undefined;
+  /** Puts the mark that an effect may have begun into the open batch. Without it, runs begin at once. */
+  readonly mark?: (pending: PendingEffect) => void;
   /** Receives the result of a run; called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
 }
@@ -62,7 +66,8 @@ export interface EffectWait {
  * 1. An effect starts after its row is durable, and its result is reported once for each start.
  * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
  * 3. What waits takes little memory: inputs far back stay on disk, and so do prepared runs past a number of bytes.
- * 4. No partition's effects wait for another's: they are prepared in turn, and lanes give places fairly (lane.ts).
+ * 4. A run that needs a place begins after the mark of its effect is durable (begin-marks.ts).
+ * 5. No partition's effects wait for another's: they are prepared in turn, and lanes give places fairly (lane.ts).
  */
 export class Effects {
   readonly #kinds = new Map<string, Kind>();
@@ -78,6 +83,7 @@ export class Effects {
   knowsAll = false;
   #running = 0;
   readonly #once = new OnceRuns();
+  readonly #marks: BeginMarks;
   /** No more effects begin: they stay pending on disk. */
   #isEnding = false;
   #stopped = false;
@@ -85,6 +91,7 @@ export class Effects {
   constructor(options: EffectsOptions) {
     this.#options = options;
     this.#waiting = new WaitingRuns(options.clock);
+    this.#marks = new BeginMarks(options.mark);
     for (const effect of options.effects) {
       if (this.#kinds.has(effect.name)) throw new Error(`two effects are named ${effect.name}`);
       this.#kinds.set(effect.name, {
@@ -105,15 +112,6 @@ export class Effects {
   *partitions(): Generator<string> {
     for (const known of this.#pending.values()) {
       for (const { owner } of known.values()) yield owner.partition;
-    }
-  }
-
-  /** The pending effects of which a run may have begun, also one that was aborted: their names. */
-  *begun(): Generator<string> {
-    for (const known of this.#pending.values()) {
-      for (const pending of known.values()) {
-        if (pending.abort !== null || pending.mayHaveBegun) yield pendingName(pending);
-      }
     }
   }
 
@@ -184,9 +182,23 @@ export class Effects {
     this.#prepareNext(kind);
   }
 
-  /** Aborts a cancelled effect if it runs, and lets it wait no longer; after the flush of its cancellation. */
-  abort(pending: PendingEffect): void {
+  /** Aborts what the batch cancelled, begins what it marked, and starts or queues what it started; after its flush. */
+  flushed({ cancelled, marked, started }: Pick<Batch, "cancelled" | "marked" | "started">): void {
+    for (const pending of cancelled) this.#abort(pending);
+    // What is not begun any more keeps waiting, so that its mark is removed at the stop.
+    if (!this.#isEnding) for (const pending of marked) this.#marks.flushed(pending);
+    for (const pending of started) this.enqueue(pending);
+  }
+
+  /** Removes the marks of what has not begun; for the last batch of a process that stops. */
+  unmarked(): Change[] {
+    return this.#marks.removals();
+  }
+
+  /** Aborts a cancelled effect if it runs, and lets it wait no longer. */
+  #abort(pending: PendingEffect): void {
     this.#waiting.leave(pending);
+    this.#marks.cancel(pending);
     pending.abort?.abort(new Error("the effect was cancelled"));
   }
 
@@ -299,8 +311,14 @@ export class Effects {
     }
   }
 
-  /** Runs the effect at its place, if it needs one. */
+  /** Runs the effect at its place, once its mark is durable. A run without a place does nothing outside. */
   #run(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
+    const begin = (): void => this.#begin(pending, run, at);
+    if (at === null) begin();
+    else this.#marks.mark(pending, { begin, drop: () => at.lane.release(at) });
+  }
+
+  #begin(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
     this.#running += 1;
     if (run.isMadeOnce === true) this.#once.add(pending);
     const abort = new RunAbort();

@@ -31,7 +31,6 @@ import {
   type Runtime,
   type RuntimeLimits,
   type RuntimeOptions,
-  type RuntimeStats,
   Stopping,
 } from "./runtime.js";
 import { Statistics } from "./statistics.js";
@@ -68,6 +67,8 @@ class Host implements Runtime {
   readonly waitOf: Runtime["waitOf"];
   readonly finishEffects: Runtime["finishEffects"];
   readonly randomBytes: Runtime["randomBytes"];
+  readonly newId: Runtime["newId"];
+  readonly stats: Runtime["stats"];
   readonly #options: RuntimeOptions;
   readonly #limits: RuntimeLimits;
   readonly #bound: BatchBound;
@@ -119,6 +120,10 @@ class Host implements Runtime {
     this.#behaviours = new Behaviours(catalogue);
     this.#effects = new Effects({
       ...{ effects: catalogue.effects, reading: durable, clock, defer: this.#defer, elapsedMs: options.elapsedMs },
+      mark: (pending) => {
+        this.#batch.mark(pending, this.#overlays);
+        this.#poke();
+      },
       ended: (pending, message) => this.#effectEnded(pending, message),
     });
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
@@ -144,6 +149,8 @@ class Host implements Runtime {
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
       ...{ timers: this.#timers, damage: this.#damage },
     });
+    this.newId = (prefix) => this.#identities.newId(prefix);
+    this.stats = () => this.#statistics.read();
     this.finishEffects = () => this.#effects.finish();
     this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
     this.deadLetters = {
@@ -171,14 +178,6 @@ class Host implements Runtime {
 
   view(): View {
     return this.#damage.watchView(this.#options.store.view());
-  }
-
-  newId(prefix: string): string {
-    return this.#identities.newId(prefix);
-  }
-
-  stats(): RuntimeStats {
-    return this.#statistics.read();
   }
 
   stop(): Promise<void> {
@@ -338,8 +337,7 @@ class Host implements Runtime {
     this.#answers.release(batch.answers, { isLater });
     this.feed.release(batch.entries);
     this.#statistics.counted(batch.counted);
-    for (const pending of batch.cancelled) this.#effects.abort(pending);
-    for (const pending of batch.started) this.#effects.enqueue(pending);
+    this.#effects.flushed(batch);
     this.#cells.forgetEnded(batch.touched, this.#flushedBatch);
     this.#cells.sweep();
     this.feed.trimMemory(this.#flushedBatch);
@@ -350,7 +348,7 @@ class Host implements Runtime {
     if (!this.#draining) return;
     this.#dead = true;
     this.#answers.giveAll();
-    this.#write([this.#recovery.stoppedMark()]).then(this.#stopped, this.#stopped);
+    this.#write([...this.#effects.unmarked(), this.#recovery.stoppedMark()]).then(this.#stopped, this.#stopped);
   }
 
   #effectEnded(pending: PendingEffect, message: EffectEnded): void {

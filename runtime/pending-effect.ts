@@ -1,4 +1,4 @@
-import { effectSpace } from "../storage/keys.js";
+import { begunSpace, effectSpace } from "../storage/keys.js";
 import type { Entry, Key } from "../storage/store.js";
 import { type Address, address } from "./address.js";
 import { type CellRecord, cellName } from "./cell-record.js";
@@ -11,6 +11,8 @@ export interface EffectRow {
   readonly input: unknown;
   /** When the effect was started, in milliseconds; absent in rows of earlier releases. */
   readonly atMs?: number;
+  /** A mark under `begunKey` says whether it may have begun; absent in rows of earlier releases, which wrote none. */
+  readonly marks?: true;
   /** The actor's record, when the actor began with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;
 }
@@ -20,6 +22,8 @@ export class PendingEffect {
   cancelled = false;
   /** Whether an earlier process may have begun it. */
   mayHaveBegun = false;
+  /** The store has, or will have with the open batch, a mark that the effect may have begun. */
+  isMarked = false;
   /** Aborts the run; null until there is one. */
   abort: RunAbort | null = null;
 
@@ -44,6 +48,11 @@ export function effectsPrefix(owner: Address): Key {
 /** The key of a pending effect's row. */
 export function effectKey(owner: Address, id: string): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id, id];
+}
+
+/** The key of the mark that a pending effect may have begun. */
+export function begunKey(owner: Address, id: string): Key {
+  return [owner.partition, begunSpace, owner.kind, owner.id, id];
 }
 
 /** The pending effect of a row; its input stays on disk. */

@@ -7,7 +7,7 @@ import type { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
 import type { DamageLog } from "./damage-log.js";
 import type { Effects } from "./effects.js";
-import { type EffectRow, pendingName, toPendingEffect } from "./pending-effect.js";
+import { begunKey, type EffectRow, type PendingEffect, pendingName, toPendingEffect } from "./pending-effect.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { nextReceiver } from "./undelivered.js";
 
@@ -17,7 +17,10 @@ const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
 interface StoppedMark {
   /** The partitions that have undelivered messages or pending effects; null where they are not known, or too many. */
   readonly left: readonly string[] | null;
-  /** The names of the effects that may have been begun; true where they are not known, or too many, false for none. */
+  /**
+   * Of effects that an earlier release started, the names of those that may have been begun; true where they are not known,
+   * or too many, false for none. Later releases mark each effect that begins.
+   */
   readonly begun: boolean | readonly string[];
 }
 
@@ -68,7 +71,7 @@ interface RecoveryParts {
  */
 export class Recovery implements RowMemory {
   readonly #reading: Writing;
-  /** The names of what an earlier process may have begun; true for all that is pending. */
+  /** The names of what an earlier release may have begun; true for all that it left pending. */
   readonly #begun: ReadonlySet<string> | true;
   readonly #cells: Cells;
   readonly #effects: Effects;
@@ -117,13 +120,11 @@ export class Recovery implements RowMemory {
 
   /** The last change of a process that stops. */
   stoppedMark(): Change {
-    const begun = new Set(this.#effects.begun());
-    if (!this.over || !this.#isWhole) {
-      return toChange({ left: null, begun: this.#begun === true || [...new Set([...begun, ...this.#begun])] });
-    }
+    const begun = this.#begun === true || [...this.#begun];
+    if (!this.over || !this.#isWhole) return toChange({ left: null, begun });
     const left = new Set(this.#effects.partitions());
     for (const cell of this.#cells.all()) if (!cell.isIdle) left.add(cell.to.partition);
-    return toChange({ left: [...left].sort(), begun: [...begun] });
+    return toChange({ left: [...left].sort(), begun });
   }
 
   /** Searches one slice. */
@@ -183,14 +184,29 @@ export class Recovery implements RowMemory {
       this.#effect = row.key;
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
-      // Rows without a time are of earlier releases, which left no mark.
-      const mayHaveBegun = this.#begun === true || this.#begun.has(pendingName(pending));
-      pending.mayHaveBegun = mayHaveBegun && row.value.atMs !== undefined;
+      pending.isMarked = this.#isMarkedBegun(pending);
+      pending.mayHaveBegun =
+        pending.isMarked || (row.value.marks !== true && this.#wasBegunEarlier(row.value, pending));
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }
     if (rows.length < SLICE) this.#stage = "partition";
     return rows.length;
+  }
+
+  /** A mark that cannot be read counts as one. */
+  #isMarkedBegun({ owner, id }: PendingEffect): boolean {
+    try {
+      return this.#reading.get(begunKey(owner, id)) !== undefined;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      return true;
+    }
+  }
+
+  /** Of a row of a release that marked no effects. The first of them wrote no time, and left nothing that had begun. */
+  #wasBegunEarlier({ atMs }: EffectRow, pending: PendingEffect): boolean {
+    return atMs !== undefined && (this.#begun === true || this.#begun.has(pendingName(pending)));
   }
 
   /** Leaves out a damaged effect, whose row may hold its actor's record as well. */

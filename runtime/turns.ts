@@ -12,7 +12,7 @@ import type { ChangeFeed } from "./feed.js";
 import { freeze } from "./freeze.js";
 import type { MessageRouter } from "./message-router.js";
 import type { Overlays } from "./overlays.js";
-import { createPendingEffect, type EffectRow, effectKey } from "./pending-effect.js";
+import { begunKey, createPendingEffect, type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
 import type { Pictures } from "./pictures.js";
 import { NotAccepted, Overloaded } from "./runtime.js";
 import type { MachineState } from "./step.js";
@@ -235,7 +235,7 @@ export class Turns {
     const { effects, overlays, recorder } = this.#parts;
     const pending = createPendingEffect(cell, request, recorder.now);
     effects.register(pending);
-    const row: EffectRow = { name: request.name, input: request.input, atMs: pending.sinceMs };
+    const row: EffectRow = { name: request.name, input: request.input, atMs: pending.sinceMs, marks: true };
     cell.start(request.id, row);
     overlays.put(effectKey(cell.to, request.id), row);
     batch.started.push(pending);
@@ -245,9 +245,9 @@ export class Turns {
   #cancelEffect(cell: Cell, id: string, batch: Batch): void {
     const { effects, overlays } = this.#parts;
     if (cell.effects?.delete(id) !== true) return;
-    overlays.remove(effectKey(cell.to, id));
-    batch.touch(cell);
     const pending = effects.find(cell.name, id);
+    removeRows(overlays, cell, { id, isMarked: pending?.isMarked ?? true });
+    batch.touch(cell);
     if (pending === undefined) return;
     pending.cancelled = true;
     effects.forget(pending);
@@ -269,7 +269,7 @@ export class Turns {
     if (envelope.wakeUp !== null) this.#cancelWake(cell, envelope.wakeUp.name, batch);
     if (envelope.effect !== null) {
       cell.effects?.delete(envelope.effect.id);
-      overlays.remove(effectKey(cell.to, envelope.effect.id));
+      removeRows(overlays, cell, envelope.effect);
       effects.forget(envelope.effect);
       batch.touch(cell);
     }
@@ -317,6 +317,12 @@ export class Turns {
     this.#cancelWake(cell, backoffTimer, batch);
     batch.touch(cell);
   }
+}
+
+/** Removes what is stored of a pending effect. */
+function removeRows(overlays: Overlays, { to }: Cell, { id, isMarked }: Pick<PendingEffect, "id" | "isMarked">): void {
+  overlays.remove(effectKey(to, id));
+  if (isMarked) overlays.remove(begunKey(to, id));
 }
 
 function checkWake(cell: Cell, name: string): void {

@@ -18,6 +18,8 @@ export const undeliveredSpace = "mail";
  * `[partition, "effect", kind, owner, id]`: an effect whose result was not taken yet, under the actor that started it.
  */
 export const effectSpace = "effect";
+/** `[partition, "begun", kind, owner, id]`: the pending effect of that owner and id may have begun. */
+export const begunSpace = "begun";
 /** `["~", "timer", dueMs, partition, kind, id, name]` -> when it was set, or null: wake-ups by due time. */
 export const timerSpace = "timer";
 /** `[partition, "feed", sequence]`: several entries of the change feed, under the number of the last one. */

@@ -7,8 +7,8 @@
  * | new        | fire.first (hook.fire, not fired yet)               | attempting | the first step's request starts   |
  * | new        | fire.looped (hook.fire, stopped by the loop guard)  | failed     | reported on the task; stops       |
  * | attempting | delivery.next (effect.ended, steps left)            | attempting | the next step's request starts    |
- * | attempting | delivery.again (effect.ended, cut short by a kill)  | attempting | counts; the same step again at    |
- * |            |                                                     |            | once                              |
+ * | attempting | delivery.again (effect.ended, a before event's      | attempting | counts; the same step again at    |
+ * |            | request cut short by a kill)                        |            | once                              |
  * | attempting | delivery.done (effect.ended, none left)             | delivered  | a before event may go on; stops   |
  * | attempting | delivery.refused (effect.ended, of a before event)  | refused    | the event is refused; stops       |
  * | attempting | delivery.retry (effect.ended, may be tried again)   | waiting    | wake-up after 2 s, doubling up to |

@@ -8,6 +8,7 @@ import { isOpen } from "../tasks/task.js";
 import { keepForRequests } from "../tasks/task.retention.js";
 import { tasks } from "../tasks/task.table.js";
 import { attempts, endedHookOccurrences, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
+import { latestCaused } from "./loop-guard.js";
 
 /** `[team]` -> when the latest event happened of which a hook occurrence was removed, in milliseconds since 1970 */
 const latestPruned = table<number>("hook-firing-pruned");
@@ -44,6 +45,7 @@ function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
   const { teamId } = work;
   hookOccurrences.remove(turn, partition, hookOccurrence);
   endedHookOccurrences.remove(turn, partition, teamId, id);
+  latestCaused.remove(turn, partition, id);
   if (attempts.entries(turn, partition, [id], { limit: 1 }).length > 0) leaveRows(turn, hookOccurrences.name, id);
   const eventMs = Math.min(Date.parse(work.event.at), turn.now);
   if (eventMs > latestPrunedMs(turn, partition, teamId)) latestPruned.put(turn, partition, teamId, eventMs);

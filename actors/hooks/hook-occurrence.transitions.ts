@@ -24,7 +24,7 @@ import {
   storeAttempt,
   storeEnded,
 } from "./hook-occurrence.table.js";
-import { recordFired } from "./loop-guard.js";
+import { recordFired, recordNamedCause } from "./loop-guard.js";
 import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
 import { type HookOccurrenceContext, leftAfter, toStepOutcome } from "./step-outcome.js";
 
@@ -37,6 +37,7 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookO
   const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
   recordHookOccurrence(turn, fired, begun);
   keepTaskForReceiver(turn, work);
+  recordNamedCause(turn, work);
   if (change !== null) recordFired(turn, fired, change);
   const isBefore = workEvents[work.on].timing === "before" && gate !== undefined;
   const timeoutMs = (hook?.timeoutSeconds ?? 10) * 1_000;
@@ -86,7 +87,7 @@ export function startNextStep(
   return next;
 }
 
-/** Records a request that was cut short by a kill, and starts the same step again. */
+/** Records a request on a before event that a kill cut short, and starts the same step again. */
 export function startAgain(
   { turn, result }: Delivered<DeliveryEnded>,
   context: HookOccurrenceContext,
@@ -166,7 +167,10 @@ function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   return then.stationKey !== task.station;
 }
 
-function toAttempt({ refuses: _refuses, ...result }: DeliveryResult, { requests }: HookOccurrenceContext): AttemptRow {
+function toAttempt(
+  { refuses: _refuses, isAskedAgain: _isAskedAgain, ...result }: DeliveryResult,
+  { requests }: HookOccurrenceContext,
+): AttemptRow {
   return Object.assign({ n: requests }, result);
 }
 

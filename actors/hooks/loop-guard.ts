@@ -37,6 +37,9 @@ const SWEPT_AT_ONCE = 256;
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
 
+/** `[firing]` -> the latest firing that it caused and whose requests name it; removed with the first. */
+export const latestCaused = table<string>("hook-firing-caused");
+
 /** Counts that no hook occurrence removed since: those of hooks that fire no more. */
 export const changesFiredRetention = retain(changesFired, {
   period: "hooks",
@@ -94,23 +97,36 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
   for (const { key } of old) turn.remove(key);
 }
 
+/** Records that the requests of this hook occurrence name its cause in `service-cause`. */
+export function recordNamedCause(turn: Turn, { causes }: WorkEvent): void {
+  const cause = causes.at(-1);
+  if (cause !== undefined) latestCaused.put(turn, turn.self.partition, cause, turn.self.id);
+}
+
 /**
  * The chain of an action whose caller names its cause: the hook occurrence's own chain, its event, and the hook
- * occurrence. A cause is the id of a hook occurrence (the value of `service-cause`) or the `webhook-id` of one of its
- * requests; one that matches no hook occurrence of the workspace has no chain.
+ * occurrence. A cause is the `webhook-id` of a request, which names the hook occurrence that made it, or a `service-cause`.
+ * Requests carry the latter when the hook occurrence that it names caused theirs, so it stands for the latest of those: a
+ * receiver that sends back what it was sent makes the chain longer each time. Its own id stands for a hook occurrence that
+ * caused none. A cause that matches no hook occurrence of the workspace has no chain.
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   return toChain(findCause(reading, workspaceId, cause));
 }
 
-/** The same; a hook occurrence of another team has no chain. */
+/** The longest chain of the named causes; a hook occurrence of another team has none. */
 export function chainWithin(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
-  cause: string,
+  causes: readonly (string | undefined)[],
 ): readonly string[] {
-  const found = findCause(reading, workspaceId, cause);
-  return found?.work.teamId === teamId ? toChain(found) : [];
+  let longest: readonly string[] = [];
+  for (const cause of causes) {
+    const found = cause === undefined ? undefined : findCause(reading, workspaceId, cause);
+    const chain = found?.work.teamId === teamId ? toChain(found) : [];
+    if (chain.length > longest.length) longest = chain;
+  }
+  return longest;
 }
 
 function toChain(found: HookOccurrence | undefined): readonly string[] {
@@ -118,9 +134,11 @@ function toChain(found: HookOccurrence | undefined): readonly string[] {
 }
 
 function findCause(reading: Reading, workspaceId: string, cause: string): HookOccurrence | undefined {
-  const id = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
-  const hookOccurrenceId = id === undefined ? cause : `occ_${id}`;
-  return findHookOccurrenceById(reading, workspaceId, hookOccurrenceId);
+  const find = (id: string) => findHookOccurrenceById(reading, workspaceId, id);
+  const made = /^msg_([^_]+)_[^_]+$/.exec(cause)?.[1];
+  if (made !== undefined) return find(`occ_${made}`);
+  const caused = latestCaused.get(reading, workspaceId, cause);
+  return (caused === undefined ? undefined : find(caused)) ?? find(cause);
 }
 
 function isOfHook(turn: TurnReading, { teamId, task }: WorkEvent, hookId: string, cause: string): boolean {

@@ -34,7 +34,7 @@ export interface HookOccurrenceContext {
 /** What the end of a step's request means for the hook occurrence. */
 export interface StepOutcome {
   readonly next: HookOccurrenceState;
-  /** Whether the same step is tried again at once, as another attempt. */
+  /** Whether the same step is made again at once, as another attempt. */
   readonly isAgain?: true;
   readonly code: HookFailureCode | null;
   /** Why the event is refused, or null. */
@@ -49,7 +49,7 @@ export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurren
 /** What the end of a step's request means. */
 export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext): StepOutcome {
   const before = context.gate !== null;
-  if (result.code === "interrupted" && context.attempt < context.mostAttempts) {
+  if (result.isAskedAgain === true && context.attempt < context.mostAttempts) {
     return { next: "attempting", code: null, refused: null, isAgain: true };
   }
   if (result.code !== null) {

@@ -15,8 +15,6 @@
  * | new        | resend.begun (action.resend)                     | attempting | as run.begun, with the same values |
  * | new        | resend.answered (repeated, refused)              | new        | answered; stops                    |
  * | attempting | attempt.done (effect.ended, a success)           | done       | marks are set; stops               |
- * | attempting | attempt.again (effect.ended, cut short by a      | attempting | counts; again at once              |
- * |            | kill, attempts left)                             |            |                                    |
  * | attempting | attempt.retry (effect.ended, may pass, attempts  | waiting    | wake-up after 2 s, doubling up to  |
  * |            | left)                                            |            | 1 h, or when the host says         |
  * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a line on the task; stops          |
@@ -26,7 +24,7 @@ import { assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered } from "../../runtime/turn.js";
 import { actionRunRef } from "./action-run.messages.js";
-import { begin, beginAgain, finish, retry, tryAgain, waitForRetry } from "./action-run.transitions.js";
+import { begin, beginAgain, finish, retry, waitForRetry } from "./action-run.transitions.js";
 import { type ActionRunContext, type ActionRunEvent, classifyActionRun } from "./classify-action-run.js";
 
 const machine = setup({
@@ -52,10 +50,6 @@ const machine = setup({
     attempting: {
       on: {
         "attempt.done": { target: "done", actions: ({ context, event }) => finish(event, context) },
-        "attempt.again": {
-          target: "attempting",
-          actions: assign(({ context, event }) => tryAgain(event.turn, context, event.result)),
-        },
         "attempt.retry": {
           target: "waiting",
           actions: ({ context, event }) => waitForRetry(event.turn, context, event.result),

@@ -42,14 +42,6 @@ export function beginAgain({ turn, before, idempotency, ...begun }: Delivered<Ru
   return context;
 }
 
-/** Starts the next request at once. */
-export function tryAgain(turn: Turn, context: ActionRunContext, result: IntegrationRequestResult): ActionRunContext {
-  const row = getRow(turn, context);
-  const after = { ...row, attempts: addAttempt(row, context, result) };
-  actionRuns.put(turn, turn.self.partition, row, after);
-  return startNext(turn, after, context);
-}
-
 /** Sets the wake-up for the next request. */
 export function waitForRetry(turn: Turn, context: ActionRunContext, result: IntegrationRequestResult): void {
   const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
@@ -64,7 +56,9 @@ export function retry(turn: Turn, context: ActionRunContext): ActionRunContext {
   const row = getRow(turn, context);
   const after: ActionRunRow = { ...row, state: "attempting", retryAt: null };
   actionRuns.put(turn, turn.self.partition, row, after);
-  return startNext(turn, after, context);
+  const next = { ...context, attempt: context.attempt + 1 };
+  startRequest(turn, after, next);
+  return next;
 }
 
 /** Records how it ended: sets the marks of a success, writes a line on the task of a failure, tells the schedule. */
@@ -102,12 +96,6 @@ function reportFailure(
   // The same failure is one line on the task, however often it happens; its runs say the rest.
   const key = `${integrationId} ${createHash("sha256").update(text).digest("hex")}`;
   turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key });
-}
-
-function startNext(turn: Turn, row: ActionRunRow, context: ActionRunContext): ActionRunContext {
-  const next = { ...context, attempt: context.attempt + 1 };
-  startRequest(turn, row, next);
-  return next;
 }
 
 function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunContext): void {

@@ -56,7 +56,7 @@ interface RunRepeated extends Message {
 
 /** A request has ended. */
 export interface AttemptEnded extends Message {
-  readonly type: "attempt.done" | "attempt.again" | "attempt.retry" | "attempt.failed";
+  readonly type: "attempt.done" | "attempt.retry" | "attempt.failed";
   readonly result: IntegrationRequestResult;
 }
 
@@ -84,14 +84,13 @@ export function classifyActionRun(
   return { type: toAttemptClass(result, context), result };
 }
 
-/** What the end of a request means: success, again at once, again later, or failure. */
+/** What the end of a request means: success, again later, or failure. */
 export function toAttemptClass(
   { code, retryAfterMs }: Pick<IntegrationRequestResult, "code" | "retryAfterMs">,
   { attempt, mostAttempts }: Pick<ActionRunContext, "attempt" | "mostAttempts">,
 ): AttemptEnded["type"] {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";
-  if (code === "interrupted") return "attempt.again";
   // Access that is being renewed will be there soon.
   return mayPass(code) || (code === "not-connected" && retryAfterMs !== null) ? "attempt.retry" : "attempt.failed";
 }

@@ -86,7 +86,8 @@ function take(
   }
   const response = respondTo(receiver, received);
   if (response !== null) return toAnswer(response.body);
-  const delivery = toNewDelivery(runtime, receiver, received, header("service-cause"));
+  const causes = [header("service-cause"), received.headers.get("webhook-id")];
+  const delivery = toNewDelivery(runtime, receiver, received, causes);
   const taken = arriving.take(delivery, body.length, (deliveries) => {
     const intake = deliveryIntakeRef(integration.workspaceId, integration.id);
     return runtime.ask(intake, { type: "deliveries.take", deliveries });
@@ -104,7 +105,7 @@ function toNewDelivery(
   { reading }: Runtime,
   receiver: DeliveryReceiver,
   received: ReceivedDelivery,
-  cause: string | undefined,
+  causes: readonly (string | undefined)[],
 ): NewDelivery {
   const { id: integrationId, workspaceId } = receiver.integration;
   const teamId = receiver.integration.teamId ?? "";
@@ -125,7 +126,7 @@ function toNewDelivery(
     cursor: null,
     redeliveryOf: null,
     body: received.bytes,
-    causes: cause === undefined ? [] : chainWithin(reading, { workspaceId, teamId }, cause),
+    causes: chainWithin(reading, { workspaceId, teamId }, causes),
   };
   return keyProblem === null ? delivery : { ...delivery, keyProblem };
 }

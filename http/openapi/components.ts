@@ -58,8 +58,9 @@ const parameters = {
     name: "Service-Cause",
     in: "header",
     description:
-      "What caused the request, when a hook did: the `webhook-id` of the hook's request, or the `service-cause` it " +
-      "carried. What follows joins its chain, which the loop guard ends. One that is unknown says nothing.",
+      "What caused the request, when a hook did: the `webhook-id` of the hook's request, which names the firing that " +
+      "made it, or the `service-cause` it carried, which names the firing before. What follows joins the chain of the " +
+      "firing that made the request; the loop guard stops a chain of 8 causes. An unknown value has no effect.",
     schema: { type: "string", maxLength: 255 },
     example: "msg_01KB8Z0V5N7Q6T0M1W2X3Y4Z5A-3Y4Z5B6C_tell",
   },

@@ -5,7 +5,14 @@ import { directoryKey } from "../../runtime/directory.js";
 import { listStoredEntries } from "../../runtime/feed.js";
 import { gateKind } from "../../runtime/gate.machine.js";
 import { readPicture } from "../../runtime/read-picture.js";
-import { actorSpace, effectSpace, GLOBAL_PARTITION, timerSpace, undeliveredSpace } from "../../storage/keys.js";
+import {
+  actorSpace,
+  begunSpace,
+  effectSpace,
+  GLOBAL_PARTITION,
+  timerSpace,
+  undeliveredSpace,
+} from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
@@ -127,6 +134,7 @@ function checkLeftovers(durable: Reading): string[] {
   const spaces = [...partitions, GLOBAL_PARTITION].flatMap((partition) => [
     [partition, undeliveredSpace],
     [partition, effectSpace],
+    [partition, begunSpace],
     [partition, actorSpace, gateKind],
     [partition, actorSpace, "payer"],
   ]);

@@ -1,5 +1,5 @@
-import type { Effect } from "../../runtime/actor-type.js";
-import type { Address } from "../../runtime/address.js";
+import type { Effect, EffectContext } from "../../runtime/actor-type.js";
+import { addressText } from "../../runtime/address.js";
 import { effectKey } from "../../runtime/pending-effect.js";
 import type { Reading } from "../../storage/store.js";
 import { plainEffect } from "../support/plain-effect.js";
@@ -14,6 +14,8 @@ export class Outside {
   /** Money that was paid out, by idempotency id. */
   readonly ledger = new Map<string, number>();
   readonly complaints: string[] = [];
+  /** The effects that began, by owner and id: each is started once. */
+  readonly #begun = new Set<string>();
   readonly #world: World;
   readonly #chance: Chance;
   readonly #durable: Reading;
@@ -27,15 +29,18 @@ export class Outside {
   /** The effects as a process runs them; what runs when it dies may be done or not. */
   effects(): readonly Effect[] {
     return [
-      plainEffect("pay", 2, (input, { id, owner }) => this.#run(owner, id, () => this.#pay(id, input))),
-      plainEffect("ping", 1, (_input, { id, owner }) => this.#run(owner, id, () => "pong")),
+      plainEffect("pay", 2, (input, context) => this.#run(context, () => this.#pay(context.id, input))),
+      plainEffect("ping", 1, (_input, context) => this.#run(context, () => "pong")),
     ];
   }
 
-  #run(owner: Address, id: string, work: () => unknown): Promise<unknown> {
+  #run({ owner, id, mayHaveBegun }: EffectContext, work: () => unknown): Promise<unknown> {
     if (this.#durable.get(effectKey(owner, id)) === undefined) {
       this.complaints.push(`the effect ${id} began before it was durable`);
     }
+    const name = addressText(owner) + id;
+    if (this.#begun.has(name) && !mayHaveBegun) this.complaints.push(`${id} began again, and was not told so`);
+    this.#begun.add(name);
     return new Promise((resolve, reject) => {
       this.#world.later(this.#chance.between(0, LONGEST_MS), () => {
         try {

@@ -65,7 +65,7 @@ export function prepareCall(
   const checked = checkInputs(found.tool.inputs, given.value, { task: toValue(task, integrationNames.task ?? DYN) });
   if ("errors" in checked) {
     const [first] = checked.errors;
-    return failed("tool-failed", `the input ${first?.path} ${first?.message}`);
+    return failed("unwritable", `the input ${first?.path} ${first?.message}`);
   }
   const input: PreparedCall["input"] = {
     teamId: teamId ?? "",
@@ -110,5 +110,5 @@ export async function makeCall(
 
 /** The failure of a step that a failure of its tool means (configuration API, Hook step failure codes). */
 function toHookCode(code: IntegrationRequestCode): HookFailureCode {
-  return code === "timeout" || code === "not-allowed" ? code : "tool-failed";
+  return code === "timeout" || code === "not-allowed" || code === "unwritable" ? code : "tool-failed";
 }

@@ -69,15 +69,11 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
-  // A call on a before event is made once, whatever it did.
-  if (mayHaveBegun && prepared.kind === "call" && deadlineMs !== undefined) {
-    const failed = { ...notSent(prepared.step, nowMs), code: "tool-failed", reason: INTERRUPTED } as const;
-    return { place: null, begin: async () => failed };
-  }
-  // What a killed process had begun is an attempt of its own; the firing makes another.
+  // What a killed process had begun is an attempt that failed. A call on a before event is made once, whatever it did.
   if (mayHaveBegun) {
-    const interrupted = { ...notSent(prepared.step, nowMs), code: "interrupted", reason: INTERRUPTED } as const;
-    return { place: null, begin: async () => interrupted };
+    const interrupted = { ...notSent(prepared.step, nowMs), code: "errored", reason: INTERRUPTED } as const;
+    const isAskedAgain = deadlineMs !== undefined && prepared.kind === "request";
+    return { place: null, begin: async () => (isAskedAgain ? { ...interrupted, isAskedAgain } : interrupted) };
   }
   const { url, body, from } = prepared.kind === "call" ? toSentRequest(prepared) : prepared;
   const place = { target: `${from} ${url.host}`, bytes: body.length + REQUEST_OVERHEAD_BYTES };

@@ -10,7 +10,6 @@ export type HookFailureCode =
   | "not-allowed"
   | "unwritable"
   | "broken"
-  | "interrupted"
   | "loop"
   | "superseded";
 
@@ -31,7 +30,7 @@ export function toFailureCode(status: number): HookFailureCode | null {
 /** Message of a `timeout` where the hooks on a before event used up their common time limit. */
 export const BEFORE_EVENT_TIMEOUT = "the hooks on the event had their 60 seconds";
 
-/** Message of an `interrupted`: nobody knows whether the request was on its way. */
+/** Reason of an `errored` request that a kill cut short: nobody knows whether it arrived. */
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
 /** The message of a hook that blocks on failure (configuration API, Refusing an event). */

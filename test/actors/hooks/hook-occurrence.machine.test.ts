@@ -3,12 +3,14 @@ import type { WorkEvent } from "../../../actors/events/catalogue.js";
 import type { DeliveryResult } from "../../../actors/hooks/delivery/delivery-result.js";
 import { hookOccurrenceActor } from "../../../actors/hooks/hook-occurrence.machine.js";
 import type { FireHook } from "../../../actors/hooks/hook-occurrence.messages.js";
+import { EXHAUSTED } from "../../../actors/hooks/hook-occurrence.queries.js";
 import { findHookOccurrence, listAttempts } from "../../../actors/hooks/hook-occurrence.table.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import type { TaskRow } from "../../../actors/tasks/task.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
+import type { Intent } from "../../../runtime/turn-recorder.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
 import { lineId, teamId, workspaceId } from "../../support/work.js";
 
@@ -43,9 +45,13 @@ const crashed = {
   id: "x",
   result: { ok: false, error: "no" },
 } as Message;
-const cut = result({ status: null, body: "", code: "interrupted", reason: "killed" });
+const cut = { status: null, body: "", code: "errored", reason: "killed" } as const;
+const cutBefore = result({ ...cut, isAskedAgain: true });
 const late = { type: "keeper.late", ...gate } as Message;
 const woken = { type: "woken", name: "retry", dueMs: 0 } as Message;
+
+const countersOf = (intents: readonly Intent[]) =>
+  intents.flatMap((intent) => (intent.kind === "count" ? [intent.counter] : []));
 
 interface Arranged {
   readonly stepping: Stepping;
@@ -98,9 +104,9 @@ t.test("an after-hook: state x message", async (t) => {
     ["a crash of the effect", [crashed], "waiting"],
     ["tried again", [broke, woken], "attempting"],
     ["done at the second attempt", [broke, woken, done], "delivered"],
-    ["cut short by a kill", [cut], "attempting"],
-    ["done after it", [cut, done], "delivered"],
-    ["eight times cut short", Array.from({ length: 8 }, () => cut), "failed"],
+    ["cut short by a kill", [result(cut)], "waiting"],
+    ["done after it", [result(cut), woken, done], "delivered"],
+    ["eight times cut short", Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? result(cut) : woken)), "failed"],
     ["rejected", [rejected], "failed"],
     ["rejected after a wait", [broke, woken, rejected], "failed"],
     ["eight attempts", Array.from({ length: 15 }, (_, n) => (n % 2 === 0 ? broke : woken)), "failed"],
@@ -114,6 +120,33 @@ t.test("an after-hook: state x message", async (t) => {
     t.equal(stepping.value, isOver ? "new" : wanted, isOver ? `${name}: the actor has ended` : name);
   }
 });
+
+t.test("the last of eight attempts that kills cut short counts as exhausted and is a line on the task", async (t) => {
+  const { stepping } = arrange({ on: "task.moved" });
+  for (let attempt = 1; attempt < 8; attempt++) {
+    const { intents, sent } = stepping.take(result(cut));
+    t.same([countersOf(intents), sent], [[], []]);
+    stepping.take(woken);
+  }
+  const { intents, sent } = stepping.take(result(cut));
+  t.same(countersOf(intents), [EXHAUSTED]);
+  const text = "The hook failed at step one (errored): killed. It was tried 8 times and is not tried again.";
+  t.match(sent, [{ to: { kind: "task", id: "task_1" }, message: { type: "note", text } }]);
+});
+
+t.test(
+  "a kill that cuts a before event's request short has the receiver asked again at once, seven times",
+  async (t) => {
+    const { stepping, state } = arrange({ on: "run.starting", before: true, failure: "block" });
+    for (let kill = 1; kill < 8; kill++)
+      t.match(stepping.take(cutBefore), { started: { length: 1 }, sent: { length: 0 } });
+    const { sent } = stepping.take(cutBefore);
+    t.match(sent, [{ message: { refused: "Hook tell failed at step one and blocks on failure. Reason: killed" } }]);
+    t.equal(state(), "failed");
+    const attempts = listAttempts(stepping.rows, workspaceId, teamId, "occ_1-x");
+    t.same([attempts.length, Object.hasOwn(attempts[0] ?? {}, "isAskedAgain")], [8, false]);
+  },
+);
 
 t.test("what is over takes nothing more, and nobody fires twice", async (t) => {
   for (const messages of [[done], [rejected]]) {

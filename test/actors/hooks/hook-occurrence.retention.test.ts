@@ -7,6 +7,7 @@ import {
   mayBePruned,
 } from "../../../actors/hooks/hook-occurrence.retention.js";
 import { type HookOccurrence, hookOccurrences } from "../../../actors/hooks/hook-occurrence.table.js";
+import { latestCaused } from "../../../actors/hooks/loop-guard.js";
 import { SliceBudget } from "../../../actors/tables/slice-budget.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
 import { memoryRows, withTurn } from "../../support/turn.js";
@@ -42,6 +43,7 @@ t.test("firings of the future that were removed leave later events known, once t
   const times = { firedAt: text(ahead), endedAt: text(ahead) };
   const firing = { id: "occ_1", ...times, work: eventOf(ahead) } as unknown as HookOccurrence;
   rows.put(hookOccurrences.key(workspaceId, "team_1", "occ_1"), firing);
+  rows.put(latestCaused.key(workspaceId, "occ_1"), "occ_2");
   const sweep = (nowMs: number) => {
     const slice = { cutoffMs: nowMs - HOUR_MS, from: null, budget: new SliceBudget({ rows: 100, bytes: 1e6 }) };
     withTurn(hookOccurrenceRef(workspaceId, "any"), (turn) => hookOccurrenceRetention.sweep(turn, slice), {
@@ -51,6 +53,7 @@ t.test("firings of the future that were removed leave later events known, once t
   };
   sweep(ahead + 2 * HOUR_MS);
   t.same(hookOccurrences.entries(rows, workspaceId), [], "it is removed while the clock is ahead");
+  t.same(latestCaused.entries(rows, workspaceId), [], "and so is what it caused");
   t.ok(mayBePruned(rows, eventOf(now - HOUR_MS)));
   sweep(now);
   t.ok(mayBePruned(rows, eventOf(now - HOUR_MS)), "what fired before may be gone");

@@ -195,7 +195,11 @@ export class HookWorld {
 
   /** The attempts of all firings. */
   attempts(): readonly AttemptRow[] {
-    return this.firings().flatMap(({ id }) => listAttempts(this.disk.reading, this.workspaceId, this.teamId, id));
+    return this.firings().flatMap(({ id }) => this.attemptsOf(id));
+  }
+
+  attemptsOf(id: string): readonly AttemptRow[] {
+    return listAttempts(this.disk.reading, this.workspaceId, this.teamId, id);
   }
 
   /** What the gate answered whoever asked before the event. */

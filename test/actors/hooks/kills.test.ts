@@ -87,6 +87,31 @@ t.test("five hundred hook occurrences that are pending at a start all continue",
   t.same(changed, [], "each as the message that it was");
 });
 
+t.test("a crash loop costs attempts only to hooks whose requests had begun, and gives up none of them", async (t) => {
+  const world = await HookWorld.create({ seed: 11, answer: () => null }, [{ key: "first", on: "task.moved" }]);
+  const events = Array.from({ length: 200 }, () => world.happen("task.moved"));
+  await world.until(() => events.every(({ isAcknowledged }) => isAcknowledged));
+  for (let kill = 1; kill <= 8; kill++) {
+    await world.world.advance(1_500);
+    await world.crashAndStart();
+  }
+  await world.world.advance(1_000);
+  const sent = new Map<string, number>();
+  for (const { body } of world.received) sent.set(body.occurrence, (sent.get(body.occurrence) ?? 0) + 1);
+  const wrong = world.firings().filter(({ id, state, work }) => {
+    const requests = sent.get(work.occurrence) ?? 0;
+    const attempts = world.attemptsOf(id);
+    const begun = state === "attempting" && requests > attempts.length ? requests - 1 : requests;
+    return attempts.length !== begun || attempts.some(({ code }) => code !== "errored") || over.includes(state);
+  });
+  t.same(wrong, []);
+  t.ok(sent.size >= 64, `${sent.size} receivers were asked`);
+  world.answer = () => ({ status: 200, body: "{}" });
+  await world.crashAndStart();
+  await world.until(() => world.firings().every(({ state }) => state === "delivered"), 1_000_000);
+  t.equal(world.firings().length, 200);
+});
+
 t.test(
   "a request that was under way when the process was killed is listed as an attempt, and the next one beside it",
   async (t) => {
@@ -102,8 +127,8 @@ t.test(
       t.same(
         world.attempts().map(({ n, code }) => [n, code]),
         [
-          [1, "interrupted"],
-          [2, "interrupted"],
+          [1, "errored"],
+          [2, "errored"],
           [3, null],
         ],
         on,

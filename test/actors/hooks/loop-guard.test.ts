@@ -7,7 +7,7 @@ import {
   type HookOccurrence,
   hookOccurrences,
 } from "../../../actors/hooks/hook-occurrence.table.js";
-import { chainFrom } from "../../../actors/hooks/loop-guard.js";
+import { chainFrom, chainWithin } from "../../../actors/hooks/loop-guard.js";
 import { type ResourceRow, resources } from "../../../actors/resources/resource.table.js";
 import { address } from "../../../runtime/address.js";
 import { rowSpace } from "../../../storage/keys.js";
@@ -129,4 +129,45 @@ t.test("a cause is the id of a hook occurrence or the webhook-id of its request,
   const work = { teamId, causes: [], occurrence: "occ_5" } as unknown as WorkEvent;
   hookOccurrences.insert(rows, "ws_other", { id: "occ_5-x", work } as HookOccurrence);
   t.same(chainFrom(rows, workspaceId, "occ_5-x"), [], "a firing of another workspace");
+});
+
+t.test("a service-cause stands for the latest firing that was sent it, a webhook-id for its own", async (t) => {
+  const { rows, fire } = arrange();
+  const first = fire();
+  const causes = ["occ_1", first.id];
+  t.same(chainFrom(rows, workspaceId, first.id), causes, "it caused none yet");
+  for (const n of [2, 3]) {
+    const caused = fire({ causes, task: { id: `task_${n}` } as WorkEvent["task"] });
+    t.same(chainFrom(rows, workspaceId, first.id), [...causes, `occ_${n}`, caused.id]);
+  }
+  t.same(chainFrom(rows, workspaceId, "msg_1-x_one"), causes);
+  const stopped = fire({ causes });
+  t.ok(isStopped(stopped));
+  t.same(chainFrom(rows, workspaceId, first.id).at(-1), "occ_3-x", "what is stopped is sent to nobody");
+  const within = (...named: string[]) => chainWithin(rows, { workspaceId, teamId }, [undefined, ...named]).length;
+  t.same([within(), within("msg_1-x_one"), within("msg_1-x_one", first.id), within("msg_3-x_one")], [0, 2, 4, 4]);
+  t.same(chainWithin(rows, { workspaceId, teamId: "team_other" }, [first.id]), [], "a firing of another team");
+});
+
+/** The rounds until a receiver is stopped that names a cause for each request that it gets, which opens a task. */
+function roundsOf(name: (sent: { readonly webhookId: string; readonly cause: string | undefined }) => string): number {
+  const { rows, fire } = arrange();
+  let causes: readonly string[] = [];
+  for (let round = 1; round <= 20; round++) {
+    const fired = fire({ causes, task: { id: `task_${round}` } as WorkEvent["task"] });
+    if (isStopped(fired)) return round;
+    const webhookId = `msg_${fired.id.slice("occ_".length)}_one`;
+    causes = chainWithin(rows, { workspaceId, teamId }, [name({ webhookId, cause: causes.at(-1) })]);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+t.test("a receiver that sends back an id that it was sent is stopped within 8 rounds, whichever it is", async (t) => {
+  let turn = 0;
+  const ways: Readonly<Record<string, Parameters<typeof roundsOf>[0]>> = {
+    "webhook-id": ({ webhookId }) => webhookId,
+    "service-cause, and webhook-id where there is none": ({ webhookId, cause }) => cause ?? webhookId,
+    "one and the other": ({ webhookId, cause }) => (turn++ % 2 === 0 ? webhookId : (cause ?? webhookId)),
+  };
+  for (const [way, name] of Object.entries(ways)) t.equal(roundsOf(name), 5, way);
 });

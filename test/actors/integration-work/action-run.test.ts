@@ -215,11 +215,12 @@ t.test("a host that asks for more time gets it; what cannot pass is tried once",
   t.equal(renewing.row()?.state, "waiting", "access that is being renewed is waited for");
 });
 
-t.test("a binding that a kill cut short is done again; a schedule's run is not", async (t) => {
+t.test("a binding that a kill cut short waits and is done again; a schedule's run is not", async (t) => {
   const { actor, row } = open();
   actor.take(bound());
-  t.equal(actor.take(ended(1, failed("interrupted"))).started.length, 1);
-  t.match(row(), { state: "attempting", attempts: [{ n: 1, code: "interrupted" }] });
+  const { started, wakes } = actor.take(ended(1, failed("interrupted")));
+  t.match([started.length, wakes], [0, [{ dueMs: actor.now + 2_000 }]]);
+  t.match(row(), { state: "waiting", attempts: [{ n: 1, code: "interrupted" }] });
   const scheduled = open();
   t.match(inputOf(scheduled.actor.take(due)), { again: "after-a-crash", after: null, values: "{}" });
   const taken = scheduled.actor.take(ended(1, failed("interrupted")));

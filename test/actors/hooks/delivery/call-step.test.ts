@@ -3,6 +3,7 @@ import type { WorkEvent } from "../../../../actors/events/catalogue.js";
 import { callErrors } from "../../../../actors/hooks/call-inputs.js";
 import { type DeliveryInput, deliveryEffect } from "../../../../actors/hooks/delivery/delivery.effects.js";
 import type { DeliveryResult } from "../../../../actors/hooks/delivery/delivery-result.js";
+import { isRetried } from "../../../../actors/hooks/delivery/retry-policy.js";
 import { type HookFields, hookSchema } from "../../../../actors/hooks/hook.js";
 import { hookWarnings } from "../../../../actors/hooks/unsupported-steps.js";
 import { address } from "../../../../runtime/address.js";
@@ -121,24 +122,39 @@ t.test("failures of the tool are tool-failed; what may never be called is not-al
   t.equal(sent[0]?.headers.authorization, "Bearer team-token");
 });
 
-t.test("inputs that do not fit when the event is there are tool-failed, and nothing is sent", async (t) => {
-  const withInputs = (given: object) => hook({ steps: [{ name: "one", call: "tracker.act", with: given }] });
-  const wrong: readonly [object, string, RegExp][] = [
-    [{ text: "a", count: expr("task.title") }, "tool-failed", /input count must be a number/],
-    [{ text: expr("task.nothing") }, "unwritable", /^with: /],
-    [{ text: "a", other: "b" }, "tool-failed", /input other is no input/],
-  ];
-  for (const [given, code, reason] of wrong) {
-    const { run, sent } = calling(withInputs(given));
-    t.match(await run(), { code, reason });
-    t.equal(sent.length, 0);
-  }
+t.test(
+  "inputs that cannot be evaluated, or do not fit when the event is there, are unwritable: nothing is sent, never again",
+  async (t) => {
+    const withInputs = (given: object) => hook({ steps: [{ name: "one", call: "tracker.act", with: given }] });
+    const wrong: readonly [object, string, RegExp][] = [
+      [{ text: "a", count: expr("task.title") }, "unwritable", /input count must be a number/],
+      [{ text: expr("task.nothing") }, "unwritable", /^with: /],
+      [{ text: "a", other: "b" }, "unwritable", /input other is no input/],
+      [{ count: 3 }, "unwritable", /input text must be given/],
+    ];
+    for (const [given, code, reason] of wrong) {
+      const { run, sent } = calling(withInputs(given));
+      t.match(await run(), { code, reason });
+      t.notOk(isRetried("unwritable"));
+      t.equal(sent.length, 0);
+    }
+  },
+);
+
+t.test("a call whose request cannot be evaluated from its inputs is unwritable", async (t) => {
+  const fields = definition();
+  const request = { ...fields.actions.act.request, url: `${url}/${expr("inputs.nothing")}` };
+  const rows = integrationRows({ ...fields, actions: { ...fields.actions, act: { ...fields.actions.act, request } } });
+  const { run, sent } = calling(hook(), { rows });
+  t.match(await run(), { code: "unwritable", reason: /^url/ });
+  t.equal(sent.length, 0);
 });
 
 t.test("a call that a kill cut short: again on an after event, made once on a before event", async (t) => {
   const { run, sent } = calling(hook());
-  t.match(await run({}, true), { code: "interrupted" });
-  t.match(await run({ deadlineMs: Number.MAX_SAFE_INTEGER }, true), { code: "tool-failed", reason: /killed/ });
+  const cut = { code: "errored", reason: /killed/, isAskedAgain: undefined } as const;
+  t.match(await run({}, true), cut);
+  t.match(await run({ deadlineMs: Number.MAX_SAFE_INTEGER }, true), cut);
   t.equal(sent.length, 0);
 });
 
