@@ -89,6 +89,11 @@ export const MAX_OUTPUT_CHARACTERS = 65_536;
 /** Longest diff of one checkout, in bytes. */
 export const MAX_DIFF_BYTES = 8 * 1024 * 1024;
 
+/** Longest remark on what a run did, in characters. */
+export const MAX_REMARK_CHARACTERS = 20_000;
+/** Most remarks on a run: one for each checkout, and one on all of it. */
+export const MAX_REMARKS = 51;
+
 /** Longest message of a person to a run, in characters. */
 export const MAX_MESSAGE_CHARACTERS = 20_000;
 /** Most messages to a run that its agent has not received; the service sends no more. */
@@ -235,6 +240,8 @@ export const runnerMessageSchema = z.discriminatedUnion("type", [
     spent: reportedSpent.nullable(),
     /** The model that the agent says it used; absent for none. */
     model: modelName.optional(),
+    /** What people should know of the work besides: paths that are in no diff, with the reasons. Absent for nothing. */
+    remarks: z.array(z.string().min(1).max(MAX_REMARK_CHARACTERS)).max(MAX_REMARKS).optional(),
   }),
   /** The agent needs approval to call a tool; answered by `run.permission-answered` with the same id. */
   z.object({

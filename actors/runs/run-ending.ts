@@ -45,6 +45,9 @@ function recordReport(
 ): Pick<EndReport, "outcome" | "failure"> {
   const row = getRunRow(turn);
   recordCheckouts(turn, report.checkouts);
+  for (const [index, text] of (report.remarks ?? []).entries()) {
+    sendToOwner(turn, { type: "note", from: "service", text, key: `remark ${row.id} ${index}` });
+  }
   const { outcome, failure } = acceptedOutcome(row, report);
   const spent = report.spent ?? row.spent;
   const { ending, check, model } = report;

@@ -24,9 +24,9 @@ import { endMarked } from "./process/process-marks.js";
 import { environmentOf } from "./process/run-environment.js";
 import { TimeLimit } from "./process/time-limit.js";
 import { pullRequestTool } from "./push/pull-request-tool.js";
-import { changedIn, openPushSite, type PushSite } from "./push/push-site.js";
+import { openPushSite, type PushSite } from "./push/push-site.js";
 import { Pushes, type SaidOfPushes } from "./push/pushes.js";
-import { collect, toSummary } from "./run-report.js";
+import { collect, remarksOn, toSummary } from "./run-report.js";
 import type { SearchClient } from "./search/search-client.js";
 import { beginSearch, type SearchRun } from "./search/search-run.js";
 import { RunTools } from "./tools/run-tools.js";
@@ -88,6 +88,8 @@ export class JobRun {
   #question: string | null = null;
   /** The agent's last message. */
   #said = "";
+  /** Whether an agent ended that said nothing at all. */
+  #isSilent = false;
   #summary = "given up: the run was withdrawn, or is not this runner's any more";
 
   constructor(job: Job, options: JobOptions) {
@@ -168,6 +170,10 @@ export class JobRun {
   async #step(step: Omit<RunStep, "index" | "spent">): Promise<void> {
     await this.#options.room(this.#halt.stopping);
     if (step.kind === "message") this.#said = step.text;
+    this.#sendStep(step);
+  }
+
+  #sendStep(step: Omit<RunStep, "index" | "spent">): void {
     const masked = { ...maskedStep(step, this.#mask), index: this.#steps, spent: null };
     this.#send({ type: "run.step", ...this.claim, step: masked });
     this.#steps += 1;
@@ -182,6 +188,7 @@ export class JobRun {
     if (this.job.replay?.does === "check") return this.#checkAlone(place);
     const result = await this.#agent(place);
     if (this.#cut === "question") return this.#asked();
+    this.#isSilent = this.#steps === 0 && this.#question === null && this.#dialogue.handovers.given === null;
     const ended = () => new JobFailed("harness-failed", "the agent was ended", result.output);
     if (this.#wasCut()) throw ended();
     const ending = await this.#ending(place, result);
@@ -365,9 +372,11 @@ export class JobRun {
   async #report(sites: readonly PushSite[], ending: RunEnding | null, failed: JobFailed | null): Promise<void> {
     if (!this.isHeld) return;
     const { replay } = this.job;
-    const options = { signal: this.#dropped.signal, own: replay !== undefined };
-    const collected = await collect(replay?.does === "check" ? [] : sites.map(changedIn), options);
-    await this.#pushes?.keep();
+    const options = { clock: this.#options.clock, signal: this.#dropped.signal, own: replay !== undefined };
+    const collected = await collect(replay?.does === "check" ? [] : sites, options);
+    this.#pushes?.keep(collected.snapshots);
+    for (const text of collected.remarks) this.#sendStep({ kind: "error", text, tool: null });
+    const remarks = remarksOn(collected, this.#isSilent && failed === null).map(this.#mask);
     const failure = failed ?? collected.failed;
     const stopped = this.#cut === "stop";
     const reported = stopped || failure === null ? null : toFailure(failure, this.#mask);
@@ -384,6 +393,7 @@ export class JobRun {
       check: this.#check,
       spent: this.#spending.spent,
       ...(this.#spending.model !== null && { model: this.#spending.model }),
+      ...(remarks.length > 0 && { remarks }),
     });
     this.#reported = true;
   }

@@ -1,19 +1,34 @@
 import { type CheckoutResult, MAX_DIFF_BYTES, MAX_FRAME_BYTES, type RunEnding } from "../../actors/runners/protocol.js";
-import { changesOf } from "./checkout/changes.js";
-import type { Checkout } from "./checkout/checkout.js";
+import type { Clock } from "../../runtime/clock.js";
+import { type LeftOut, shownPath } from "./changes/place.js";
 import { OutputTooLong } from "./checkout/git.js";
 import { errorMessage, JobFailed } from "./job-failed.js";
+import { withinLimit } from "./process/time-limit.js";
+import { begunTree, type PushSite, type Snapshot, takeSnapshot } from "./push/push-site.js";
 
 /** Room for the parts of a report besides its diffs, in bytes of JSON. */
 const REST_OF_FRAME = 2 * 1024 * 1024;
 
+/** Longest time in which the changes of one checkout are read, in milliseconds: git would wait for ever for some files. */
+const READ_MS = 10 * 60 * 1_000;
+/** Most paths that a remark names. */
+const MAX_NAMED = 50;
+const NOTHING_DONE = "The agent ended without output, and nothing changed.";
+
 export interface Collected {
   readonly results: readonly CheckoutResult[];
+  /** The files of each checkout that could be read, by repository. */
+  readonly snapshots: ReadonlyMap<string, Snapshot>;
+  /** What of the work is in no result, for people. */
+  readonly remarks: readonly string[];
+  /** Whether every checkout is as the run found it. */
+  readonly isUnchanged: boolean;
   /** Why some changes are missing; null when none are. */
   readonly failed: JobFailed | null;
 }
 
 export interface CollectOptions {
+  readonly clock: Clock;
   /** Kills git when aborted. */
   readonly signal: AbortSignal;
   /** Whether the run's own changes are told apart from those that it began with. */
@@ -21,27 +36,46 @@ export interface CollectOptions {
 }
 
 /** The changes in each checkout, as far as they can be read and fit into one frame. */
-export async function collect(checkouts: readonly Checkout[], { signal, own }: CollectOptions): Promise<Collected> {
+export async function collect(sites: readonly PushSite[], options: CollectOptions): Promise<Collected> {
   const results: CheckoutResult[] = [];
+  const snapshots = new Map<string, Snapshot>();
+  const remarks: string[] = [];
   let failed: JobFailed | null = null;
+  let isUnchanged = true;
   let room = MAX_FRAME_BYTES - REST_OF_FRAME;
-  for (const checkout of checkouts) {
-    const { repository, base, tree } = checkout;
+  for (const site of sites) {
+    const { repository, base, tree, merged } = site.checkout;
+    const own = (options.own || merged !== null) && tree !== null;
     try {
-      const options = { signal, maxBytes: MAX_DIFF_BYTES };
-      const result: CheckoutResult = { repository, base, diff: await changesOf(checkout, options) };
-      if ((own || checkout.merged !== null) && tree !== null)
-        result.own = await changesOf({ ...checkout, base: tree }, options);
-      // JSON may need more bytes for a character than the diff.
-      const bytes = Buffer.byteLength(JSON.stringify(result));
-      if (bytes > room) throw new OutputTooLong(`with it a report would take more than ${MAX_FRAME_BYTES} bytes`);
-      room -= bytes;
+      const maxJsonBytes = room - JSON.stringify({ repository, base }).length;
+      const snapshot = await withinLimit(options, READ_MS, (signal) =>
+        takeSnapshot(site, { signal, own, maxJsonBytes }),
+      );
+      const { diff, own: mine, leftOut } = snapshot;
+      const result: CheckoutResult = { repository, base, diff, ...(mine !== undefined && { own: mine }) };
+      room -= Buffer.byteLength(JSON.stringify(result));
       results.push(result);
+      snapshots.set(repository, snapshot);
+      if (leftOut.length > 0) remarks.push(toRemark(repository, leftOut));
+      isUnchanged &&= leftOut.length === 0 && snapshot.tree === begunTree(site);
     } catch (error) {
       failed ??= unread(repository, error);
+      isUnchanged = false;
     }
   }
-  return { results, failed };
+  return { results, snapshots, remarks, isUnchanged, failed };
+}
+
+/** What people are told besides: what is in no result, and that nothing came of an agent that said nothing either. */
+export function remarksOn({ remarks, isUnchanged }: Collected, isSilent: boolean): readonly string[] {
+  return isSilent && isUnchanged ? [...remarks, NOTHING_DONE] : remarks;
+}
+
+function toRemark(repository: string, leftOut: readonly LeftOut[]): string {
+  const lines = leftOut.slice(0, MAX_NAMED).map(({ path, why }) => `- ${shownPath(path)}: ${why}`);
+  const more = leftOut.length - lines.length;
+  const rest = more > 0 ? [`- and ${more} more`] : [];
+  return [`Not among the changes to ${repository}:`, ...lines, ...rest].join("\n");
 }
 
 function unread(repository: string, error: unknown): JobFailed {

@@ -10,6 +10,13 @@ const MAX_ERROR_CHARACTERS = 8_192;
 /** Git failed; the message has its error output. */
 export class GitFailed extends Error {
   override readonly name = "GitFailed";
+  constructor(
+    message: string,
+    /** What git exited with; null when a signal ended it, or it was not git that failed. */
+    readonly exitCode: number | null = null,
+  ) {
+    super(message);
+  }
 }
 
 /** Git printed more than the limit. */
@@ -18,7 +25,8 @@ export class OutputTooLong extends Error {
 }
 
 export interface GitOptions {
-  readonly input?: string;
+  /** Standard input; text is sent as UTF-8. */
+  readonly input?: string | Buffer;
   /** Further environment, such as another git directory. */
   readonly env?: Readonly<Record<string, string>>;
   /** Kills git when aborted. */
@@ -28,6 +36,8 @@ export interface GitOptions {
   readonly isLimited?: boolean;
   /** What git may read from descriptor 3 (see `Launch`). */
   readonly secret?: string;
+  /** Gets the end of what git printed to its error output, also where it succeeds. */
+  readonly warned?: (text: string) => void;
 }
 
 /** Memory in KiB, and seconds of a processor: a shell sets them for itself, and becomes git. */
@@ -107,9 +117,10 @@ export async function gitOutput(
   group.child.stdin?.end(input);
   const { exitCode } = await group.ended;
   signal?.removeEventListener("abort", kill);
+  options.warned?.(errors);
   if (bytes > maxBytes) throw new OutputTooLong(`git ${args[0]} printed more than ${maxBytes} bytes`);
   if (exitCode === 0) return bytes;
-  throw new GitFailed(`git ${args[0]}: ${errors.trim() || `it ended with ${exitCode ?? "a signal"}`}`);
+  throw new GitFailed(`git ${args[0]}: ${errors.trim() || `it ended with ${exitCode ?? "a signal"}`}`, exitCode);
 }
 
 function environment(): Record<string, string> {

@@ -139,13 +139,17 @@ export class RunFolder {
   }
 }
 
-/** Removes a folder, even if it has read-only folders inside. Rejects when something is left. */
+/**
+ * Removes a folder, even if it has read-only folders inside, or paths that are longer than programs may name them. Rejects
+ * when something is left.
+ */
 export async function removeAll(path: string): Promise<void> {
-  const options = { recursive: true, force: true, maxRetries: 3 } as const;
   try {
-    await rm(path, options);
+    await rm(path, { recursive: true, force: true, maxRetries: 3 });
   } catch {
-    await promisify(execFile)("chmod", ["-R", "u+rwX", "--", path]).catch(() => undefined);
-    await rm(path, options);
+    const run = promisify(execFile);
+    await run("chmod", ["-R", "u+rwX", "--", path]).catch(() => undefined);
+    // It goes from folder to folder, so that no path is too long for it.
+    await run("rm", ["-rf", "--", path]);
   }
 }

@@ -43,3 +43,18 @@ export class TimeLimit {
     this.#leftMs = Math.max(0, this.#leftMs - (this.#clock.now() - this.#sinceMs));
   }
 }
+
+/** Does work with a signal that is aborted with the given one, and when the work takes longer than `ms` milliseconds. */
+export async function withinLimit<Done>(
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+  ms: number,
+  work: (signal: AbortSignal) => Promise<Done>,
+): Promise<Done> {
+  const limit = new AbortController();
+  const cancel = clock.at(clock.now() + ms, () => limit.abort());
+  try {
+    return await work(AbortSignal.any([signal, limit.signal]));
+  } finally {
+    cancel();
+  }
+}

@@ -1,7 +1,9 @@
 import { copyFile, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { MAX_DIFF_BYTES } from "../../../actors/runners/protocol.js";
 import { MAX_CHANGED_PATHS, MAX_PATH_CHARACTERS } from "../../../actors/runners/push.js";
-import { gather } from "../checkout/changes.js";
+import { type Fitted, fitChanges } from "../changes/fit.js";
+import { gather } from "../changes/gather.js";
 import type { Checkout } from "../checkout/checkout.js";
 import { GitFailed, git } from "../checkout/git.js";
 import type { RunFolder } from "../checkout/run-folder.js";
@@ -19,11 +21,21 @@ export interface PushSite {
   readonly begun: string;
 }
 
-/** The files of a checkout at one moment. */
-export interface Snapshot {
-  readonly tree: string;
+/** The files of a checkout at one moment, and what changed. */
+export interface Snapshot extends Fitted {
   /** Paths that are not as the run found them, in git's order; see `run.pull-request`. */
   readonly changed: readonly string[];
+}
+
+export interface SnapshotOptions {
+  /** Kills git when aborted. */
+  readonly signal: AbortSignal;
+  /** Whether the run's own changes are told apart from those that it began with; not unless wished. */
+  readonly own?: boolean;
+  /** Longest diff, in bytes; that of the protocol unless wished otherwise. */
+  readonly maxBytes?: number;
+  /** Longest diffs together, in bytes of JSON. */
+  readonly maxJsonBytes?: number;
 }
 
 /** Thrown where the folder of a checkout is not one any more. */
@@ -32,7 +44,11 @@ export class NoCheckout extends Error {
 }
 
 /** Makes the site of a checkout that was laid out just now; its index is git's picture of the untouched files. */
-export async function openPushSite(checkout: Checkout, folder: RunFolder, signal: AbortSignal): Promise<PushSite> {
+export async function openPushSite(
+  checkout: Checkout,
+  folder: Pick<RunFolder, "path" | "pushSite">,
+  signal: AbortSignal,
+): Promise<PushSite> {
   const { repository, record, base } = checkout;
   const at = folder.pushSite(repository);
   await mkdir(at, { recursive: true, mode: 0o700 });
@@ -49,33 +65,42 @@ export async function openPushSite(checkout: Checkout, folder: RunFolder, signal
   return { folder: at, checkout, within: folder.path, begun };
 }
 
-/** The checkout, with the site as the git directory by which its changes are read. */
-export function changedIn({ checkout, folder: record }: PushSite): Checkout {
-  return { ...checkout, record };
+/** The tree that the run began with: the commit's, with what was merged in and the task's changes so far. */
+export function begunTree({ checkout, begun }: PushSite): string {
+  return checkout.tree ?? begun;
 }
 
+/** The snapshot that is taken of each site; the next one waits for it. */
+const busy = new WeakMap<PushSite, Promise<unknown>>();
+
 /**
- * Takes the files of the checkout as they are now into the site. Runs no filter, hook or program of the repository's or the
- * agent's; links are taken as links, and nested repositories not at all. Rejects with {@link NoCheckout} or `GitFailed`.
+ * Takes the files of the checkout as they are now into the site: see `changes/gather.ts` and `changes/fit.ts`. Rejects with
+ * {@link NoCheckout}, `OutputTooLong` or `GitFailed`.
  */
-export async function takeSnapshot(
-  { folder: site, checkout, within }: PushSite,
-  signal: AbortSignal,
-): Promise<Snapshot> {
+export function takeSnapshot(site: PushSite, options: SnapshotOptions): Promise<Snapshot> {
+  const before = busy.get(site) ?? Promise.resolve();
+  const snapshot = before.catch(() => undefined).then(() => take(site, options));
+  busy.set(site, snapshot);
+  return snapshot;
+}
+
+async function take(site: PushSite, options: SnapshotOptions): Promise<Snapshot> {
+  const { folder: gitDir, checkout, within } = site;
+  const { signal, own = false, maxBytes = MAX_DIFF_BYTES, maxJsonBytes = Number.MAX_SAFE_INTEGER } = options;
   await mustBeFolders(checkout.folder, within);
   const { folder, base, merged } = checkout;
-  const since = { folder, base, record: site };
+  const source = { gitDir, folder };
   // An agent that works meanwhile may change a file while git reads it.
-  await gather(since, signal).catch((error: unknown) => {
-    if (!(error instanceof GitFailed)) throw error;
-    return gather(since, signal);
+  const gathered = await gather(source, signal).catch((error: unknown) => {
+    if (!(error instanceof GitFailed) || signal.aborted) throw error;
+    return gather(source, signal);
   });
-  const options = { env: { GIT_DIR: site }, signal };
-  const tree = (await git(site, ["write-tree"], options)).trim();
-  const listing = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", merged?.tree ?? base, tree];
-  const paths = (await git(site, listing, options)).split("\0");
+  const wish = { base, begun: begunTree(site), own, maxBytes, maxJsonBytes, signal };
+  const fitted = await fitChanges(source, gathered, wish);
+  const listing = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", merged?.tree ?? base, fitted.tree];
+  const paths = (await git(gitDir, listing, { env: { GIT_DIR: gitDir }, signal })).split("\0");
   const changed = paths.filter((path) => path !== "" && path.length <= MAX_PATH_CHARACTERS);
-  return { tree, changed: changed.slice(0, MAX_CHANGED_PATHS) };
+  return { ...fitted, changed: changed.slice(0, MAX_CHANGED_PATHS) };
 }
 
 /** Every folder from the checkout up to the run's is one, and no link to another place of the machine. */

@@ -18,6 +18,7 @@ import {
 import type { Clock } from "../../../runtime/clock.js";
 import { GitFailed, OutputTooLong } from "../checkout/git.js";
 import { errorMessage } from "../job-failed.js";
+import { withinLimit } from "../process/time-limit.js";
 import { type Agreed, pushSnapshot } from "./push-branch.js";
 import { NoCheckout, type PushSite, type Snapshot, takeSnapshot } from "./push-site.js";
 
@@ -92,7 +93,7 @@ export class Pushes {
     const id = `${claim.fence}-${this.#asked}`;
     const answered = new Promise<PullRequestResult>((resolve) => this.#wishes.set(id, resolve));
     try {
-      const snapshot = await this.#limited((signal) => takeSnapshot(found.site, signal));
+      const snapshot = await this.#limited((signal) => takeSnapshot(found.site, { signal }));
       found.snapshots.set(id, snapshot);
       const subject = mask(title.trim().replace(/\s+/g, " ")).slice(0, MAX_TITLE_CHARACTERS);
       const text = mask(body).slice(0, MAX_BODY_CHARACTERS);
@@ -110,13 +111,10 @@ export class Pushes {
     this.#answer(id, url === null ? { refused: refused ?? "There is no pull request." } : { url });
   }
 
-  /** Takes what each checkout holds at the end of the run. Call it when no program of the run is left. */
-  async keep(): Promise<void> {
+  /** Keeps what checkouts held at the end of the run, by repository; the others could not be read. */
+  keep(taken: ReadonlyMap<string, Snapshot>): void {
     this.#close();
-    for (const { site, snapshots } of this.#repositories.values()) {
-      const kept = await this.#limited((signal) => takeSnapshot(site, signal)).catch(() => null);
-      if (kept !== null) snapshots.set(null, kept);
-    }
+    for (const [name, snapshot] of taken) this.#repositories.get(name)?.snapshots.set(null, snapshot);
   }
 
   #takeOrder(order: PushOrder): void {
@@ -158,16 +156,8 @@ export class Pushes {
     for (const id of [...this.#wishes.keys()]) this.#answer(id, { refused: OVER });
   }
 
-  /** Does the work with a signal that is aborted when it takes too long. */
-  async #limited<Done>(work: (signal: AbortSignal) => Promise<Done>): Promise<Done> {
-    const { clock, signal } = this.#options;
-    const limit = new AbortController();
-    const cancel = clock.at(clock.now() + LIMIT_MS, () => limit.abort());
-    try {
-      return await work(AbortSignal.any([signal, limit.signal]));
-    } finally {
-      cancel();
-    }
+  #limited<Done>(work: (signal: AbortSignal) => Promise<Done>): Promise<Done> {
+    return withinLimit(this.#options, LIMIT_MS, work);
   }
 }
 

@@ -13,12 +13,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Job } from "../../../../actors/runners/job.js";
-import { changesOf as readChanges } from "../../../../http/runner/checkout/changes.js";
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { changesOf } from "../read-changes.js";
 
 const { signal } = new AbortController();
-const changesOf = (checkout: Checkout) => readChanges(checkout, { signal, maxBytes: 1_000_000 });
 
 /** Lays out checkouts over the mirrors of one work folder. */
 class Checkouts {

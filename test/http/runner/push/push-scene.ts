@@ -10,7 +10,7 @@ import type { FileChanges, HostedRepository } from "../../../../http/demo/code-h
 import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
 import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { RunFolder } from "../../../../http/runner/checkout/run-folder.js";
-import { openPushSite } from "../../../../http/runner/push/push-site.js";
+import { openPushSite, takeSnapshot } from "../../../../http/runner/push/push-site.js";
 import { Pushes } from "../../../../http/runner/push/pushes.js";
 import { startCodeHost } from "../../../support/code-host.js";
 import { install } from "../../../support/code-host-scene.js";
@@ -29,6 +29,8 @@ export interface PushedRun {
   readonly messages: readonly RunnerMessage[];
   /** Gives an order to push, for the run's end unless wished otherwise, and waits for its answer. */
   order(wish?: Partial<PushOrder>): Promise<Answer>;
+  /** Takes what is there at the end. */
+  keep(): Promise<void>;
   /** Takes what is there at the end, and orders to push it. */
   end(wish?: Partial<PushOrder>): Promise<Answer>;
 }
@@ -75,7 +77,8 @@ export class PushScene {
       if (message.type === "run.pushed" || message.type === "run.push-rejected") waiting.get(message.id)?.(message);
     };
     const pushes = new Pushes({ claim, clock: new ManualClock(), mask: (text) => text, send, signal });
-    pushes.add(await openPushSite(checkout, folder, signal));
+    const site = await openPushSite(checkout, folder, signal);
+    pushes.add(site);
     const order = (wish: Partial<PushOrder> = {}) => {
       this.#orders += 1;
       const id = `push-${this.#orders}`;
@@ -88,11 +91,15 @@ export class PushScene {
         });
       });
     };
+    const keep = async () => {
+      const taken = await takeSnapshot(site, { signal }).catch(() => null);
+      pushes.keep(new Map(taken === null ? [] : [[at.repository, taken]]));
+    };
     const end = async (wish: Partial<PushOrder> = {}) => {
-      await pushes.keep();
+      await keep();
       return order(wish);
     };
-    return { checkout, folder, pushes, messages, order, end };
+    return { checkout, folder, pushes, messages, keep, order, end };
   }
 
   /** The address that is pushed to. */

@@ -116,7 +116,7 @@ t.test("the code host's refusals and failures are told by what they are, without
   const scene = await PushScene.open(t);
   const run = await scene.run();
   put(run, "a.txt", "ours\n");
-  await run.pushes.keep();
+  await run.keep();
   const at = (problem: string, why: RegExp) => ({ type: "run.push-rejected", problem, why });
   t.match(await run.order({ token: scene.token({ contents: "read" }) }), at("refused", /Authentication failed/));
   t.match(await run.order({ token: null, why: "It gave none." }), at("untokened", /^It gave none\.$/));
@@ -157,7 +157,7 @@ t.test("wishes are bounded, need a title and a repository, and are refused when 
   t.match(await run.pushes.wish({ ...wish, repository: "acme-inc/x" }), { refused: /Name one of .*acme-inc\/app/ });
   const waiting = Array.from({ length: 5 }, () => run.pushes.wish(wish));
   t.match(await run.pushes.wish(wish), { refused: /Wait/ });
-  await run.pushes.keep();
+  await run.keep();
   for (const result of await Promise.all(waiting)) t.match(result, { refused: "The run is over." });
   t.match(await run.pushes.wish(wish), { refused: "The run is over." });
 });

@@ -1,0 +1,103 @@
+import { isUtf8 } from "node:buffer";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gitBytes, gitOutput, OutputTooLong } from "../checkout/git.js";
+import type { Source } from "./gather.js";
+
+/** Two trees, or commits, and how much may be said of what is between them. */
+export interface DiffWish {
+  readonly from: string;
+  readonly to: string;
+  /** Longest diff, in bytes; a longer one rejects with `OutputTooLong`. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+}
+
+const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
+
+/**
+ * The changes between two trees as a git diff. Files that are neither UTF-8 nor binary to git become binary patches.
+ * Rejects with `GitFailed` or `OutputTooLong`.
+ */
+export async function diffBetween(source: Source, wish: DiffWish): Promise<string> {
+  const text = await diff(source, wish, wish.maxBytes);
+  if (isUtf8(text)) return text.toString("utf8");
+  // Of all of it only the sections that are not UTF-8 are used.
+  const binary = await asBinary(source, () => diff(source, wish, 4 * wish.maxBytes));
+  const inBinary = sectionsOf(binary);
+  const sections = sectionsOf(text);
+  const merged = sections.map((section, index) => (isUtf8(section) ? section : (inBinary[index] ?? section)));
+  const all = sections.length === inBinary.length ? Buffer.concat(merged) : binary;
+  if (all.length > wish.maxBytes) throw new OutputTooLong(`a diff has more than ${wish.maxBytes} bytes`);
+  return all.toString("utf8");
+}
+
+function diff(source: Source, { from, to, signal }: DiffWish, maxBytes: number): Promise<Buffer> {
+  return gitBytes(source.folder, [...ARGS, from, to, "--"], { env: environmentOf(source), signal, maxBytes });
+}
+
+/** How many bytes of a diff each changed path takes where none counts as moved, in git's order of paths. */
+export async function measureDiff(source: Source, { from, to, signal }: Omit<DiffWish, "maxBytes">): Promise<number[]> {
+  const options = { env: environmentOf(source), signal, maxBytes: Number.MAX_SAFE_INTEGER };
+  const sizes: number[] = [];
+  let header = "";
+  // What a section may still begin in.
+  let tail = Buffer.from("\n");
+  const count = (bytes: number) => {
+    if (sizes.length > 0) sizes[sizes.length - 1] = (sizes.at(-1) ?? 0) + bytes;
+  };
+  await gitOutput(source.folder, [...ARGS, "--no-renames", from, to, "--"], options, (chunk) => {
+    const text = Buffer.concat([tail, chunk]);
+    for (let at = 0; ; ) {
+      const mark = text.indexOf(SECTION, at);
+      const end = mark === -1 ? -1 : text.indexOf(10, mark + 1);
+      if (end === -1) {
+        const kept = mark === -1 ? Math.max(at, text.length - SECTION.length + 1) : mark;
+        count(kept - at);
+        tail = text.subarray(kept);
+        return;
+      }
+      count(mark - at);
+      const begun = text.toString("latin1", mark + 1, end);
+      // A path that became another type has two sections.
+      if (begun !== header) sizes.push(0);
+      header = begun;
+      count(end - mark);
+      at = end;
+    }
+  });
+  count(tail.length);
+  return sizes;
+}
+
+/** Runs `work` while git treats every file as binary, regardless of the repository's attributes. */
+async function asBinary<Done>({ gitDir }: Source, work: () => Promise<Done>): Promise<Done> {
+  const attributes = join(gitDir, "info/attributes");
+  await mkdir(join(gitDir, "info"), { recursive: true });
+  await writeFile(attributes, "* -diff\n");
+  try {
+    return await work();
+  } finally {
+    await rm(attributes, { force: true });
+  }
+}
+
+/** What a section begins with, after the line before; no line of a file's content does. */
+const SECTION = Buffer.from("\ndiff --git ");
+
+/** Splits a diff into the sections of its files. */
+function sectionsOf(bytes: Buffer): readonly Buffer[] {
+  const sections: Buffer[] = [];
+  let from = 0;
+  while (from < bytes.length) {
+    const next = bytes.indexOf(SECTION, from);
+    const to = next === -1 ? bytes.length : next + 1;
+    sections.push(bytes.subarray(from, to));
+    from = to;
+  }
+  return sections;
+}
+
+function environmentOf({ gitDir, folder }: Source): Record<string, string> {
+  return { GIT_DIR: gitDir, GIT_WORK_TREE: folder };
+}

@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { OutputTooLong } from "../checkout/git.js";
+import { diffBetween, measureDiff } from "./diff.js";
+import type { Gathered, Source } from "./gather.js";
+import { type Entry, gitAt, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
+
+/** What a run began from, and how much may be said of its changes. */
+export interface FitWish {
+  /** The commit that the whole diff is relative to. */
+  readonly base: string;
+  /** The tree that the run began with. */
+  readonly begun: string;
+  /** Whether the run's own changes are told apart from those that it began with. */
+  readonly own: boolean;
+  /** Longest diff, in bytes. */
+  readonly maxBytes: number;
+  /** Longest diffs together, in bytes of JSON. */
+  readonly maxJsonBytes: number;
+  readonly signal: AbortSignal;
+}
+
+/** Changes that are no longer than wished. */
+export interface Fitted extends Gathered {
+  readonly diff: string;
+  /** Absent unless wished. */
+  readonly own?: string;
+}
+
+/**
+ * The changes as diffs. Where they are too long, the paths of the run's changes that take most of them are left out and
+ * stay as they were, until the rest fits. Rejects with `OutputTooLong` where that does not help.
+ */
+export async function fitChanges(source: Source, gathered: Gathered, wish: FitWish): Promise<Fitted> {
+  let { tree, leftOut } = gathered;
+  let { maxBytes } = wish;
+  for (;;) {
+    const diffs = await diffsOf(source, tree, { ...wish, maxBytes });
+    const bytes = diffs === null ? 0 : Buffer.byteLength(JSON.stringify(diffs));
+    if (diffs !== null && bytes <= wish.maxJsonBytes) return { tree, leftOut, ...diffs };
+    // JSON may need more bytes for a character than the diff.
+    if (diffs !== null) maxBytes = Math.floor((diffs.diff.length * Math.max(0, wish.maxJsonBytes)) / bytes);
+    const dropped = await dropLargest(source, tree, { ...wish, maxBytes });
+    if (dropped === null) throw new OutputTooLong(`a diff has more than ${maxBytes} bytes`);
+    tree = dropped.tree;
+    leftOut = [...leftOut, ...dropped.leftOut];
+  }
+}
+
+/** Null where one is too long. */
+async function diffsOf(
+  source: Source,
+  tree: string,
+  { base, begun, own, maxBytes, signal }: FitWish,
+): Promise<Pick<Fitted, "diff" | "own"> | null> {
+  try {
+    const of = { to: tree, maxBytes, signal };
+    const diff = await diffBetween(source, { ...of, from: base });
+    return own ? { diff, own: await diffBetween(source, { ...of, from: begun }) } : { diff };
+  } catch (error) {
+    if (error instanceof OutputTooLong) return null;
+    throw error;
+  }
+}
+
+/** The tree without the run's changes that take most of the diff; null where there are none. */
+async function dropLargest(source: Source, tree: string, wish: FitWish): Promise<Gathered | null> {
+  const { base, begun, maxBytes, signal } = wish;
+  const mine = await listChanges(source, { from: begun, to: tree }, signal);
+  const costs = new Map<string, number>();
+  let excess = 0;
+  for (const from of wish.own ? [base, begun] : [base]) {
+    const paths = [...(await listChanges(source, { from, to: tree }, signal)).keys()];
+    const sizes = await measureDiff(source, { from, to: tree, signal });
+    const total = sizes.reduce((sum, size) => sum + size, 0);
+    excess = Math.max(excess, total - maxBytes);
+    for (const [index, path] of paths.entries()) {
+      if (mine.has(path)) costs.set(path, Math.max(costs.get(path) ?? 0, sizes[index] ?? 0));
+    }
+  }
+  const entries = new Map<string, Entry | null>();
+  const leftOut: LeftOut[] = [];
+  for (const [path, bytes] of [...costs].sort(([, left], [, right]) => right - left)) {
+    if (excess <= 0 && leftOut.length > 0) break;
+    excess -= bytes;
+    entries.set(path, mine.get(path) ?? null);
+    leftOut.push({ path, why: `its change takes ${bytes} bytes of a diff that has no room for it` });
+  }
+  if (leftOut.length === 0) return null;
+  return { tree: await changedTree(source, { tree, entries }, signal), leftOut };
+}
+
+/** The paths in which two trees differ, in git's order, with what the first has there; null for nothing. */
+async function listChanges(
+  source: Source,
+  { from, to }: { readonly from: string; readonly to: string },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Entry | null>> {
+  const place = { ...source, scratch: source.gitDir, index: join(source.gitDir, "index"), signal };
+  const records = recordsOf(await gitAt(place, ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to]));
+  const found = new Map<string, Entry | null>();
+  for (let at = 0; at + 1 < records.length; at += 2) {
+    const [mode = "", , oid = ""] = (records[at] ?? "").slice(1).split(" ");
+    found.set(records[at + 1] ?? "", mode === "000000" ? null : { mode, oid });
+  }
+  return found;
+}
+
+async function changedTree(
+  source: Source,
+  { tree, entries }: { readonly tree: string; readonly entries: ReadonlyMap<string, Entry | null> },
+  signal: AbortSignal,
+): Promise<string> {
+  const scratch = await mkdtemp(join(source.gitDir, "fit-"));
+  const index = join(scratch, "index");
+  const place: Place = { ...source, scratch, index, begun: index, laidOut: new Map(), signal };
+  try {
+    await gitAt(place, ["read-tree", tree]);
+    await putEntries(place, entries);
+    return (await gitAt(place, ["write-tree"])).trim();
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,63 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import type { Test } from "tap";
+import { type Checkout, createCheckout } from "../../../../http/runner/checkout/checkout.js";
+import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
+import { changesOf } from "../read-changes.js";
+import { inRepository } from "../run-scene.js";
+
+/** A repository `acme/app`, and checkouts of it. */
+export interface ChangeScene {
+  readonly folder: string;
+  readonly repository: string;
+  readonly git: (...args: string[]) => string;
+  /** Lays out `acme/app` in a folder of its own. */
+  readonly lay: (name: string, more?: { base?: string; diff?: string; url?: string }) => Promise<Checkout>;
+}
+
+/** A repository with these files in one commit. */
+export function changeScene(t: Test, files: Readonly<Record<string, string | Buffer>>): ChangeScene {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-changes-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const repository = join(folder, "repositories/acme/app");
+  mkdirSync(repository, { recursive: true });
+  const git = (...args: string[]) => inRepository(repository, ...args);
+  git("init", "--quiet", "--initial-branch", "main");
+  for (const [name, content] of Object.entries(files)) put(repository, name, content);
+  git("add", ".");
+  git("commit", "--quiet", "-m", "Begin");
+  const lay: ChangeScene["lay"] = (
+    name,
+    { base = null, diff = "", url = join(folder, "repositories/{name}") } = {},
+  ) => {
+    const mirrors = new Mirrors({ workFolder: join(folder, `work-${name}`), gitUrl: url });
+    const wanted = { repository: "acme/app", setup: null, image: null, base, diff };
+    const { signal } = new AbortController();
+    return createCheckout(mirrors, wanted, {
+      folder: join(folder, name),
+      record: join(folder, `${name}.record`),
+      signal,
+    });
+  };
+  return { folder, repository, git, lay };
+}
+
+/** What a checkout changed, laid out somewhere else. */
+export async function carried({ lay }: ChangeScene, checkout: Checkout): Promise<Checkout> {
+  return lay("carried", { base: checkout.base, diff: await changesOf(checkout) });
+}
+
+export function put(folder: string, name: string, content: string | Buffer): void {
+  mkdirSync(dirname(join(folder, name)), { recursive: true });
+  writeFileSync(join(folder, name), content);
+}
+
+export const bytesOf = (checkout: Checkout, name: string): Buffer => readFileSync(join(checkout.folder, name));
+
+/** The names of changed files, in a diff's order. */
+export function pathsOf(diff: string): string[] {
+  return [...diff.matchAll(/^diff --git (?:"a\/(.*?)"|a\/(.*?)) (?:"?b\/)/gm)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? "",
+  );
+}

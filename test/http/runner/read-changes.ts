@@ -1,0 +1,30 @@
+import { dirname } from "node:path";
+import type { Checkout } from "../../../http/runner/checkout/checkout.js";
+import {
+  openPushSite,
+  type PushSite,
+  type Snapshot,
+  type SnapshotOptions,
+  takeSnapshot,
+} from "../../../http/runner/push/push-site.js";
+
+const sites = new WeakMap<Checkout, Promise<PushSite>>();
+const { signal } = new AbortController();
+
+/** What a checkout holds now, as a runner reads it. */
+export async function snapshotOf(checkout: Checkout, more: Partial<SnapshotOptions> = {}): Promise<Snapshot> {
+  const folder = { path: dirname(checkout.folder), pushSite: () => `${checkout.record}.site` };
+  const site = sites.get(checkout) ?? openPushSite(checkout, folder, signal);
+  sites.set(checkout, site);
+  return takeSnapshot(await site, { signal, ...more });
+}
+
+/** The diff of a checkout. */
+export async function changesOf(checkout: Checkout): Promise<string> {
+  return (await snapshotOf(checkout)).diff;
+}
+
+/** What is left out of it, as `path: why`. */
+export function leftOutOf({ leftOut }: Pick<Snapshot, "leftOut">): string[] {
+  return leftOut.map(({ path, why }) => `${Buffer.from(path, "latin1")}: ${why}`);
+}
