@@ -90,13 +90,23 @@ function errorsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: 
   }
 }
 
-/** The faults of the branch with the fewest: most likely the one that was meant. */
+/**
+ * The faults of the branch with the fewest: most likely the one that was meant. A branch that is told by a member with a
+ * fixed value is meant only where that member is given, whatever its value.
+ */
 function unionErrors(issue: z.core.$ZodIssueInvalidUnion, path: readonly PropertyKey[], root: unknown): FieldError[] {
+  const lacksName = (branch: readonly z.core.$ZodIssue[]) =>
+    Number(branch.some((inner) => isUnnamed(inner, path, root)));
   const closest = issue.errors
     .filter((branch) => branch.some((inner) => inner.path.length > 0 || inner.code !== "invalid_type"))
-    .sort((left, right) => left.length - right.length)[0];
+    .sort((left, right) => lacksName(left) - lacksName(right) || left.length - right.length)[0];
   if (closest === undefined) return [{ path: pathText(path), message: issue.message }];
   return closest.flatMap((inner) => errorsOf(inner, path, root));
+}
+
+/** Whether a branch of a union is told by a member with a fixed value that the body lacks. */
+function isUnnamed(issue: z.core.$ZodIssue, above: readonly PropertyKey[], root: unknown): boolean {
+  return issue.code === "invalid_value" && issue.values.length === 1 && isMissing(root, [...above, ...issue.path]);
 }
 
 function isMissing(root: unknown, path: readonly PropertyKey[]): boolean {

@@ -6,6 +6,7 @@ import type { Station, StationBody } from "../lines/station.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import { toBlockScope } from "../replays/block-scope.js";
 import { checkBlock, type LineRow } from "../replays/candidate-rules.js";
+import { resolveBlock } from "../replays/live-block.js";
 import type { StartingPoint } from "../replays/starting-point.js";
 import { type Fingerprints, toConfig, toFingerprints } from "../replays/station-config.js";
 import { canonicalJson } from "../resources/canonical-json.js";
@@ -38,7 +39,7 @@ export function prepareChange(
   if ("errors" in planned) return { refused: "invalid", errors: planned.errors };
   const { station, repositories } = planned.data;
   const line = repositories === null ? point.line : { ...point.line, repositories };
-  const { block, keptLive } = keepLive(station, point.station);
+  const { block, keptLive } = keepLive(resolveBlock(station, point.station), point.station);
   const errors = [...listStrangers(point.line, repositories), ...checkPlanned(turn, point, { block, line, caller })];
   if (errors.length > 0) return { refused: "invalid", errors };
   const { set, fingerprints: live } = point;

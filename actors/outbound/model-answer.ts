@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parseJson } from "./json-answer.js";
+import { readErrorStatus, toMembers } from "./model-error.js";
 
 /** Longest answer read, in bytes, with whatever a host says about it; a longer one is cut, and so unreadable. */
 export const MAX_MODEL_ANSWER_BYTES = 512 * 1024;
@@ -10,40 +11,68 @@ export interface ModelUsage {
   readonly out: number;
 }
 
-/** A model's completion. Whatever of it is missing or has another form is left empty. */
+/** A model's completion. Missing or malformed parts are empty. */
 export interface Completion {
   readonly text: string;
   /** Whether the model had no tokens left to finish it. */
   readonly isCut: boolean;
-  /** Null when the host does not say it. */
+  /** Null when the host does not report it. */
   readonly usage: ModelUsage | null;
 }
+
+/** The body of a successful answer: a completion, or an error in its place. */
+export type ModelAnswer =
+  | ({ readonly kind: "completion" } & Completion)
+  /** `status` is the HTTP status that the error's code stands for; null when it has none. */
+  | { readonly kind: "error"; readonly status: number | null };
 
 const tokens = z.int().min(0).max(1_000_000_000);
 const usageSchema = z.object({ usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens }) });
 const textParts = z.array(z.object({ type: z.string(), text: z.string().optional() }));
-const choiceSchema = z.object({
-  choices: z
-    .array(
-      z.object({
-        message: z.object({ content: z.union([z.string(), textParts]) }),
-        finish_reason: z.string().nullish(),
-      }),
-    )
-    .min(1),
-});
-const errorSchema = z.object({ error: z.union([z.string(), z.object({}).catchall(z.unknown())]) });
+const contentSchema = z.union([z.string(), textParts]);
+const listSchema = z.object({ choices: z.array(z.unknown()).min(1) });
 
-/** Reads the body of a completion. */
-export function readCompletion(body: string): Completion {
+/** Ends of an answer that the host broke off. Any other end, such as `content_filter`, is the model's. */
+const BROKEN_OFF = /error|abort|cancel|timeout|insufficient/i;
+const NO_TOKENS_LEFT = /^(length|max_tokens)$/i;
+
+/**
+ * Reads the body of a successful answer. Gateways report errors of the model's host there: as `error`, without
+ * `choices`, or as the choice's `finish_reason`. An answer that is longer than what is read is a completion that was cut.
+ */
+export function readAnswer(body: string): ModelAnswer {
   const json = parseJson(body);
+  if (json === undefined && Buffer.byteLength(body) >= MAX_MODEL_ANSWER_BYTES) {
+    return { kind: "completion", text: "", isCut: true, usage: null };
+  }
+  const [choice] = listSchema.safeParse(json).data?.choices ?? [];
+  const { message, finish_reason: finish, error: ownError } = toMembers(choice);
+  const { error } = toMembers(json);
+  const hasEnd = typeof finish === "string" && finish !== "";
+  const isBrokenOff = hasEnd && BROKEN_OFF.test(finish);
+  const hasAnswered = hasEnd || Object.keys(toMembers(message)).length > 0;
+  if (isError(error) || isError(ownError) || isBrokenOff || !hasAnswered) {
+    return { kind: "error", status: readErrorStatus(errorsOf(json, ownError)) };
+  }
   const used = usageSchema.safeParse(json);
   const usage = used.success ? { in: used.data.usage.prompt_tokens, out: used.data.usage.completion_tokens } : null;
-  const [choice] = choiceSchema.safeParse(json).data?.choices ?? [];
-  if (choice === undefined) return { text: "", isCut: false, usage };
-  const { content } = choice.message;
+  const content = contentSchema.safeParse(toMembers(message).content).data ?? "";
   const text = typeof content === "string" ? content : content.map((part) => part.text ?? "").join("");
-  return { text, isCut: choice.finish_reason === "length", usage };
+  return { kind: "completion", text, isCut: hasEnd && NO_TOKENS_LEFT.test(finish), usage };
+}
+
+/** Whether a member `error` holds an error: some hosts send it empty beside an answer. */
+function isError(error: unknown): boolean {
+  if (typeof error === "object" && error !== null) return Object.keys(error).length > 0;
+  return typeof error === "string" ? error !== "" : typeof error === "number" && error !== 0;
+}
+
+/** The objects of an answer that may say what went wrong, the closest one first. */
+function errorsOf(json: unknown, ownError: unknown): readonly unknown[] {
+  // Some hosts send a list of one answer, or a list of errors.
+  const outer: unknown = Array.isArray(json) ? json[0] : json;
+  const { error, errors } = toMembers(outer);
+  return [ownError, error, ...(Array.isArray(errors) ? errors : [errors]), outer];
 }
 
 /**
@@ -56,18 +85,4 @@ export function readJsonOf(text: string): unknown {
   const answer = text.slice(text.lastIndexOf("</think>") + 1);
   const [from, to] = [answer.indexOf("{"), answer.lastIndexOf("}")];
   return from === -1 || to < from ? undefined : parseJson(answer.slice(from, to + 1));
-}
-
-/** Longest part of an error that is looked at, in characters. */
-const MAX_ERROR_CHARACTERS = 4_000;
-
-/** The error of a refusal: its words, to find out which part of a request it is about. Never shown or logged. */
-export function readModelError(body: string): { readonly words: string; readonly code: string | null } {
-  const parsed = errorSchema.safeParse(parseJson(body));
-  if (!parsed.success) return { words: body.slice(0, MAX_ERROR_CHARACTERS), code: null };
-  const { error } = parsed.data;
-  if (typeof error === "string") return { words: error.slice(0, MAX_ERROR_CHARACTERS), code: null };
-  const words = [error.message, error.param, error.code].filter((word) => typeof word === "string").join(" ");
-  const code = typeof error.code === "string" && /^[a-z_]{1,64}$/.test(error.code) ? error.code : null;
-  return { words: words.slice(0, MAX_ERROR_CHARACTERS), code };
 }

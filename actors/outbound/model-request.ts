@@ -1,4 +1,4 @@
-import { readModelError } from "./model-answer.js";
+import type { ModelPart } from "./model-limits.js";
 
 export interface ModelMessage {
   readonly role: "system" | "user" | "assistant";
@@ -18,38 +18,39 @@ export interface ModelRequest {
   readonly maxTokens: number;
 }
 
-/** Parts of a request that a model does not take. */
-export interface ModelLimits {
-  readonly temperature: boolean;
-  readonly schema: boolean;
-  /** It takes `max_completion_tokens` in place of `max_tokens`. */
-  readonly maxTokens: boolean;
-}
-
-/** A model that takes every part. */
-export const NO_LIMITS: ModelLimits = { temperature: false, schema: false, maxTokens: false };
-
-/** The body of the request. A form that cannot be asked for with a schema is asked for in words. */
-export function toModelBody({ model, messages, schema, maxTokens }: ModelRequest, limits: ModelLimits): string {
-  const inWords: ModelMessage[] = limits.schema
-    ? [{ role: "system", content: `Answer with one JSON object of this JSON schema: ${JSON.stringify(schema)}` }]
-    : [];
+/** The body of the request, without the parts that the model does not take. */
+export function toModelBody(request: ModelRequest, without: ReadonlySet<ModelPart>): string {
+  const { model, schema } = request;
   return JSON.stringify({
     model,
-    messages: [...inWords, ...messages],
-    ...(limits.maxTokens ? { max_completion_tokens: maxTokens } : { max_tokens: maxTokens }),
-    ...(limits.temperature ? {} : { temperature: 0 }),
-    ...(limits.schema
+    messages: toMessages(request, without),
+    ...toTokenLimit(request, without),
+    ...(without.has("temperature") ? {} : { temperature: 0 }),
+    ...(without.has("schema")
       ? {}
       : { response_format: { type: "json_schema", json_schema: { name: "answer", strict: true, schema } } }),
   });
 }
 
-/** What a model does not take after it refused a request with 400; null when that is about nothing else. */
-export function addLimit(limits: ModelLimits, body: string): ModelLimits | null {
-  const { words } = readModelError(body);
-  if (!limits.temperature && /temperature/i.test(words)) return { ...limits, temperature: true };
-  if (!limits.schema && /schema|response_format/i.test(words)) return { ...limits, schema: true };
-  if (!limits.maxTokens && /max_tokens/i.test(words)) return { ...limits, maxTokens: true };
-  return null;
+function toTokenLimit({ maxTokens }: ModelRequest, without: ReadonlySet<ModelPart>) {
+  if (!without.has("max-tokens")) return { max_tokens: maxTokens };
+  return without.has("max-completion-tokens") ? {} : { max_completion_tokens: maxTokens };
+}
+
+/**
+ * The messages as chat templates take them: at most one system message, at the beginning, or none, and then turns of the
+ * user and the model that alternate. A form that cannot be asked for with a schema is asked for in words.
+ */
+function toMessages({ messages, schema }: ModelRequest, without: ReadonlySet<ModelPart>): readonly ModelMessage[] {
+  const inWords = `Answer with one JSON object of this JSON schema: ${JSON.stringify(schema)}`;
+  const instructions = [
+    ...messages.filter(({ role }) => role === "system").map(({ content }) => content),
+    ...(without.has("schema") ? [inWords] : []),
+  ];
+  const turns = messages.filter(({ role }) => role !== "system");
+  if (instructions.length === 0) return turns;
+  if (!without.has("system")) return [{ role: "system", content: instructions.join("\n\n") }, ...turns];
+  const [first, ...others] = turns;
+  const given = first === undefined ? [] : [first.content];
+  return [{ role: "user", content: [...instructions, ...given].join("\n\n") }, ...others];
 }

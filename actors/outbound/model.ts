@@ -1,8 +1,10 @@
 import type { RunSignal } from "../../runtime/run-signal.js";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { toFailure } from "./failure.js";
-import { type Completion, readCompletion, readModelError } from "./model-answer.js";
-import { addLimit, type ModelLimits, type ModelRequest, NO_LIMITS, toModelBody } from "./model-request.js";
+import { type Completion, readAnswer } from "./model-answer.js";
+import { readErrorCode } from "./model-error.js";
+import { findNamedPart, KnownLimits } from "./model-limits.js";
+import { type ModelRequest, toModelBody } from "./model-request.js";
 import type { ModelSettings } from "./model-settings.js";
 import type { Outbound } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
@@ -32,8 +34,6 @@ export interface Model {
 
 /** Longest time for an answer: models that think take minutes. */
 const ANSWER_TIMEOUT_MS = 5 * 60 * 1_000;
-/** Most models whose limits are remembered; beyond that the one that was asked least recently is forgotten. */
-const MAX_KNOWN_MODELS = 200;
 
 export interface ModelOptions {
   readonly settings: ModelSettings;
@@ -50,16 +50,17 @@ export interface ModelOptions {
 export function createModel(options: ModelOptions): Model {
   const known = new KnownLimits();
   const complete = async (request: ModelRequest, signal: RunSignal): Promise<ModelReply> => {
-    let limits = known.of(request.model);
+    let [without, named] = [known.of(request.model), known.of(request.model)];
     for (;;) {
-      const sent = await send(options, toModelBody(request, limits), signal);
-      if (sent.kind !== "rejected") {
-        if (sent.kind === "completion") known.remember(request.model, limits);
-        return sent;
-      }
-      const further = addLimit(limits, sent.body);
-      if (further === null) return toRefusal(options, 400, sent.body);
-      limits = further;
+      const sent = await send(options, toModelBody(request, without), signal);
+      if (sent.kind === "completion") known.add(request.model, without);
+      // A part that no refusal named is known to be refused only once a request without it succeeded.
+      if (sent.kind === "unavailable") known.add(request.model, named);
+      if (sent.kind !== "rejected") return sent;
+      const part = findNamedPart(without, sent.body);
+      if (part === null && without.has("schema")) return toRefusal(options, sent);
+      if (part !== null) named = new Set([...named, part]);
+      without = new Set([...without, part ?? "schema"]);
     }
   };
   const noteUnreadable = () => {
@@ -68,25 +69,20 @@ export function createModel(options: ModelOptions): Model {
   return { settings: options.settings, complete, noteUnreadable };
 }
 
-/** What models do not take, by name: learnt from their refusals, once a request without it succeeded. */
-class KnownLimits {
-  readonly #limits = new Map<string, ModelLimits>();
+/** The reply to one request, or a refusal that may be about a part of it. */
+type Sent = ModelReply | ({ readonly kind: "rejected" } & HostError);
 
-  of(model: string): ModelLimits {
-    return this.#limits.get(model) ?? NO_LIMITS;
-  }
-
-  remember(model: string, limits: ModelLimits): void {
-    this.#limits.delete(model);
-    if (limits === NO_LIMITS) return;
-    this.#limits.set(model, limits);
-    const oldest = this.#limits.size > MAX_KNOWN_MODELS ? this.#limits.keys().next() : undefined;
-    if (oldest?.done === false) this.#limits.delete(oldest.value);
-  }
+/** An error of the host: its status, or that of the error inside a successful answer; null when that has no code. */
+interface HostError {
+  readonly status: number | null;
+  readonly body: string;
+  readonly retryAtMs: number | null;
 }
 
-/** The reply to one request, or the body of a 400. */
-type Sent = ModelReply | { readonly kind: "rejected"; readonly body: string };
+/** Statuses of requests that may succeed without a part that the model does not take. */
+const REJECTED: ReadonlySet<number> = new Set([400, 404, 422]);
+/** Statuses below 500 of requests that may succeed later. */
+const BUSY: ReadonlySet<number> = new Set([408, 425, 429]);
 
 async function send(options: ModelOptions, body: string, signal: RunSignal): Promise<Sent> {
   const { settings, outbound, now, log, timeoutMs = ANSWER_TIMEOUT_MS } = options;
@@ -106,22 +102,34 @@ async function send(options: ModelOptions, body: string, signal: RunSignal): Pro
     return { kind: "unavailable", reason, retryAtMs: null, mayCost: !isUnsent };
   }
   const { status, unread } = answer;
-  if (status === 200 && unread !== undefined && unread.kind !== "size") {
+  if (isSuccess(status) && unread !== undefined && unread.kind !== "size") {
     const reason = `the model's answer cannot be read: ${unread.reason}`;
     log.warn("the model did not answer", { host: url.host, why: reason });
     return { kind: "unavailable", reason, retryAtMs: null, mayCost: true };
   }
-  if (status === 200) return { kind: "completion", ...readCompletion(answer.body) };
-  if (status === 400) return { kind: "rejected", body: answer.body };
-  if (status < 500 && ![408, 425, 429].includes(status)) return toRefusal(options, status, answer.body);
   const waitMs = requestedWaitMs(answer.retryAfter, now());
-  log.warn("the model did not answer", { host: url.host, status });
-  const retryAtMs = waitMs === null ? null : now() + waitMs;
-  return { kind: "unavailable", reason: `the model answered ${status}`, retryAtMs, mayCost: false };
+  const error = { body: answer.body, retryAtMs: waitMs === null ? null : now() + waitMs };
+  if (!isSuccess(status)) return takeError(options, { ...error, status });
+  const read = readAnswer(answer.body);
+  return read.kind === "completion" ? read : takeError(options, { ...error, status: read.status });
 }
 
-function toRefusal({ settings, log }: ModelOptions, status: number, body: string): ModelReply {
-  const { code } = readModelError(body);
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** An error costs nothing: the host answered it instead of a completion. */
+function takeError(options: ModelOptions, error: HostError): Sent {
+  const { status, retryAtMs } = error;
+  if (status !== null && REJECTED.has(status)) return { kind: "rejected", ...error };
+  if (status !== null && status < 500 && !BUSY.has(status)) return toRefusal(options, error);
+  options.log.warn("the model did not answer", { host: new URL(options.settings.url).host, status });
+  const reason = `the model answered ${status ?? "without a completion"}`;
+  return { kind: "unavailable", reason, retryAtMs, mayCost: false };
+}
+
+function toRefusal({ settings, log }: ModelOptions, { status, body }: HostError): ModelReply {
+  const code = readErrorCode(body);
   const named = code === null || settings.key?.includes(code) === true ? "" : ` (${code})`;
   log.warn("the model refused", { host: new URL(settings.url).host, status });
   const setting = status === 401 || status === 403 ? ": it does not take the service's MODEL_KEY" : "";

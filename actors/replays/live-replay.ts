@@ -13,6 +13,8 @@ interface LiveTerms extends Pick<ReplayRow, "repeats" | "ceiling"> {
   readonly search?: ReplayRow["search"];
   /** Most copies that run at once; by default no limit of its own. */
   readonly concurrency?: number | null;
+  /** Whether a replay with the answer may follow; by default it may. */
+  readonly oracle?: boolean;
 }
 
 /** The plan of a replay of the live config over a whole set, which becomes the set's baseline. Has at least one entry. */
@@ -20,13 +22,13 @@ export function planLive(
   turn: Turn,
   { fingerprints, ...start }: StartingPoint,
   judging: JudgingSetup,
-  { repeats, ceiling, probe = false, search = null, concurrency = null }: LiveTerms,
+  { repeats, ceiling, probe = false, search = null, concurrency = null, oracle = true }: LiveTerms,
 ): ReplayPlan {
   const { live, set, line, station: block, entries } = start;
   return {
     ...{ set, line, block, config: live, live, fingerprints, entries, concurrency },
     judgeModel: toJudgeModel(live, judging),
     candidate: { id: turn.newId("cand"), name: "Live config", kind: "live" },
-    ...{ repeats, ceiling, probe, pairedWith: null, startedBaseline: "itself", answers: null, search },
+    ...{ repeats, ceiling, probe, pairedWith: null, startedBaseline: "itself", answers: null, search, oracle },
   };
 }

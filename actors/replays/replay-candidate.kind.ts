@@ -3,12 +3,13 @@ import type { Reading } from "../../storage/store.js";
 import { type RunConfig, runConfig, toFingerprint } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
 import { getRunSetup } from "../lines/run-setup.js";
-import { type StationBody, stationSchema } from "../lines/station.js";
+import type { Station, StationBody } from "../lines/station.js";
 import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";
 import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
 import { candidateWarnings } from "./candidate-warnings.js";
 import { changeParts, listConfigChanges } from "./config-changes.js";
+import { proposedBlockSchema, resolveBlock } from "./live-block.js";
 import { findMadeCandidate } from "./made-candidate.js";
 import { listUnderWay } from "./replay.table.js";
 
@@ -29,17 +30,16 @@ function nameFault(text: string): string | null {
   return reserved === undefined ? null : `Candidate name cannot start with the reserved prefix \`${reserved}\`.`;
 }
 
-/** A station block as a line holds it, proposed by itself. */
-export const stationBlockSchema = z.strictObject(stationSchema.shape, {
-  error: ({ code }) => (code === "invalid_type" ? "is a station block, as a line holds it" : undefined),
-});
-
 const schema = z.strictObject({
   name,
-  station: stationBlockSchema,
+  station: proposedBlockSchema,
 });
 
-export type ReplayCandidateFields = z.output<typeof schema>;
+/** A candidate as a body gives it. */
+type ReplayCandidateBody = z.output<typeof schema>;
+
+/** A stored candidate: its block is whole. */
+export type ReplayCandidateFields = Omit<ReplayCandidateBody, "station"> & { readonly station: StationBody };
 
 const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
 
@@ -58,7 +58,7 @@ export const configChangeSchema = z.strictObject({
 });
 
 /** A station block that is proposed for replays; it is never applied to the line. */
-export const replayCandidateKind: Kind<ReplayCandidateFields> = {
+export const replayCandidateKind: Kind<ReplayCandidateBody> = {
   name: "replay-candidate",
   plural: "replay-candidates",
   idPrefix: "cand",
@@ -76,12 +76,14 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
   references: () => [],
   validate: (fields, scope) => {
     const found = findStation(scope);
-    return found === null ? [] : checkBlock(fields.station, found.line, { stationKey: found.live.key, scope });
+    if (found === null) return [];
+    const { line, live } = found;
+    return checkBlock(resolveBlock(fields.station, live), line, { stationKey: live.key, scope });
   },
   warnings: ({ station: block }, reading, { workspaceId, added: { kind, lineId, stationId } }) => {
     const line = kind === "proposed" ? findLine(reading, workspaceId, String(lineId)) : undefined;
     const live = line?.fields.stations.find(({ id }) => id === stationId);
-    return live === undefined ? [] : candidateWarnings(block, live);
+    return live === undefined ? [] : candidateWarnings(resolveBlock(block, live), live);
   },
   findMade: findMadeCandidate,
   inUse: (row, reading) => {
@@ -109,7 +111,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
     }),
     createdAt: z.string(),
   },
-  complete: (fields, scope) => ({ fields, added: addedTo(fields, scope) }),
+  complete: completeCandidate,
 };
 
 function stationPlace(
@@ -124,10 +126,15 @@ function stationPlace(
     : { address: `${line.address}/${station.key}`, teamId: line.teamId };
 }
 
-function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<ReplayCandidateFields>) {
+/** The candidate as it is stored, with the differences from the station as it is now. */
+function completeCandidate(fields: ReplayCandidateBody, scope: WriteScope<ReplayCandidateBody>) {
   const found = findStation(scope);
   if (found === null) throw new Error("a candidate for a station that is not there");
-  const { line, live } = found;
+  const station = resolveBlock(fields.station, found.live);
+  return { fields: { ...fields, station }, added: addedTo(station, found, scope) };
+}
+
+function addedTo(block: StationBody, { line, live }: FoundStation, scope: WriteScope<unknown>) {
   const [config, liveConfig] = [configUnder(block, line, scope), configUnder(live, line, scope)];
   return {
     lineId: line.id,
@@ -144,7 +151,13 @@ function configUnder(station: StationBody, line: LineRow, scope: WriteScope<unkn
   return runConfig(line.fields, station, getRunSetup(scope.reading, scope, station));
 }
 
-function findStation({ reading, workspaceId, station }: WriteScope<unknown>) {
+/** The line of a candidate, and the station that its block is proposed for. */
+interface FoundStation {
+  readonly line: LineRow;
+  readonly live: Station;
+}
+
+function findStation({ reading, workspaceId, station }: WriteScope<unknown>): FoundStation | null {
   const line = station === null ? undefined : findLine(reading, workspaceId, station.lineId);
   const live = line?.fields.stations.find(({ key }) => key === station?.stationKey);
   return line === undefined || live === undefined ? null : { line, live };

@@ -42,6 +42,8 @@ export interface ReplayPlan
   /** The replay that became the set's baseline with this start; `itself` when this one does. */
   readonly startedBaseline: string | "itself" | null;
   readonly concurrency: number | null;
+  /** Whether a replay with the answer may follow; by default it may. */
+  readonly oracle?: boolean;
 }
 
 /**
@@ -75,6 +77,7 @@ function toRow(turn: Turn, plan: ReplayPlan): ReplayRow {
     counts: { queued: 0, running: 0, settled: unscored, succeeded: 0, failed: 0, unscored },
     spending: { spent: toText(ZERO), besides: toText(ZERO), unpriced: 0 },
     ...{ judged: false, waiting: null },
+    ...(plan.oracle === false && { oracle: false }),
   };
 }
 

@@ -38,11 +38,11 @@ export interface DeleteSet extends SetMessage {
   readonly client: string | null;
 }
 
-export interface AddEntry extends SetMessage, Keyed {
-  readonly type: "entry.add";
-  readonly setId: string;
-  readonly runId: string;
-}
+/** Adds runs to a set: all of them, or none. */
+export type AddEntries = SetMessage & Keyed & AddedRuns & { readonly type: "entry.add"; readonly setId: string };
+
+/** One run, or several: at least one, each once. */
+export type AddedRuns = { readonly runId: string } | { readonly runIds: readonly string[] };
 
 export interface RemoveEntry extends SetMessage {
   readonly type: "entry.remove";
@@ -72,6 +72,8 @@ export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly ceiling: Money;
   /** 1 to 5. */
   readonly repeats: number;
+  /** False for no replay with the answer after a baseline that starts; true by default. */
+  readonly oracle?: boolean;
 }
 
 export interface ReplayStarted {
@@ -110,7 +112,7 @@ export type ReplaySetMessage =
   | OpenSet
   | RenameSet
   | DeleteSet
-  | AddEntry
+  | AddEntries
   | RemoveEntry
   | MarkGuard
   | StartReplay

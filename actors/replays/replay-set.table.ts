@@ -70,15 +70,20 @@ export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {
   indexes: { "replay-entry-of-run": ["runId", "setId"] },
 });
 
-/** Adds a run to a set. In a turn of the team's sets. */
-export function insertEntry(turn: Turn, set: ReplaySetRow, run: Pick<ReplayEntryRow, "runId" | "taskId">): void {
+/** Adds runs to a set, in their order. In a turn of the team's sets. */
+export function insertEntries(
+  turn: Turn,
+  set: ReplaySetRow,
+  added: readonly Pick<ReplayEntryRow, "runId" | "taskId">[],
+): void {
   const { partition } = turn.self;
-  const version = set.version + 1;
   const addedAt = new Date(turn.now).toISOString();
-  replaySets.put(turn, partition, set, { ...set, version });
-  replayEntries.insert(turn, partition, { setId: set.id, place: version, addedAt, ...run });
-  pin(turn, partition, pinOf(set.id, run.runId));
-  holdCommits(turn, { runId: run.runId, holder: set.id });
+  replaySets.put(turn, partition, set, { ...set, version: set.version + added.length });
+  for (const [index, { runId, taskId }] of added.entries()) {
+    replayEntries.insert(turn, partition, { setId: set.id, place: set.version + 1 + index, addedAt, runId, taskId });
+    pin(turn, partition, pinOf(set.id, runId));
+    holdCommits(turn, { runId, holder: set.id });
+  }
 }
 
 /** Takes a run out of a set. In a turn of the team's sets. */

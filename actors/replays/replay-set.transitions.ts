@@ -3,23 +3,11 @@ import type { Caller } from "../caller.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { recordChange } from "../resources/change-record.table.js";
 import { findRequestBefore, type Keyed, recordRequest } from "../resources/repeated-request.js";
-import { runs } from "../runs/run.table.js";
 import { isPinned } from "../tables/pins.js";
-import { tasks } from "../tasks/task.table.js";
 import { listUnderWay } from "./replay.table.js";
-import type {
-  AddEntry,
-  DeleteSet,
-  MarkGuard,
-  OpenSet,
-  RemoveEntry,
-  RenameSet,
-  SetChanged,
-} from "./replay-set.messages.js";
+import type { DeleteSet, MarkGuard, OpenSet, RemoveEntry, RenameSet, SetChanged } from "./replay-set.messages.js";
 import { findStationOf, refusePlanner, setNotFound } from "./replay-set.queries.js";
 import {
-  insertEntry,
-  MAX_ENTRIES,
   MAX_SETS,
   type ReplayEntryRow,
   type ReplaySetRow,
@@ -28,7 +16,7 @@ import {
   replayEntries,
   replaySets,
 } from "./replay-set.table.js";
-import { findStationNow, refuseRun, runRefusals } from "./run-refusal.js";
+import { findStationNow } from "./run-refusal.js";
 import { forgetReplays } from "./set-removal.js";
 
 type Result = SetChanged | Refusal;
@@ -79,13 +67,13 @@ const replayUnderWay: Refusal = {
   detail: "A replay of the set is under way. Stop it first, or wait until it has ended.",
 };
 
-const searchUnderWay: Refusal = {
+export const searchUnderWay: Refusal = {
   refused: "conflict",
   detail: "A search of the set is under way. Stop it first, or wait until it has ended.",
 };
 
 /** Whether a search of the set is under way, which pins it. */
-function isSearched(turn: Turn, { id }: ReplaySetRow): boolean {
+export function isSearched(turn: Turn, { id }: ReplaySetRow): boolean {
   return isPinned(turn, { of: replaySets.name, id });
 }
 
@@ -93,30 +81,6 @@ function isSearched(turn: Turn, { id }: ReplaySetRow): boolean {
 function isReplayed(turn: Turn, { id: setId, teamId }: ReplaySetRow): boolean {
   const underWay = listUnderWay(turn, turn.self.partition, { teamId, setId });
   return underWay.some(({ candidate }) => candidate.kind !== "with-answer");
-}
-
-export function addEntry(event: Delivered<AddEntry>): Result {
-  const { turn, runId } = event;
-  return changeSet(event, (set) => {
-    const { partition } = turn.self;
-    const run = runs.get(turn, partition, runId);
-    const taskId = run?.taskId ?? null;
-    if (run === undefined || run.teamId !== set.teamId || taskId === null) return runNotFound(runId);
-    if (tasks.get(turn, partition, taskId) === undefined) return runNotFound(runId);
-    if (isSearched(turn, set)) return searchUnderWay;
-    const station = findStationNow(turn, partition, set);
-    if (station.station === undefined) return stationLeft;
-    const refusal = refuseRun(turn, partition, run, station);
-    if (refusal === "other-station") return invalid("runId", runRefusals[refusal]);
-    const entries = replayEntries.list(turn, partition, [set.id]);
-    if (entries.some((entry) => entry.runId === runId)) return { refused: "conflict", detail: runRefusals["in-set"] };
-    if (refusal !== null) return { refused: "conflict", detail: runRefusals[refusal] };
-    if (entries.length >= MAX_ENTRIES) {
-      return { refused: "conflict", detail: `Replay set is full. Maximum runs: ${MAX_ENTRIES}` };
-    }
-    insertEntry(turn, set, { runId, taskId });
-    return null;
-  });
 }
 
 export function removeRun(event: Delivered<RemoveEntry>): Result {
@@ -167,7 +131,7 @@ function guardedBy({ name }: ReplaySetRow): string {
 }
 
 /** Makes a change of a set, once the caller may and there is such a set; `make` returns why it cannot be made. */
-function changeSet(
+export function changeSet(
   event: Keyed & { readonly turn: Turn<Result>; readonly caller: Caller; readonly setId: string },
   make: (set: ReplaySetRow) => Refusal | null,
 ): Result {
@@ -191,8 +155,4 @@ function findBefore(turn: Turn<Result>, of: Keyed): Result | null {
 
 function findEntry(turn: Turn<Result>, { id }: ReplaySetRow, runId: string): ReplayEntryRow | undefined {
   return replayEntries.list(turn, turn.self.partition, [id]).find((entry) => entry.runId === runId);
-}
-
-function runNotFound(runId: string): Refusal {
-  return { refused: "not-found", detail: `Run ${runId} not found.` };
 }

@@ -5,7 +5,7 @@
  * | state | moved by                                | next    | also                                            |
  * |-------|-----------------------------------------|---------|-------------------------------------------------|
  * | open  | set.open, .rename, .delete              | open    | the set's row; with `delete` its entries        |
- * | open  | entry.add, .remove                      | open    | the entry, the run's pin, the set's version     |
+ * | open  | entry.add, .remove                      | open    | the entries, their runs' pins, the set's version |
  * | open  | guard.mark                              | open    | the mark, a change record                       |
  * | open  | the same, by who may not, or that cannot | open    | refused                                         |
  * | open  | replay.start                            | open    | the rows of the replay, and of a baseline       |
@@ -23,13 +23,14 @@ import { assertEvent, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { addEntries } from "./add-entries.js";
 import { holdDueCommits } from "./entry-commits.js";
 import type { ReplayJudging } from "./judging/model-terms.js";
 import { startOracle } from "./oracle/start-oracle.js";
 import { replays } from "./replay.table.js";
 import { type ReplaySetMessage, replaySetsRef } from "./replay-set.messages.js";
 import { removeSet, replaySets } from "./replay-set.table.js";
-import { addEntry, deleteSet, markGuard, openSet, removeRun, renameSet } from "./replay-set.transitions.js";
+import { deleteSet, markGuard, openSet, removeRun, renameSet } from "./replay-set.transitions.js";
 import { forgetReplays, toRemovedSet } from "./set-removal.js";
 import { startReplay } from "./start-replay.js";
 
@@ -68,9 +69,9 @@ const createMachine = (judging: ReplayJudging) =>
         assertEvent(event, "set.delete");
         event.turn.reply(deleteSet(event));
       },
-      addEntry: ({ event }: ActionArgs) => {
+      addEntries: ({ event }: ActionArgs) => {
         assertEvent(event, "entry.add");
-        event.turn.reply(addEntry(event));
+        event.turn.reply(addEntries(event));
       },
       removeEntry: ({ event }: ActionArgs) => {
         assertEvent(event, "entry.remove");
@@ -101,7 +102,7 @@ const createMachine = (judging: ReplayJudging) =>
           "set.open": { target: "open", actions: ["openSet", "endWhenEmpty"] },
           "set.rename": { target: "open", actions: ["renameSet", "endWhenEmpty"] },
           "set.delete": { target: "open", actions: ["deleteSet", "endWhenEmpty"] },
-          "entry.add": { target: "open", actions: ["addEntry", "endWhenEmpty"] },
+          "entry.add": { target: "open", actions: ["addEntries", "endWhenEmpty"] },
           "entry.remove": { target: "open", actions: ["removeEntry", "endWhenEmpty"] },
           "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
           "replay.start": { target: "open", actions: ["startReplay", "endWhenEmpty"] },

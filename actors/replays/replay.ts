@@ -65,6 +65,8 @@ export interface ReplayRow {
   readonly startedBaseline: string | null;
   /** The live replay whose finishing started it, for a replay with the answer. */
   readonly answers: string | null;
+  /** False when the start of this live replay asked for no replay with the answer; absent otherwise. */
+  readonly oracle?: false;
   readonly search: { readonly searchId: string; readonly candidateName: string } | null;
   readonly counts: ReplayCounts;
   readonly spending: ReplaySpending;

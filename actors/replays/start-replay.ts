@@ -65,11 +65,11 @@ function startLive(start: Start): ReplayRow | Refusal {
 }
 
 function startBaseline({ event, judging, ...point }: Start): ReplayRow {
-  const { turn, ceiling, repeats } = event;
+  const { turn, ceiling, repeats, oracle = true } = event;
   const wanted = { live: point.fingerprints, repeats, runs: point.entries.length };
   const planned = planBaseline(turn, turn.self.partition, point.set, wanted);
   const raised = raiseCeiling(ceiling, repeats, planned.repeats);
-  return order(event, planLive(turn, point, judging, { ...planned, ceiling: raised }));
+  return order(event, planLive(turn, point, judging, { ...planned, ceiling: raised, oracle }));
 }
 
 /** A replay of a proposed candidate, which is set beside the set's baseline. */

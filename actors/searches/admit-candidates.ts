@@ -7,6 +7,7 @@ import type { Refusal } from "../refusal.js";
 import { toBlockScope } from "../replays/block-scope.js";
 import { checkBlock, type LineRow } from "../replays/candidate-rules.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
+import { resolveBlock } from "../replays/live-block.js";
 import { type Fingerprints, toConfig, toFingerprints } from "../replays/station-config.js";
 import { findResource } from "../resources/resource.table.js";
 import type { Proposal, Proposed } from "./agent/proposal.js";
@@ -49,8 +50,10 @@ export function admitCandidates(
     toConfig(turn, { workspaceId: partition, teamId: search.teamId, line: frozen }, block);
   const scope = toBlockScope(turn, search, { ...PROPOSER, workspaceId: partition });
   const known = listCandidates(turn, partition, search.id);
-  const result = admitProposals(proposed.candidates, {
-    live: toBlock(input.config, input.block),
+  const live = toBlock(input.config, input.block);
+  const candidates = proposed.candidates.map((each) => ({ ...each, station: resolveBlock(each.station, live) }));
+  const result = admitProposals(candidates, {
+    live,
     left: search.budget.perIteration - iteration.proposed.length,
     known: new Map(known.map(({ name, runningFingerprint }) => [name, runningFingerprint])),
     check: (block) => checkBlock(block, line, { stationKey: search.stationKey, scope }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CheckTerms, Parsed, PlannedChange } from "../../actors/checks/check.messages.js";
 import { lineSchema } from "../../actors/lines/line.js";
 import type { FieldError, Refusal } from "../../actors/refusal.js";
-import { stationBlockSchema } from "../../actors/replays/replay-candidate.kind.js";
+import { proposedBlockSchema } from "../../actors/replays/live-block.js";
 import { parseBy } from "../field-errors.js";
 
 /** Most characters of `line` as JSON (replays, Limits). */
@@ -41,7 +41,7 @@ const repeats = z
 export const checkBody = z.strictObject({
   lineId: z.string(),
   stationKey: z.string(),
-  station: stationBlockSchema.describe("The station block as the plan would apply it."),
+  station: proposedBlockSchema,
   ...{ line, reference, repeats },
 });
 
@@ -52,7 +52,7 @@ const outline = z.strictObject({
   ...{ lineId: z.string(), stationKey: z.string(), station: given },
   ...{ line: z.unknown().optional(), reference: z.unknown().optional(), repeats: z.unknown().optional() },
 });
-const planned = z.strictObject({ station: stationBlockSchema, line });
+const planned = z.strictObject({ station: proposedBlockSchema, line });
 const terms = z.strictObject({ reference, repeats });
 
 /** A body whose parts are in their forms, or have the faults that they are refused for. */

@@ -12,7 +12,6 @@ import { createInterface } from "node:readline";
 interface Brief {
   readonly kind: "propose" | "reflect";
   readonly left: { readonly candidates: number };
-  readonly live: Readonly<Record<string, unknown>>;
   readonly candidates: readonly { readonly name: string }[];
   readonly tasks?: readonly { readonly taskId: string; readonly folder: string }[];
 }
@@ -37,12 +36,12 @@ function nameOf(prompt: string): string {
   return words.slice(0, 4).join("-").slice(0, 64);
 }
 
-async function propose({ live, left, candidates }: Brief, prompts: readonly string[]): Promise<void> {
+async function propose({ left, candidates }: Brief, prompts: readonly string[]): Promise<void> {
   const known = new Set(candidates.map(({ name }) => name));
   const fresh = prompts.map((prompt) => ({ name: nameOf(prompt), prompt })).filter(({ name }) => !known.has(name));
   const list = fresh.slice(0, left.candidates).map(({ name, prompt }) => ({
     ...{ name, hypothesis: `Agents heed what their prompt says: ${prompt}` },
-    station: { ...live, prompt },
+    station: { from: "live", prompt },
   }));
   if (list.length === 0) return;
   const status = await say({ type: "candidates", candidates: list });

@@ -1,5 +1,5 @@
 import type { Client } from "./client.js";
-import { BETTER_PROMPT, type Configured, workStation } from "./configuration.js";
+import { BETTER_PROMPT, type Configured } from "./configuration.js";
 import { line } from "./show.js";
 import { until } from "./until.js";
 
@@ -12,7 +12,7 @@ const FORGOTTEN = "Fencing tokens";
 /** A candidate whose agents list the note. */
 export const BETTER = {
   name: "Names the index",
-  station: { ...workStation, prompt: BETTER_PROMPT },
+  station: { from: "live", prompt: BETTER_PROMPT },
 };
 const CEILING = { amount: 1, currency: "USD" };
 /** The better candidate, the live config beside it, and the live config with the answer. */

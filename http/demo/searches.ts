@@ -83,7 +83,7 @@ async function openSet(client: Client, { teamId, workStationPath }: Configured):
   const runs = new Map(past.items.map((run) => [run.title, run]));
   for (const run of past.items) if (run.outcome === "sent-back") runs.set(run.title, run);
   const { body: set } = await client.post(`${workStationPath}/replay-sets`, { name: "A run of each task" });
-  for (const { runId } of runs.values())
-    await client.post(`/api/teams/${teamId}/replay-sets/${set.id}/entries`, { runId });
+  const runIds = [...runs.values()].map(({ runId }) => runId);
+  await client.post(`/api/teams/${teamId}/replay-sets/${set.id}/entries`, { runIds });
   return set.id;
 }

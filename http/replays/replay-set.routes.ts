@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { type ReplaySetMessage, replaySetsRef } from "../../actors/replays/replay-set.messages.js";
+import { MAX_ENTRIES } from "../../actors/replays/replay-set.table.js";
+import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { EXAMPLE_ULID } from "../openapi/examples.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
@@ -19,6 +22,14 @@ const named = z.strictObject({
     .describe(`1 to ${MAX_NAME} characters; spaces around it are left out.`),
 });
 const example = { name: "Sent back in September" };
+const addedRuns = z.union([
+  z.strictObject({ runId: z.string() }),
+  z.strictObject({
+    runIds: distinct(z.string(), "must name each run once")
+      .min(1, "must not be empty")
+      .max(MAX_ENTRIES, `must be at most ${MAX_ENTRIES} runs`),
+  }),
+]);
 const repeatable = { "idempotency-key": "optional" } as const;
 
 interface ReplaySetRoutesOptions {
@@ -91,10 +102,13 @@ function entryRoutes({ runtime, sealer }: ReplaySetRoutesOptions): readonly Rout
       method: "POST",
       path: `${SET}/entries`,
       isCheckedFirst: true,
-      summary: "Add an ended run of the station to a replay set",
-      description: "A run in a set is stored as long as it is in it. A set holds at most 50.",
+      summary: "Add ended runs of the station to a replay set",
+      description:
+        "Takes one run as `runId`, or several as `runIds`. Of several, either all are added or none: the refusal names " +
+        "each run that cannot be added. The service stores a run as long as it is in a set. A set holds at most 50.",
       access: "any",
-      body: z.strictObject({ runId: z.string() }),
+      body: addedRuns,
+      example: { runIds: [`run_${EXAMPLE_ULID}`, "run_01KAHX5E8GJMPQS1T3V5X7Z9AC"] },
       headers: repeatable,
       answers: { 204: { body: null, headers: replayedHeader } },
       problems: ["conflict"],

@@ -61,6 +61,13 @@ const asked = z
       .describe(
         "How often each run of the set is replayed. A baseline that checks the set repeats each at least 3 times.",
       ),
+    oracle: z
+      .boolean("must be true or false")
+      .default(true)
+      .describe(
+        "With `false`, no replay with the answer follows the baseline that starts with this request. A baseline that " +
+          "stands already keeps what its own start asked for.",
+      ),
   })
   .meta({ override: requireCandidate });
 
@@ -120,7 +127,7 @@ export function replayRoutes({ runtime, sealer }: ReplayRoutesOptions): readonly
         "ceiling of its own. The first baseline of a config over 5 runs or more checks the set: it repeats each run at " +
         "least 3 times and judges and checks changes again, under a ceiling raised in proportion to the repeats, up to " +
         "1000. Where a check or a judge scores, a replay with the answer follows a finished baseline: its runs are told " +
-        "how they should have turned out, which shows what could be gained at most. Each of the three spends up to its " +
+        "how they should have turned out, which shows what could be gained at most; `oracle: false` asks for none. Each of the three spends up to its " +
         "own ceiling, which the answer has. A set keeps at most 200 replays: a start beyond that removes the oldest " +
         "ended ones, but not the baseline, nor what the set's health names, nor what another replay is set beside or " +
         "answers; refused (409) where none may be removed.",

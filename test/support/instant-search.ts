@@ -7,7 +7,7 @@ import { replayCopies } from "../../actors/replays/replay-copy.table.js";
 import { replayInputs } from "../../actors/replays/replay-input.table.js";
 import { putReplay } from "../../actors/replays/replay-purse.js";
 import { replayPurses } from "../../actors/replays/replay-purse.table.js";
-import { insertEntry, replaySets } from "../../actors/replays/replay-set.table.js";
+import { insertEntries, replaySets } from "../../actors/replays/replay-set.table.js";
 import { replayWatchers } from "../../actors/replays/replay-watcher.table.js";
 import type { StartRun } from "../../actors/runs/run.messages.js";
 import { runs } from "../../actors/runs/run.table.js";
@@ -115,10 +115,10 @@ export class InstantSearch {
     const set = { id, teamId, lineId, stationId: "sta_work", stationKey: "work", name: "Hard ones", version: 1 };
     this.#write(address(workspaceId, "replay-sets", teamId), (turn) => {
       replaySets.insert(turn, workspaceId, { ...set, guardsChanges: false, createdAt });
-      for (let n = 1; n <= this.#script.tasks; n++) {
-        const stored = replaySets.get(turn, workspaceId, id);
-        if (stored !== undefined) insertEntry(turn, stored, { runId: `run_${n}`, taskId: `task_${n}` });
-      }
+      const stored = replaySets.get(turn, workspaceId, id);
+      const numbers = Array.from({ length: this.#script.tasks }, (_, index) => index + 1);
+      const added = numbers.map((n) => ({ runId: `run_${n}`, taskId: `task_${n}` }));
+      if (stored !== undefined) insertEntries(turn, stored, added);
     });
   }
 

@@ -2,7 +2,7 @@ import { judgesNothing } from "../../actors/replays/judging/model-terms.js";
 import { replayActor } from "../../actors/replays/replay.machine.js";
 import { replayRef } from "../../actors/replays/replay.messages.js";
 import { replayPurses } from "../../actors/replays/replay-purse.table.js";
-import { insertEntry, replaySets } from "../../actors/replays/replay-set.table.js";
+import { insertEntries, replaySets } from "../../actors/replays/replay-set.table.js";
 import { runOwners } from "../../actors/run-owners.js";
 import type { LimitLane, QueueRun, UnqueueRun } from "../../actors/runners/dispatcher.messages.js";
 import type { ClaimLost, ClaimRun } from "../../actors/runners/runner.messages.js";
@@ -88,7 +88,7 @@ export class SteppedSearch {
         (turn) => {
           const stored = replaySets.get(turn, workspaceId, this.setId) ?? set;
           if (n === 1) replaySets.insert(turn, workspaceId, set);
-          insertEntry(turn, stored, { runId: `run_${n}`, taskId: `task_${n}` });
+          insertEntries(turn, stored, [{ runId: `run_${n}`, taskId: `task_${n}` }]);
         },
         { rows: this.rows, now: this.now },
       );

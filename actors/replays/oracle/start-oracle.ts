@@ -29,7 +29,12 @@ export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingS
   const { config, entries } = getReplayInput(turn, partition, live.id);
   const isAnswered = ({ runId, refusal }: ReplayEntry) =>
     refusal === null && findAnswer(turn, partition, runId) !== null;
-  return !isOfOthers(turn, live) && isScored(config, judging) && entries.some(isAnswered);
+  return !isUnwanted(turn, live) && isScored(config, judging) && entries.some(isAnswered);
+}
+
+/** Whether nobody wants one after the live replay: its start asked for none, or was not a person's. */
+function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
+  return live.oracle === false || isOfOthers(turn, live);
 }
 
 /**
@@ -47,7 +52,7 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   const { partition } = turn.self;
   const live = replays.get(turn, partition, liveId);
   const set = live && replaySets.get(turn, partition, live.setId);
-  if (live?.state !== "finished" || set === undefined || isOfOthers(turn, live)) return;
+  if (live?.state !== "finished" || set === undefined || isUnwanted(turn, live)) return;
   if (!coversSet(turn, partition, live, set)) return;
   if (hasOracle(turn, live) || listUnderWay(turn, partition, set).length >= MAX_UNDER_WAY) return;
   const now = configNow(turn, set, judging);

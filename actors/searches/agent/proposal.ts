@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { type StationBody, stationSchema } from "../../lines/station.js";
+import type { StationBody } from "../../lines/station.js";
 import type { FieldError } from "../../refusal.js";
+import { type ProposedBlock, proposedBlockSchema } from "../../replays/live-block.js";
 import { slug } from "../../resources/fields.js";
 
 /** Longest hypothesis, in characters. */
@@ -21,18 +22,18 @@ export const proposalSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe("Why it should do better."),
-  station: z.strictObject(stationSchema.shape, {
-    error: ({ code }) => (code === "invalid_type" ? "is a station block, as a line holds it" : undefined),
-  }),
+  station: proposedBlockSchema,
 });
 
-/** A candidate of a search as its agent proposed it, in its form. */
-export interface Proposal {
+/** A candidate of a search as its agent proposed it, in its form; by default with its whole block. */
+export interface Proposal<Block = StationBody> {
   /** A slug. */
   readonly name: string;
   readonly hypothesis: string | null;
-  readonly station: StationBody;
+  readonly station: Block;
 }
 
 /** What an agent sent: candidates, at least one, or what is wrong with their form, at `[i].…`. Both are an attempt. */
-export type Proposed = { readonly candidates: readonly Proposal[] } | { readonly faults: readonly FieldError[] };
+export type Proposed =
+  | { readonly candidates: readonly Proposal<ProposedBlock>[] }
+  | { readonly faults: readonly FieldError[] };

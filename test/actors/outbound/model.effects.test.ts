@@ -1,68 +1,15 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
-import t, { type Test } from "tap";
-import { z } from "zod";
-import { askModel, type ModelOutcome, modelEffect } from "../../../actors/outbound/model.effects.js";
-import { createModel } from "../../../actors/outbound/model.js";
+import t from "tap";
+import { askModel, modelEffect } from "../../../actors/outbound/model.effects.js";
 import { MAX_MODEL_ANSWER_BYTES } from "../../../actors/outbound/model-answer.js";
 import { addModelSpent } from "../../../actors/outbound/model-cost.js";
-import { type ModelSettings, modelAddresses } from "../../../actors/outbound/model-settings.js";
-import { createOutbound } from "../../../actors/outbound/request.js";
 import { address } from "../../../runtime/address.js";
 import { RunAbort } from "../../../runtime/run-signal.js";
-import { ManualClock } from "../../support/manual-clock.js";
-import { modelServer } from "../../support/model-server.js";
-
-const key = "sk-canary-0123456789";
-const form = z.strictObject({ passes: z.boolean(), reasons: z.array(z.string()).max(3) });
-const good = { passes: true, reasons: ["It works."] };
-const messages = [
-  { role: "system", content: "Judge it." },
-  { role: "user", content: "The change" },
-] as const;
-/** 1,000 tokens in and 100 out, the usage that the scripted model tells. */
-const CALL = 0.003_5;
-
-interface Given {
-  readonly settings?: Partial<ModelSettings>;
-  readonly timeoutMs?: number;
-}
-
-/** The effect, over a scripted model; `ask` gives its outcome. */
-async function arrange(t: Test, { settings: more = {}, timeoutMs = 60_000 }: Given = {}) {
-  const server = await modelServer(t);
-  const clock = new ManualClock();
-  const logged: unknown[] = [];
-  const prices = { in: 2.5, out: 10, currency: "USD", models: {} };
-  const settings: ModelSettings = { url: server.url, key, name: "large", prices, ...more };
-  const outbound = createOutbound({
-    allowList: modelAddresses(settings),
-    maxBodyBytes: MAX_MODEL_ANSWER_BYTES,
-  });
-  t.teardown(() => outbound.close());
-  const log = { warn: (...line: unknown[]) => void logged.push(line) };
-  const effect = modelEffect(createModel({ settings, outbound, log, now: () => clock.now(), timeoutMs }));
-  const prepare = ({ model = null as string | null, mayHaveBegun = false, maxTokens = 500 } = {}) => {
-    const { input } = askModel(messages, form, { id: "1", model, maxTokens });
-    // What is stored is plain data.
-    return effect.prepare(JSON.parse(JSON.stringify(input)), {
-      ...{ id: "1", owner: address("ws_1", "replay", "rp_1"), memo: undefined, mayHaveBegun },
-    });
-  };
-  const ask = async (given: Parameters<typeof prepare>[0] & { readonly signal?: RunAbort } = {}) => {
-    const outcome = (await prepare(given).begin(given.signal ?? new RunAbort())) as ModelOutcome;
-    t.notMatch(JSON.stringify([outcome, logged]), key, "no key is told");
-    return outcome;
-  };
-  return { server, clock, logged, ask, prepare };
-}
-
-const spentOf = (calls: number, amount = calls * CALL, isEstimate = false) => ({
-  ...{ calls, cost: { amount, currency: "USD" }, isEstimate },
-});
+import { askedModel, form, good, key, messages, spentOf } from "../../support/asked-model.js";
 
 t.test("a question is asked with its form, and answered with a value of that form and its exact cost", async (t) => {
-  const { server, ask, logged } = await arrange(t);
+  const { server, ask, logged } = await askedModel(t);
   server.queue.push({ value: good });
   const outcome = await ask();
   t.same(outcome, { state: "answered", value: good, model: "large", spent: spentOf(1) });
@@ -77,7 +24,7 @@ t.test("a question is asked with its form, and answered with a value of that for
 });
 
 t.test("the asker's model is asked; one without prices of its own is unpriced", async (t) => {
-  const { server, ask } = await arrange(t, { settings: { key: null } });
+  const { server, ask } = await askedModel(t, { settings: { key: null } });
   server.queue.push({ value: good }, { value: good });
   t.match(await ask({ model: "small" }), { model: "small", spent: { calls: 1, cost: null, isEstimate: false } });
   t.match(await ask({ model: "" }), { model: "large" });
@@ -86,7 +33,7 @@ t.test("the asker's model is asked; one without prices of its own is unpriced", 
     ["small", "large"],
   );
   t.equal(server.asked[0]?.headers.authorization, undefined);
-  const priced = await arrange(t, {
+  const priced = await askedModel(t, {
     settings: { prices: { in: 1, out: 1, currency: "EUR", models: { small: { in: 0, out: 30_000 } } } },
   });
   priced.server.queue.push({ value: good });
@@ -94,7 +41,7 @@ t.test("the asker's model is asked; one without prices of its own is unpriced", 
 });
 
 t.test("an answer is read bare, from a code block, or after the model's thoughts", async (t) => {
-  const { server, ask } = await arrange(t);
+  const { server, ask } = await askedModel(t);
   const text = JSON.stringify(good);
   server.queue.push({ text: ` ${text}\n` }, { text: `\`\`\`json\n${text}\n\`\`\`` });
   server.queue.push({ text: `<think>{ is it? }</think>Here: ${text}` });
@@ -103,7 +50,7 @@ t.test("an answer is read bare, from a code block, or after the model's thoughts
 });
 
 t.test("junk is repaired twice in the same conversation, and every call counts", async (t) => {
-  const { server, ask, logged } = await arrange(t);
+  const { server, ask, logged } = await askedModel(t);
   server.queue.push({ text: "I like it." }, { value: { ...good, passes: "yes", score: 9 } }, { value: good });
   t.match(await ask(), { state: "answered", value: good, spent: spentOf(3) });
   const last = server.asked[2]?.messages ?? [];
@@ -115,8 +62,11 @@ t.test("junk is repaired twice in the same conversation, and every call counts",
   t.equal(last[2]?.content, "I like it.");
   t.match(last[5]?.content, /Unrecognized key: "score".*expected boolean, received string.*at passes/s);
 
-  server.queue.push({ text: "" }, { text: '{"passes": tr', finish: "length" }, { status: 200, body: "<html>" });
-  t.match(await ask(), { state: "failed", code: "unreadable", spent: { calls: 3, isEstimate: true } });
+  server.queue.push({ text: "" }, { text: '{"passes": tr', finish: "length" }, { text: "It is fine." });
+  t.same(await ask(), {
+    ...{ state: "failed", code: "unreadable", spent: spentOf(3) },
+    reason: "the model's answers did not have the form that was asked for",
+  });
   const cut = server.asked[5]?.messages ?? [];
   t.equal(cut[2]?.content, "(no answer)");
   t.match(cut[5]?.content, /cut off/);
@@ -125,14 +75,14 @@ t.test("junk is repaired twice in the same conversation, and every call counts",
 });
 
 t.test("an answer is read up to a number of bytes", async (t) => {
-  const { server, ask } = await arrange(t);
+  const { server, ask } = await askedModel(t);
   const long = { text: JSON.stringify({ ...good, reasons: ["x".repeat(MAX_MODEL_ANSWER_BYTES)] }) };
   server.queue.push(long, { value: good });
   t.match(await ask(), { state: "answered", value: good, spent: { calls: 2, isEstimate: true } });
 });
 
 t.test("an answer without its usage counts its estimate", async (t) => {
-  const { server, ask } = await arrange(t);
+  const { server, ask } = await askedModel(t);
   server.queue.push({ value: good, usage: null });
   const { spent } = await ask();
   // Texts of 9 and 10 bytes are 3 and 4 tokens, and each message takes 8 more: 23 in, 500 out.
@@ -141,7 +91,7 @@ t.test("an answer without its usage counts its estimate", async (t) => {
 
 t.test("a part that a model does not take is left out, and this is remembered of that model", async (t) => {
   const refusal = (message: string) => ({ status: 400, body: JSON.stringify({ error: { message } }) });
-  const { server, ask } = await arrange(t);
+  const { server, ask } = await askedModel(t);
   server.queue.push(
     refusal("Unsupported value: 'temperature' does not support 0 with this model."),
     refusal("Invalid schema for response_format 'answer'"),
@@ -160,20 +110,26 @@ t.test("a part that a model does not take is left out, and this is remembered of
   t.match(server.asked[5], { model: "small", temperature: 0 }, "another model is asked whole");
 });
 
-t.test("a 400 that is about nothing that can be left out is final, and nothing is remembered", async (t) => {
-  const { server, ask } = await arrange(t);
-  const tooLong = JSON.stringify({
-    error: { message: "temperature and prompt are too long", code: "context_length_exceeded" },
-  });
-  server.queue.push({ status: 400, body: tooLong }, { status: 400, body: tooLong }, { value: good });
-  const reason = "the model answered 400 (context_length_exceeded)";
-  t.same(await ask(), { state: "failed", code: "refused", reason, spent: spentOf(0) });
-  await ask();
-  t.equal(server.asked[2]?.temperature, 0);
-});
+t.test(
+  "a 400 that stays without the parts it names and without the schema is final, and nothing is remembered",
+  async (t) => {
+    const { server, ask } = await askedModel(t);
+    const tooLong = JSON.stringify({
+      error: { message: "temperature and prompt are too long", code: "context_length_exceeded" },
+    });
+    for (let n = 0; n < 3; n++) server.queue.push({ status: 400, body: tooLong });
+    server.queue.push({ value: good });
+    const reason = "the model answered 400 (context_length_exceeded)";
+    t.same(await ask(), { state: "failed", code: "refused", reason, spent: spentOf(0) });
+    t.equal(server.asked[2]?.response_format, undefined);
+    await ask();
+    t.equal(server.asked[3]?.temperature, 0);
+    t.ok(server.asked[3]?.response_format);
+  },
+);
 
 t.test("a busy or broken model is waited for, as long as it asks", async (t) => {
-  const { server, ask, clock } = await arrange(t);
+  const { server, ask, clock } = await askedModel(t);
   for (const status of [408, 425, 429, 500, 502, 503, 529]) {
     server.queue.push({ status, headers: { "retry-after": "90" } }, { status });
     const reason = `the model answered ${status}`;
@@ -184,11 +140,12 @@ t.test("a busy or broken model is waited for, as long as it asks", async (t) => 
 });
 
 t.test("other refusals are final: their text is not told, their code is", async (t) => {
-  const { server, ask, logged } = await arrange(t);
+  const { server, ask, logged } = await askedModel(t);
   const noKey = ": it does not take the service's MODEL_KEY";
   for (const status of [302, 401, 403, 404, 413, 422]) {
     const body = JSON.stringify({ error: { message: `wrong key ${key}`, code: "invalid_api_key" } });
-    server.queue.push({ status, body, headers: { location: "http://127.0.0.1:1/" } });
+    const refusal = { status, body, headers: { location: "http://127.0.0.1:1/" } };
+    server.queue.push(...([404, 422].includes(status) ? [refusal, refusal] : [refusal]));
     const setting = [401, 403].includes(status) ? noKey : "";
     const reason = `the model answered ${status} (invalid_api_key)${setting}`;
     t.same(await ask(), { state: "failed", code: "refused", reason, spent: spentOf(0) });
@@ -196,39 +153,39 @@ t.test("other refusals are final: their text is not told, their code is", async 
   server.queue.push({ status: 401, body: JSON.stringify({ error: key }) });
   t.match(await ask(), { reason: `the model answered 401${noKey}` });
   t.equal(logged.length, 7);
-  const plain = await arrange(t, { settings: { key: "a_key_of_letters" } });
+  const plain = await askedModel(t, { settings: { key: "a_key_of_letters" } });
   plain.server.queue.push({ status: 401, body: JSON.stringify({ error: { code: "a_key_of_letters" } }) });
   t.match(await plain.ask(), { reason: `the model answered 401${noKey}` });
 });
 
 t.test("without a whole answer the estimate counts, unless the model was never reached", async (t) => {
-  const { server, ask } = await arrange(t);
+  const { server, ask } = await askedModel(t);
   for (const fault of ["drop", "half", "rubbish"] as const) {
     server.queue.push(fault);
     t.match(await ask(), { state: "waiting", retryAtMs: null, spent: { calls: 1, isEstimate: true } }, fault);
   }
-  const slow = await arrange(t, { timeoutMs: 1 });
+  const slow = await askedModel(t, { timeoutMs: 1 });
   slow.server.queue.push("hang");
   t.match(await slow.ask(), { state: "waiting", spent: { calls: 1, isEstimate: true } });
-  const away = await arrange(t);
+  const away = await askedModel(t);
   await away.server.close();
   t.match(await away.ask(), { state: "waiting", reason: /nothing responded/, spent: spentOf(0) });
   const mute = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
   t.teardown(() => mute.close());
   await once(mute, "listening");
   const url = `https://127.0.0.1:${(mute.address() as AddressInfo).port}/v1`;
-  const cut = await arrange(t, { settings: { url } });
+  const cut = await askedModel(t, { settings: { url } });
   t.match(await cut.ask(), { reason: "nothing responded (ECONNRESET)", spent: spentOf(0) }, "cut before it was secure");
 });
 
 t.test("what a repair could not ask for is waited for, and what was asked before counts", async (t) => {
-  const { server, ask } = await arrange(t);
+  const { server, ask } = await askedModel(t);
   server.queue.push({ text: "junk" }, { status: 429 });
   t.match(await ask(), { state: "waiting", spent: spentOf(1) });
 });
 
 t.test("a question that a killed process may have asked counts its estimate, and is to be asked again", async (t) => {
-  const { server, ask, prepare } = await arrange(t);
+  const { server, ask, prepare } = await askedModel(t);
   t.equal(prepare({ mayHaveBegun: true }).place, null, "it takes no place");
   t.same(await ask({ mayHaveBegun: true }), {
     state: "interrupted",
@@ -238,7 +195,7 @@ t.test("a question that a killed process may have asked counts its estimate, and
 });
 
 t.test("a cancelled question is let go of, and logs nothing", async (t) => {
-  const { server, ask, logged } = await arrange(t);
+  const { server, ask, logged } = await askedModel(t);
   server.queue.push("hang");
   const signal = new RunAbort();
   const asking = ask({ signal });

@@ -84,6 +84,51 @@ t.test("a set holds 50 runs, a team 100 sets", async (t) => {
   });
 });
 
+t.test(
+  "several runs are added in their order, all or none, and a refusal names each run that it is about",
+  async (t) => {
+    const scene = new SteppedSets();
+    const setId = scene.open();
+    const add = (runIds: readonly string[]) => scene.tell({ type: "entry.add", setId, runIds });
+    const listed = () =>
+      replayEntries.list(scene.rows, workspaceId, [setId]).map(({ runId, place: at }) => [runId, at]);
+    const [first, second, third] = ["run_a", "run_b", "run_c"].map((id) => scene.putRun(id));
+    t.same(add([second ?? "", first ?? ""]), { setId, replayed: false });
+    const both = [
+      ["run_b", 2],
+      ["run_a", 3],
+    ];
+    t.same(listed(), both);
+    t.equal(replaySets.get(scene.rows, workspaceId, setId)?.version, 3);
+    const pins = scene.pins();
+
+    runs.insert(scene.rows, workspaceId, { ...scene.run, id: "run_elsewhere", stationId: "sta_review" });
+    runs.insert(scene.rows, workspaceId, { ...scene.run, id: "run_open", state: "running" });
+    const refusals: readonly (readonly [readonly string[], object])[] = [
+      [[third ?? "", "run_x", "run_y"], { refused: "not-found", detail: "Run run_x not found. Run run_y not found." }],
+      [
+        [third ?? "", "run_elsewhere", "run_a"],
+        { refused: "invalid", errors: [{ path: "runIds[1]", message: "The run is not of the set's station." }] },
+      ],
+      [
+        ["run_a", third ?? "", "run_open"],
+        { refused: "conflict", detail: "run_a: The run is already in the set. run_open: The run has not ended." },
+      ],
+      [
+        Array.from({ length: 49 }, (_, n) => scene.putRun(`run_more_${n}`)),
+        { refused: "conflict", detail: "Replay set is full. Maximum runs: 50" },
+      ],
+    ];
+    for (const [runIds, refusal] of refusals) {
+      t.same(add(runIds), refusal);
+      t.same([listed(), scene.pins()], [both, pins], "none is added");
+    }
+    t.equal(replaySets.get(scene.rows, workspaceId, setId)?.version, 3);
+    t.same(add([third ?? ""]), { setId, replayed: false });
+    t.equal(listed().length, 3);
+  },
+);
+
 t.test("why a run cannot be repeated", async (t) => {
   const { run, input, work, rows } = new SteppedSets();
   const refusalOf = (of: Partial<RunRow> = {}) =>

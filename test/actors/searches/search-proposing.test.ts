@@ -5,6 +5,7 @@ import { runners } from "../../../actors/runners/runner.table.js";
 import { getRunInput } from "../../../actors/runs/run-input.table.js";
 import { toBlock } from "../../../actors/searches/search.js";
 import { getSearchInput } from "../../../actors/searches/search.table.js";
+import { searchCandidateInputs } from "../../../actors/searches/search-candidate.table.js";
 import { drive, tell } from "../../support/search-driver.js";
 import { plainTerms, SEARCH_ID, type SteppedRun, SteppedSearch } from "../../support/stepped-search.js";
 import { putResource } from "../../support/stepped-work.js";
@@ -105,6 +106,26 @@ t.test("what is admitted is a candidate at once, and is replayed", async (t) => 
   t.match([last().attempts, last().proposed, scene.search.proposed], [1, [candidateId], 1]);
   scene.settle();
   t.match(scene.candidates.at(-1), { replayId: String });
+});
+
+t.test("changes of the live station are taken from the block that the search froze", async (t) => {
+  const { scene, ask } = proposing();
+  const frozen = blockOf(scene);
+  const row = resources.get(scene.rows, workspaceId, "line", lineId) as ResourceRow;
+  const stations = (row.fields.stations as object[]).map((station) => ({ ...station, model: "newer" }));
+  resources.put(scene.rows, workspaceId, ["line", lineId], { ...row, fields: { ...row.fields, stations } });
+  const propose = (changes: object) => ({
+    type: "candidates.propose",
+    proposed: { candidates: [{ name: "short", hypothesis: null, station: { from: "live", changes } }] },
+  });
+  t.match(ask(propose({ check: "true" })), {
+    refused: "invalid",
+    errors: [{ path: "[0].station.check", message: /^must stay as the live config has it/ }],
+  });
+  t.match(ask(propose({})), { refused: "invalid", errors: [{ path: "[0].station", message: /^changes nothing/ }] });
+  t.match(ask(propose({ prompt: "Short." })), { candidates: [{ name: "short" }] });
+  const [input] = searchCandidateInputs.list(scene.rows, workspaceId, [SEARCH_ID]).slice(-1);
+  t.same(input && toBlock(input.config, input.block), { ...frozen, prompt: "Short." });
 });
 
 t.test("what is refused counts as an attempt, and leaves nothing", async (t) => {

@@ -114,6 +114,39 @@ t.test("none follows where nothing scores, or no run has an answer", async (t) =
   t.equal(listReplays(unanswered).length, 1);
 });
 
+t.test("none follows a baseline whose start asked for none, beside a candidate too", async (t) => {
+  const place = await openReplayScene(t, { check: "make" });
+  const { ada, lineId, service } = place;
+  const { set } = await fillSet(place);
+  const started = await start(place, set, { oracle: false });
+  t.equal(started.oracle, null);
+  for (let n = 0; n < 2; n++) work(place, await place.peer.job());
+  await until("it has finished", () => listReplays(place)[0]?.state === "finished");
+  await setsHeard(place, set);
+  t.equal(listReplays(place).length, 1);
+
+  const candidates = `/api/resources/lines/${lineId}/stations/work/replay-candidates`;
+  const { id } = await ada.create(candidates, { name: "Better", station: { from: "live", prompt: "Better." } });
+  const other = await openSet(place);
+  const runIds = getReplayInput(service.runtime.reading, place.workspaceId, String(started.id)).entries.map(
+    ({ runId }) => runId,
+  );
+  t.equal((await ada.request("POST", `${other}/entries`, { runIds })).status, 204);
+  const body = { candidate: id, ceiling, oracle: false };
+  const key = { "idempotency-key": "beside" };
+  const beside = await ada.request("POST", `${other}/replays`, body, key);
+  t.match([beside.status, beside.body], [201, { oracle: null, baseline: { status: "starting" } }]);
+  const again = await ada.request("POST", `${other}/replays`, body, key);
+  t.same(again.body, beside.body);
+  for (let n = 0; n < 4; n++) work(place, await place.peer.job());
+  await until("they have finished", () => listReplays(place).every(({ state }) => state === "finished"));
+  await setsHeard(place, other);
+  t.equal(listReplays(place).length, 3);
+
+  const wrong = await ada.request("POST", `${other}/replays`, { ...body, oracle: "no" });
+  t.match([wrong.status, wrong.body], [422, { errors: [{ path: "oracle", message: "must be true or false" }] }]);
+});
+
 t.test("none follows one that ended over budget", async (t) => {
   const place = await openReplayScene(t, { check: "make" });
   const { set } = await fillSet(place);

@@ -134,6 +134,25 @@ t.test("what a set does not take is refused by its message", async (t) => {
     ["DELETE", `${set}/entries/run_no`, undefined, 404, { detail: "There is nothing here that you may see." }],
     ["POST", `${set}/entries`, { runId: ended.runId }, 409, { detail: "The run is already in the set." }],
     ["POST", `${set}/entries`, { runId: waitingRun }, 409, { detail: "The run has not ended." }],
+    ["POST", `${set}/entries`, { runIds: [ended.runId, "run_no"] }, 404, { detail: "Run run_no not found." }],
+    [
+      "POST",
+      `${set}/entries`,
+      { runIds: [waitingRun, ended.runId] },
+      409,
+      { detail: `${waitingRun}: The run has not ended. ${ended.runId}: The run is already in the set.` },
+    ],
+    ...(
+      [
+        [{}, "runId", "is required"],
+        [{ runId: "run_1", runIds: ["run_2"] }, "runIds", "is not a field here"],
+        [{ runIds: [] }, "runIds", "must not be empty"],
+        [{ runIds: "run_1" }, "runIds", "must be a list"],
+        [{ runIds: ["run_1", 5] }, "runIds[1]", "must be text"],
+        [{ runIds: ["run_1", "run_1"] }, "runIds", "must name each run once"],
+        [{ runIds: Array.from({ length: 51 }, (_, n) => `run_${n}`) }, "runIds", "must be at most 50 runs"],
+      ] as const
+    ).map(([body, path, message]) => ["POST", `${set}/entries`, body, 422, { errors: [{ path, message }] }] as const),
     [
       "POST",
       `${set}/entries`,

@@ -20,6 +20,17 @@ t.test("one candidate, or a list of them, with what is left out filled in", asyn
   });
 });
 
+t.test("a candidate may be changes of the live station", async (t) => {
+  const changed = { name: "short", station: { from: "live", prompt: "Well." } };
+  t.same(readProposed(changed), {
+    candidates: [{ name: "short", hypothesis: null, station: { from: "live", changes: { prompt: "Well." } } }],
+  });
+  t.same(
+    ["seed", null].map((from) => faultsOf({ candidates: [{ name: "a", station: { from } }] })),
+    [['[0].station.from: must be "live"'], ['[0].station.from: must be "live"']],
+  );
+});
+
 t.test("faults of form are at the place of their candidate", async (t) => {
   t.same(
     [

@@ -1,0 +1,44 @@
+import { z } from "zod";
+import { type StationBody, stationSchema } from "../lines/station.js";
+
+/** Changes of the live station: each field that is given replaces the live one as a whole. */
+interface LiveBlock {
+  readonly from: "live";
+  readonly changes: Partial<StationBody>;
+}
+
+/** A station block as a body proposes it: whole, or as changes of the live one. {@link resolveBlock} makes it whole. */
+export type ProposedBlock = StationBody | LiveBlock;
+
+const wholeBlock = z.strictObject(stationSchema.shape);
+
+/** Without defaults: an omitted field is the live one. */
+const changedFields = Object.fromEntries(
+  Object.entries<z.ZodType>(stationSchema.shape).map(([name, field]) => [name, z.optional(withoutDefault(field))]),
+);
+
+const liveBlock = z
+  .strictObject({ from: z.literal("live"), ...changedFields })
+  .transform(({ from, ...changes }): LiveBlock => ({ from, changes }))
+  .meta({ title: "changes of the live station" });
+
+/** The schema of a proposed block. */
+export const proposedBlockSchema = z
+  .union([wholeBlock, liveBlock], {
+    error: ({ input }) => (input === undefined ? undefined : "is a station block, as a line holds it"),
+  })
+  .describe(
+    'A whole station block, whose omitted fields have their defaults, or `{"from": "live"}` with the fields that change: ' +
+      "every other field is the live station's at that moment. A read has the whole block.",
+  );
+
+/** The whole block; `live` is the station that it is proposed for. A block that is whole already stays as it is. */
+export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
+  if (!("from" in proposed)) return proposed;
+  const { id: _id, ...kept } = live;
+  return { ...kept, ...proposed.changes };
+}
+
+function withoutDefault(field: z.ZodType): z.core.$ZodType {
+  return field instanceof z.ZodDefault ? field.unwrap() : field;
+}
