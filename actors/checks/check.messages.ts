@@ -2,7 +2,7 @@ import { reference } from "../../runtime/reference.js";
 import type { Answered, Message } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
 import type { LineFields } from "../lines/line.js";
-import type { StationBody } from "../lines/station.js";
+import type { StationBlock } from "../lines/station.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import type { ReplayMoved } from "../replays/replay.messages.js";
 import type { Keyed } from "../resources/repeated-request.js";
@@ -13,7 +13,7 @@ export type Parsed<Part> = { readonly data: Part } | { readonly errors: readonly
 
 /** What a plan makes of a station. */
 export interface PlannedChange {
-  readonly station: StationBody;
+  readonly station: StationBlock;
   /** The line's repositories as the plan has them; null for the live ones. */
   readonly repositories: LineFields["repositories"] | null;
 }

@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { type RunConfig, runConfig, toFingerprint } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
+import { passingAs } from "../lines/passing.js";
 import { getRunSetup } from "../lines/run-setup.js";
-import { type StationBody, stationSchema } from "../lines/station.js";
+import { type Station, type StationBody, stationSchema } from "../lines/station.js";
 import type { HolderLocation, Kind, StationHolder, WriteScope } from "../resources/kind.js";
 import { findResource } from "../resources/resource.table.js";
 import { checkBlock, type LineRow } from "./candidate-rules.js";
@@ -39,7 +40,11 @@ const schema = z.strictObject({
   station: stationBlockSchema,
 });
 
-export type ReplayCandidateFields = z.output<typeof schema>;
+/** A candidate as a body gives it. */
+type ReplayCandidateBody = z.output<typeof schema>;
+
+/** A stored candidate: its block has every field. */
+export type ReplayCandidateFields = Omit<ReplayCandidateBody, "station"> & { readonly station: StationBody };
 
 const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
 
@@ -58,7 +63,7 @@ export const configChangeSchema = z.strictObject({
 });
 
 /** A station block that is proposed for replays; it is never applied to the line. */
-export const replayCandidateKind: Kind<ReplayCandidateFields> = {
+export const replayCandidateKind: Kind<ReplayCandidateBody> = {
   name: "replay-candidate",
   plural: "replay-candidates",
   idPrefix: "cand",
@@ -109,7 +114,7 @@ export const replayCandidateKind: Kind<ReplayCandidateFields> = {
     }),
     createdAt: z.string(),
   },
-  complete: (fields, scope) => ({ fields, added: addedTo(fields, scope) }),
+  complete: completeCandidate,
 };
 
 function stationPlace(
@@ -124,10 +129,14 @@ function stationPlace(
     : { address: `${line.address}/${station.key}`, teamId: line.teamId };
 }
 
-function addedTo({ station: block }: ReplayCandidateFields, scope: WriteScope<ReplayCandidateFields>) {
+function completeCandidate(fields: ReplayCandidateBody, scope: WriteScope<ReplayCandidateBody>) {
   const found = findStation(scope);
   if (found === null) throw new Error("a candidate for a station that is not there");
-  const { line, live } = found;
+  const station = passingAs(fields.station, found.live);
+  return { fields: { ...fields, station }, added: addedTo(station, found, scope) };
+}
+
+function addedTo(block: StationBody, { line, live }: FoundStation, scope: WriteScope<unknown>) {
   const [config, liveConfig] = [configUnder(block, line, scope), configUnder(live, line, scope)];
   return {
     lineId: line.id,
@@ -144,7 +153,13 @@ function configUnder(station: StationBody, line: LineRow, scope: WriteScope<unkn
   return runConfig(line.fields, station, getRunSetup(scope.reading, scope, station));
 }
 
-function findStation({ reading, workspaceId, station }: WriteScope<unknown>) {
+/** The line of a candidate, and the station that its block is proposed for. */
+interface FoundStation {
+  readonly line: LineRow;
+  readonly live: Station;
+}
+
+function findStation({ reading, workspaceId, station }: WriteScope<unknown>): FoundStation | null {
   const line = station === null ? undefined : findLine(reading, workspaceId, station.lineId);
   const live = line?.fields.stations.find(({ key }) => key === station?.stationKey);
   return line === undefined || live === undefined ? null : { line, live };

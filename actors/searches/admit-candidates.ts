@@ -2,6 +2,7 @@ import type { TurnReading } from "../../runtime/turn.js";
 import type { TokenCaller } from "../caller.js";
 import type { RunConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
+import { passingAs } from "../lines/passing.js";
 import type { StationBody } from "../lines/station.js";
 import type { Refusal } from "../refusal.js";
 import { toBlockScope } from "../replays/block-scope.js";
@@ -49,8 +50,10 @@ export function admitCandidates(
     toConfig(turn, { workspaceId: partition, teamId: search.teamId, line: frozen }, block);
   const scope = toBlockScope(turn, search, { ...PROPOSER, workspaceId: partition });
   const known = listCandidates(turn, partition, search.id);
-  const result = admitProposals(proposed.candidates, {
-    live: toBlock(input.config, input.block),
+  const live = toBlock(input.config, input.block);
+  const candidates = proposed.candidates.map((each) => ({ ...each, station: passingAs(each.station, live) }));
+  const result = admitProposals(candidates, {
+    live,
     left: search.budget.perIteration - iteration.proposed.length,
     known: new Map(known.map(({ name, runningFingerprint }) => [name, runningFingerprint])),
     check: (block) => checkBlock(block, line, { stationKey: search.stationKey, scope }),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type StationBody, stationSchema } from "../../lines/station.js";
+import { type StationBlock, type StationBody, stationSchema } from "../../lines/station.js";
 import type { FieldError } from "../../refusal.js";
 import { slug } from "../../resources/fields.js";
 
@@ -26,13 +26,15 @@ export const proposalSchema = z.strictObject({
   }),
 });
 
-/** A candidate of a search as its agent proposed it, in its form. */
-export interface Proposal {
+/** A candidate of a search as its agent proposed it, in its form: `Block` says whether its block has every field. */
+export interface Proposal<Block = StationBody> {
   /** A slug. */
   readonly name: string;
   readonly hypothesis: string | null;
-  readonly station: StationBody;
+  readonly station: Block;
 }
 
 /** What an agent sent: candidates, at least one, or what is wrong with their form, at `[i].…`. Both are an attempt. */
-export type Proposed = { readonly candidates: readonly Proposal[] } | { readonly faults: readonly FieldError[] };
+export type Proposed =
+  | { readonly candidates: readonly Proposal<StationBlock>[] }
+  | { readonly faults: readonly FieldError[] };
