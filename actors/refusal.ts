@@ -19,7 +19,8 @@ export type Refusal =
   /** With a title where the credentials are valid, but not of the kind that is needed. */
   | { readonly refused: "unauthenticated"; readonly detail: string; readonly title?: string }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
-  | { readonly refused: "not-found"; readonly detail?: string }
+  /** `hint` says what the path takes, where it got something in another form. */
+  | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
   | { readonly refused: "already-exists"; readonly detail: string }
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
   | { readonly refused: "in-use"; readonly detail: string }
@@ -50,7 +51,7 @@ const fieldsBySlug: FieldsBySlug = {
   "unsupported-api-version": { detail: true },
   unauthenticated: { detail: true, title: true },
   forbidden: { title: true, detail: true, permission: true },
-  "not-found": { detail: true },
+  "not-found": { detail: true, hint: true },
   "already-exists": { detail: true },
   "moved-on": { detail: true, currentVersion: true },
   "in-use": { detail: true },

@@ -61,6 +61,7 @@ export function problemAnswer(refusal: AnyRefusal, status?: number): WholeAnswer
     body.errors = refusal.errors.map((error) => ({ ...error, severity: "error" }));
   }
   if (refusal.refused === "moved-on") body.currentVersion = refusal.currentVersion;
+  if (refusal.refused === "not-found" && refusal.hint !== undefined) body.hint = refusal.hint;
   if (refusal.refused === "forbidden" && refusal.permission !== undefined) body.permission = refusal.permission;
   return {
     status: sent,

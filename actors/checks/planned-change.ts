@@ -2,7 +2,8 @@ import type { TurnReading } from "../../runtime/turn.js";
 import type { Caller } from "../caller.js";
 import type { JudgingSetup, RunConfig } from "../lines/fingerprint.js";
 import type { LineFields } from "../lines/line.js";
-import type { Station, StationBody } from "../lines/station.js";
+import { passingAs } from "../lines/passing.js";
+import type { Station, StationBlock, StationBody } from "../lines/station.js";
 import type { FieldError, Refusal } from "../refusal.js";
 import { toBlockScope } from "../replays/block-scope.js";
 import { checkBlock, type LineRow } from "../replays/candidate-rules.js";
@@ -49,11 +50,11 @@ export function prepareChange(
   return { block, line, config, fingerprints, keptLive };
 }
 
-/** The block with the fields of the live station that say how runs are scored and placed. */
-function keepLive(planned: StationBody, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
+/** The block with the fields of the live station that say how runs are scored and placed, and what it omits. */
+function keepLive(planned: StationBlock, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
   const { check, judge, diffs, runners } = live;
   const keptLive = keptFields.filter((field) => canonicalJson(planned[field]) !== canonicalJson(live[field]));
-  return { block: { ...planned, check, judge, diffs, runners }, keptLive };
+  return { block: { ...passingAs(planned, live), check, judge, diffs, runners }, keptLive };
 }
 
 /** Past runs began from the live line's repositories: others are not replayed. */

@@ -2,9 +2,10 @@ import type { Reading } from "../../storage/store.js";
 import type { Warning } from "../resources/kind.js";
 import { isHarnessOffered } from "../runners/runner.table.js";
 import type { LineBody } from "./line.js";
-import type { StationBody } from "./station.js";
+import { unreachedStations } from "./passing.js";
+import type { StationBlock } from "./station.js";
 
-/** Warnings for fields of a line that are accepted and have no effect yet. */
+/** Warnings for what a line accepts and cannot honour as written: fields without effect, stations without tasks. */
 export function lineWarnings(
   { repositories, stations }: LineBody,
   reading: Reading,
@@ -21,6 +22,13 @@ export function lineWarnings(
             ),
           ],
     ),
+    ...unreachedStations(stations).map(({ index, key, isPassedTo }) =>
+      warning(
+        `stations[${index}]`,
+        `${isPassedTo ? "no station that tasks reach" : "no station"} passes to ${key}: only tasks that are opened there ` +
+          "or moved there reach it",
+      ),
+    ),
     ...stations.flatMap((station, index) => [
       ...(station.judge === null || judges ? [] : [warning(`stations[${index}].judge`, NO_MODEL)]),
       ...unserved(station, `stations[${index}]`),
@@ -34,14 +42,17 @@ export function lineWarnings(
 const NO_MODEL = "judging is not set up on this deployment: replays of the station are not scored";
 
 /** For each field of a station that has no effect yet: what does not happen. */
-const unservedFields: readonly [field: keyof StationBody, message: string, isSet: (station: StationBody) => boolean][] =
-  [
-    ["diffs", "change stacks are not set up on this deployment: none is drafted", ({ diffs }) => diffs],
-    ["decisions", "drafting is not set up on this deployment: no decisions are drafted", ({ decisions }) => decisions],
-    ["alerts", "alerts do not go off yet", ({ alerts }) => alerts.length > 0],
-  ];
+const unservedFields: readonly [
+  field: keyof StationBlock,
+  message: string,
+  isSet: (station: StationBlock) => boolean,
+][] = [
+  ["diffs", "change stacks are not set up on this deployment: none is drafted", ({ diffs }) => diffs],
+  ["decisions", "drafting is not set up on this deployment: no decisions are drafted", ({ decisions }) => decisions],
+  ["alerts", "alerts do not go off yet", ({ alerts }) => alerts.length > 0],
+];
 
-function unserved(station: StationBody, path: string): Warning[] {
+function unserved(station: StationBlock, path: string): Warning[] {
   return unservedFields.flatMap(([field, message, isSet]) =>
     isSet(station) ? [warning(`${path}.${field}`, message)] : [],
   );

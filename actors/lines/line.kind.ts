@@ -3,7 +3,8 @@ import type { FieldError } from "../refusal.js";
 import type { FileText, Kind, WriteScope } from "../resources/kind.js";
 import { type LineBody, lineSchema } from "./line.js";
 import { lineWarnings } from "./line-warnings.js";
-import type { Station, StationBody } from "./station.js";
+import { fillPasses } from "./passing.js";
+import type { Station, StationBlock } from "./station.js";
 import { repeated, stationReferences, validateStation } from "./station-rules.js";
 import { openTasksAt } from "./station-use.table.js";
 
@@ -33,7 +34,7 @@ const line: Kind<LineBody> = {
     stations.flatMap((station, index) => stationReferences(station, `stations[${index}]`, teamKey)),
   lookupKeys: { what: "station", keys: ({ stations }) => stations.map(({ key }) => key) },
   validate: validateLine,
-  complete: (fields, scope) => ({ fields: { ...fields, stations: withIds(fields, scope) }, added: {} }),
+  complete: (fields, scope) => ({ fields: { ...fields, stations: completeStations(fields, scope) }, added: {} }),
   listUsers: listOpeningIntegrations,
   inUse: (row, reading) => {
     const open = openTasksAt(reading, row.workspaceId, row.id);
@@ -70,7 +71,7 @@ export function validateLine(fields: LineBody, scope: WriteScope<LineBody>): rea
 }
 
 /** A given id has to be the one that was read. */
-function validateId(station: StationBody, path: string, scope: WriteScope<LineBody>): FieldError[] {
+function validateId(station: StationBlock, path: string, scope: WriteScope<LineBody>): FieldError[] {
   const known = scope.previous?.fields.stations.find(({ key }) => key === station.key)?.id;
   return station.id === undefined || station.id === known ? [] : [{ path: `${path}.id`, message: "is read-only" }];
 }
@@ -83,10 +84,11 @@ function stands(path: string): FieldError {
   return { path, message: "stands twice" };
 }
 
-/** A station keeps its id as long as it keeps its key. */
-function withIds(fields: LineBody, scope: WriteScope<LineBody>): Station[] {
+/** The stations with every field. A station keeps its id as long as it keeps its key. */
+function completeStations(fields: LineBody, scope: WriteScope<LineBody>): Station[] {
   const known = new Map(scope.previous?.fields.stations.map((station) => [station.key, station.id]));
-  return fields.stations.map((station) => ({ ...station, id: known.get(station.key) ?? scope.newId("sta") }));
+  const stations = fillPasses(fields.stations, scope.previous?.fields.stations ?? null);
+  return stations.map((station) => ({ ...station, id: known.get(station.key) ?? scope.newId("sta") }));
 }
 
 function prompts({ stations }: LineBody): FileText[] {

@@ -3,10 +3,10 @@ import type { FieldError } from "../refusal.js";
 import type { Reference, WriteScope } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
-import type { StationBody } from "./station.js";
+import type { StationBlock } from "./station.js";
 
 /** The references of a station to resources of its team and workspace. */
-export function stationReferences(station: StationBody, path: string, teamKey: string): Reference[] {
+export function stationReferences(station: StationBlock, path: string, teamKey: string): Reference[] {
   const { runners, profile, skills, tools } = station;
   const pools =
     runners.pool === null ? [] : [{ path: `${path}.runners.pool`, kind: "runner-pool", address: runners.pool }];
@@ -30,7 +30,7 @@ export interface StationScope {
 }
 
 /** Checks a station beyond its schema and its references. */
-export function validateStation(station: StationBody, at: StationScope): FieldError[] {
+export function validateStation(station: StationBlock, at: StationScope): FieldError[] {
   return [
     ...validatePasses(station, at),
     ...validateProfile(station, at),
@@ -45,14 +45,14 @@ export function repeated(values: readonly string[]): number[] {
   return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
 }
 
-function validatePasses({ key, passesTo }: StationBody, { path, keys }: StationScope): FieldError[] {
+function validatePasses({ key, passesTo = [] }: StationBlock, { path, keys }: StationScope): FieldError[] {
   return passesTo.flatMap((to, index): FieldError[] => {
     if (to === key) return [{ path: `${path}.passesTo[${index}]`, message: "is the station itself" }];
     return keys.includes(to) ? [] : [{ path: `${path}.passesTo[${index}]`, message: `there is no station ${to}` }];
   });
 }
 
-function validateProfile({ profile, harness }: StationBody, { path, scope }: StationScope): FieldError[] {
+function validateProfile({ profile, harness }: StationBlock, { path, scope }: StationScope): FieldError[] {
   if (profile === null) return [];
   const { reading, workspaceId, teamKey } = scope;
   const found = findResourceAt<HarnessProfileFields>(reading, workspaceId, "harness-profile", `${teamKey}/${profile}`);
@@ -60,14 +60,14 @@ function validateProfile({ profile, harness }: StationBody, { path, scope }: Sta
   return [{ path: `${path}.profile`, message: `is for the harness ${found.fields.harness}` }];
 }
 
-function validateTools({ tools }: StationBody, path: string): FieldError[] {
+function validateTools({ tools }: StationBlock, path: string): FieldError[] {
   return repeated(tools.map(({ tool }) => tool)).map((index) => ({
     path: `${path}.tools[${index}].tool`,
     message: "stands twice",
   }));
 }
 
-function validateJudge({ judge }: StationBody, path: string): FieldError[] {
+function validateJudge({ judge }: StationBlock, path: string): FieldError[] {
   if (judge === null) return [];
   const { rubric, claims, scale, passScore, passShare } = judge;
   const errors: FieldError[] = [];
@@ -81,7 +81,7 @@ function validateJudge({ judge }: StationBody, path: string): FieldError[] {
   return errors;
 }
 
-function validateAlerts({ alerts }: StationBody, path: string): FieldError[] {
+function validateAlerts({ alerts }: StationBlock, path: string): FieldError[] {
   return alerts.flatMap(({ measure, above }, index) =>
     measure === "failure-share" && above > 1
       ? [{ path: `${path}.alerts[${index}].above`, message: "must be at most 1: it is a share" }]

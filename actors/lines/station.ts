@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { displayName, distinct, labels, slug, toolName } from "../resources/fields.js";
+import { completedFields, displayName, distinct, labels, slug, toolName } from "../resources/fields.js";
 
 const text = (max: number) => z.string().max(max, `must be at most ${max} characters`);
 const judge = z.strictObject({
@@ -65,13 +65,25 @@ export const stationSchema = z.strictObject({
   diffs: z.boolean("must be true or false").default(false),
   decisions: z.boolean("must be true or false").default(false),
   runners: z.strictObject({ pool: slug.nullable().default(null), labels }).default({ pool: null, labels: [] }),
-  passesTo: distinct(slug, "must name each station once").max(50, "must be at most 50 stations").default([]),
+  passesTo: distinct(slug, "must name each station once")
+    .max(50, "must be at most 50 stations")
+    .optional()
+    .describe(
+      "Keys of the stations that it hands tasks over to. Omitted at every station of a new line, or in an update of a " +
+        "line where some station passes on, each station passes to the next one. Omitted otherwise: none. A station " +
+        "block that is proposed by itself has the live station's when it omits them.",
+    )
+    .register(completedFields),
   timeoutMinutes: timeoutMinutes.default(60),
   alerts: z.array(alert).max(20, "must be at most 20 alerts").default([]),
 });
 
-/** A station as a body gives it, defaults filled in. */
-export type StationBody = z.output<typeof stationSchema>;
+/** A station as a body gives it, defaults filled in; it may omit where it passes tasks (`passing.ts`). */
+export type StationBlock = z.output<typeof stationSchema>;
+/** A station with all of its fields. */
+export interface StationBody extends Omit<StationBlock, "passesTo"> {
+  passesTo: string[];
+}
 /** A stored station: with its id. */
 export type Station = StationBody & { readonly id: string };
 

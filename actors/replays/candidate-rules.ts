@@ -1,6 +1,6 @@
 import type { LineBody, LineFields } from "../lines/line.js";
 import { validateLine } from "../lines/line.kind.js";
-import type { StationBody } from "../lines/station.js";
+import type { StationBlock } from "../lines/station.js";
 import { stationReferences } from "../lines/station-rules.js";
 import type { FieldError } from "../refusal.js";
 import type { WriteScope } from "../resources/kind.js";
@@ -22,7 +22,7 @@ interface CheckedAt {
  * The errors of a block as the station of its line, each at its path under `station`. It may name any tools of its team,
  * whoever wrote it, the agent of a search too: a replay calls none, so nothing leaves by them.
  */
-export function checkBlock(block: StationBody, line: LineRow, at: CheckedAt): readonly FieldError[] {
+export function checkBlock(block: StationBlock, line: LineRow, at: CheckedAt): readonly FieldError[] {
   const { stationKey, scope, linePath = null } = at;
   if (block.key !== stationKey) {
     return [{ path: "station.key", message: `keeps the station's key, \`${stationKey}\`` }];
@@ -41,7 +41,7 @@ export function checkBlock(block: StationBody, line: LineRow, at: CheckedAt): re
   ];
 }
 
-function checkReplayable(block: StationBody, scope: WriteScope<unknown>): FieldError[] {
+function checkReplayable(block: StationBlock, scope: WriteScope<unknown>): FieldError[] {
   const errors: FieldError[] = [];
   if (block.kind !== "work")
     errors.push({ path: "station.kind", message: "must be work: only such stations are replayed" });
@@ -51,7 +51,7 @@ function checkReplayable(block: StationBody, scope: WriteScope<unknown>): FieldE
   return errors;
 }
 
-function replaced({ stations, ...line }: LineFields, place: number, block: StationBody): LineBody {
+function replaced({ stations, ...line }: LineFields, place: number, block: StationBlock): LineBody {
   return { ...line, stations: stations.map((station, index) => (index === place ? block : station)) };
 }
 

@@ -1,4 +1,4 @@
-import type { Station, StationBody } from "../lines/station.js";
+import type { Station, StationBlock } from "../lines/station.js";
 import { canonicalJson } from "../resources/canonical-json.js";
 import type { Warning } from "../resources/kind.js";
 
@@ -17,7 +17,7 @@ const consequences: readonly [field: Compared, follows: string][] = [
  * Warnings of a candidate for what makes a comparison with the baseline about something else than how the agent works: a
  * field that is easily forgotten in a block, as it is in the station now.
  */
-export function candidateWarnings(block: StationBody, live: Station): readonly Warning[] {
+export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
   return consequences.flatMap(([field, follows]) => {
     if (canonicalJson(block[field]) === canonicalJson(live[field])) return [];
     return [
@@ -26,7 +26,7 @@ export function candidateWarnings(block: StationBody, live: Station): readonly W
   });
 }
 
-function difference(block: StationBody, live: Station, field: Compared): string {
+function difference(block: StationBlock, live: Station, field: Compared): string {
   if (block[field] === null) return `the live station has a ${field}, this block has none`;
   if (live[field] === null) return `the live station has no ${field}, this block has one`;
   return "differs from the live station's";

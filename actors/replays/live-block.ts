@@ -1,14 +1,15 @@
 import { z } from "zod";
-import { type StationBody, stationSchema } from "../lines/station.js";
+import { passingAs } from "../lines/passing.js";
+import { type StationBlock, type StationBody, stationSchema } from "../lines/station.js";
 
 /** Changes of the live station: each field that is given replaces the live one as a whole. */
 interface LiveBlock {
   readonly from: "live";
-  readonly changes: Partial<StationBody>;
+  readonly changes: Partial<StationBlock>;
 }
 
 /** A station block as a body proposes it: whole, or as changes of the live one. {@link resolveBlock} makes it whole. */
-export type ProposedBlock = StationBody | LiveBlock;
+export type ProposedBlock = StationBlock | LiveBlock;
 
 const wholeBlock = z.strictObject(stationSchema.shape);
 
@@ -32,11 +33,11 @@ export const proposedBlockSchema = z
       "every other field is the live station's at that moment. A read has the whole block.",
   );
 
-/** The whole block; `live` is the station that it is proposed for. A block that is whole already stays as it is. */
+/** The whole block; `live` is the station that it is proposed for, whose `passesTo` a block has that omits its own. */
 export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
-  if (!("from" in proposed)) return proposed;
+  if (!("from" in proposed)) return passingAs(proposed, live);
   const { id: _id, ...kept } = live;
-  return { ...kept, ...proposed.changes };
+  return passingAs({ ...kept, ...proposed.changes }, live);
 }
 
 function withoutDefault(field: z.ZodType): z.core.$ZodType {

@@ -27,6 +27,12 @@ export const toolName = z
   .max(129, "must be at most 129 characters")
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*\.[A-Za-z0-9_-]+$/, "must be a tool as <integration>.<tool>");
 
+/**
+ * Optional fields of a body that `complete` of their kind fills in, so that every answer has them. Register the field's
+ * schema after all else: a schema that is derived from it is another one.
+ */
+export const completedFields = z.registry();
+
 /** A code-host repository, `owner/name`. */
 export const repositoryName = z
   .string()

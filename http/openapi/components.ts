@@ -110,6 +110,10 @@ const problemSchema = z
       .optional()
       .describe("Present when the request was invalid."),
     currentVersion: z.int().optional().describe("Present on `moved-on`: the version the resource is at now."),
+    hint: z
+      .string()
+      .optional()
+      .describe("Present on `not-found` where the path takes an id and got a key or an address: how to find the id."),
     permission: z.string().optional().describe("Present on `forbidden`: the permission the caller lacks."),
   })
   .describe("A problem (RFC 9457).");

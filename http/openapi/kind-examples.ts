@@ -10,7 +10,14 @@ const signingSecret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 export const exampleBodies = {
   workspace: (n) => ({ slug: `space-${n}`, name: "Space" }),
   team: (n) => ({ key: `team-${n}`, name: "Team" }),
-  line: (n) => ({ key: `line-${n}`, name: "Line", stations: [{ key: "work", name: "Work", kind: "work" }] }),
+  line: (n) => ({
+    key: `line-${n}`,
+    name: "Line",
+    stations: [
+      { key: "work", name: "Work", kind: "work", passesTo: ["review"] },
+      { key: "review", name: "Review", kind: "review", passesTo: [] },
+    ],
+  }),
   hook: (n) => ({
     key: `hook-${n}`,
     on: "task.moved",
@@ -31,7 +38,7 @@ export const exampleBodies = {
   }),
   "replay-candidate": (n) => ({
     name: `Another prompt ${n}`,
-    station: { key: "work", name: "Work", kind: "work", prompt: `Work well, in ${n} steps.` },
+    station: { key: "work", name: "Work", kind: "work", prompt: `Work well, in ${n} steps.`, passesTo: ["review"] },
   }),
   "workspace-token-trust": (n) => ({
     key: `trust-${n}`,

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import type { EdgeParts } from "../edge-parts.js";
+import { createHints } from "../id-hints.js";
 import { createAdmission } from "../limits/admission.js";
 import { BodyRoom } from "../limits/body-room.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
@@ -36,6 +37,7 @@ export function openEdge(
     openSockets: new OpenSockets(config.socketsPerHolder),
     bodies: new BodyRoom(),
     turns,
+    hintOf: createHints(parts.kinds),
     newRequestId: () => runtime.newId("req"),
     seconds: () => performance.now() / 1_000,
     served: (served) => {

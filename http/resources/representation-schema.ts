@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { completedFields } from "../../actors/resources/fields.js";
 import type { Kind } from "../../actors/resources/kind.js";
 
 const warning = z.strictObject({ path: z.string(), message: z.string(), severity: z.literal("warning") });
@@ -34,7 +35,7 @@ function shownShape(schema: z.ZodObject, hidden: readonly string[]): Record<stri
   return shape;
 }
 
-/** The schema of a parsed field: with defaults filled in, and without alternative spellings. */
+/** The schema of a field as answers have it: defaults and completed fields filled in, no alternative spellings. */
 function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   const made = remade(schema, hidden);
   const description = z.globalRegistry.get(schema)?.description;
@@ -43,7 +44,10 @@ function withoutHidden(schema: z.core.$ZodType, hidden: readonly string[]): z.Zo
 
 function remade(schema: z.core.$ZodType, hidden: readonly string[]): z.ZodType {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return withoutHidden(schema.unwrap(), hidden);
-  if (schema instanceof z.ZodOptional) return withoutHidden(schema.unwrap(), hidden).optional();
+  if (schema instanceof z.ZodOptional) {
+    const shown = withoutHidden(schema.unwrap(), hidden);
+    return completedFields.has(schema) ? shown : shown.optional();
+  }
   if (schema instanceof z.ZodNullable) return withoutHidden(schema.unwrap(), hidden).nullable();
   if (schema instanceof z.ZodArray) return z.array(withoutHidden(schema.element, hidden));
   if (schema instanceof z.ZodRecord)

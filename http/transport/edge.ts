@@ -1,3 +1,4 @@
+import type { HintOf } from "../id-hints.js";
 import type { BodyRoom } from "../limits/body-room.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
@@ -5,6 +6,7 @@ import type { Outcome, Route } from "../route.js";
 import type { EntryOptions } from "./entry.js";
 import type { SocketRoute } from "./socket.js";
 import type { TimeLimits } from "./time-limits.js";
+import type { TransportRequest } from "./transport.js";
 
 /** An answered request, for log and metrics. Contains nothing that a client sent except its method. */
 export interface ServedRequest {
@@ -30,6 +32,7 @@ export interface ServerOptions extends EntryOptions {
   /** Seconds from any fixed point, for durations. */
   readonly seconds: () => number;
   readonly served: (served: ServedRequest) => void;
+  readonly hintOf?: HintOf;
   /** Called with the outcome of each request to a route before it is encoded; for tests of declarations. */
   readonly answered?: (route: Route, outcome: Outcome) => void;
   /** Called for a throw that is a bug or damage, with only the request's id, before `served`. */
@@ -40,4 +43,6 @@ export interface ServerOptions extends EntryOptions {
 export interface Edge {
   readonly options: ServerOptions;
   readonly limits: TimeLimits;
+  /** What the path of a request that found nothing takes; null where its form is right. */
+  readonly hint: (incoming: Pick<TransportRequest, "method" | "path">) => string | null;
 }

@@ -194,7 +194,7 @@ export class Exchange {
     const { options } = this.#edge;
     const requestId = this.#requestId;
     const encoding = { requestId, incoming: this.#incoming };
-    const { outcome, answer } = encodeOutcome(options, encoding, handled);
+    const { outcome, answer } = encodeOutcome(options, encoding, this.#withHint(handled));
     if (this.#route !== null) options.answered?.(this.#route, outcome);
     // Whoever sees it, a bug is one.
     const isUnseen = outcome === CLIENT_GONE || (this.#incoming.isGone && answer.status < 500);
@@ -211,6 +211,12 @@ export class Exchange {
       this.#record(status, !end.isWhole);
     };
     this.#send({ requestId, status: answer.status, headers: answer.headers, stream: { ...stream, close } });
+  }
+
+  #withHint(handled: Outcome): Outcome {
+    if (!("refused" in handled) || handled.refused !== "not-found") return handled;
+    const hint = this.#edge.hint(this.#incoming);
+    return hint === null ? handled : { ...handled, hint };
   }
 
   #record(status: number, isCut: boolean): void {

@@ -12,8 +12,12 @@ import type { TransportHandlers, UpgradeAnswer } from "./transport.js";
 /** Everything between transport and routes: routing, authentication, parsing, problems, headers. */
 export function createHandlers(options: ServerOptions): TransportHandlers {
   const elapsedMs = () => options.seconds() * 1_000;
-  const edge: Edge = { options, limits: new TimeLimits({ elapsedMs, wakeAfter: wakeByTimer }) };
   const findRoute = createRouter(options.routes);
+  const edge: Edge = {
+    options,
+    limits: new TimeLimits({ elapsedMs, wakeAfter: wakeByTimer }),
+    hint: ({ method, path }) => options.hintOf?.(method, path, findRoute) ?? null,
+  };
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
     sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;

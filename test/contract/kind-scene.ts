@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import { exampleBodies, exampleBodyOf } from "../../http/openapi/kind-examples.js";
 import type { Clock } from "../../runtime/clock.js";
 import { workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
@@ -48,8 +48,7 @@ export async function kindScene(t: Test, kind: Kind, options: { readonly clock?:
   const createIn = async (team: string): Promise<string> => {
     if (kind.heldBy === "team") return `${base}/teams/${team}/${kind.plural}`;
     if (kind.heldBy !== "station") return all;
-    const stations = [{ key: "work", name: "Work", kind: "work" }];
-    const line = await owner.create(`${base}/teams/${team}/lines`, { key: "dev", name: "Dev", stations });
+    const line = await owner.create(`${base}/teams/${team}/lines`, { ...exampleBodies.line(1), key: "dev" });
     return `${base}/lines/${line.id}/stations/work/${kind.plural}`;
   };
   return {

@@ -182,7 +182,8 @@ export interface HandWords {
 
 /** The same blocks in a person's words. */
 export function inWords({ blocks, exported }: GeneratedModule, words: HandWords): readonly Block[] {
-  const { key: _key, name: _name, kind: _kind, ...defaults } = stationOf({});
+  // Omitted `passes_to` is no default: the service fills it in.
+  const { key: _key, name: _name, kind: _kind, passesTo: _passesTo, ...defaults } = stationOf({});
   const bare = new Map(Object.entries(defaults).map(([name, value]) => [snake(name), JSON.stringify(value)]));
   const valueIn = (name: string, value: HclValue): HclValue => {
     if (Array.isArray(value)) {

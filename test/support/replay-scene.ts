@@ -5,7 +5,7 @@ import type { RunnerPeer } from "./runner-peer.js";
 import type { Client, TestServiceOptions } from "./service.js";
 import { openWorkplace, type Workplace } from "./workplace.js";
 
-const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" } };
+const work = { key: "work", name: "Work", kind: "work", runners: { pool: "main" }, passesTo: [] };
 const review = { key: "review", name: "Review", kind: "review", runners: { pool: "main" } };
 
 /** The line of a {@link ReplayScene}, as it is created. */

@@ -59,9 +59,9 @@ export function editParsers(): Promise<Parsers> {
   return known;
 }
 
-/** A station as a body gives it, defaults filled in. */
+/** A station with all of its fields; it passes to none by default. */
 export function stationOf(fields: object): StationBody {
-  return stationSchema.parse({ key: "plan", name: "Plan", kind: "work", ...fields });
+  return { passesTo: [], ...stationSchema.parse({ key: "plan", name: "Plan", kind: "work", ...fields }) };
 }
 
 export const EDITED_PATH = "lines/main.tf";

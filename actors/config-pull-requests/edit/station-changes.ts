@@ -70,7 +70,10 @@ export function means(station: Block, path: readonly string[], written: Json): b
   return meaningOf(station, path, written) === comparable(Reflect.get(station, fieldOf(path)));
 }
 
-/** What a value at a path of the station means, as text: equal for what is written in other words. Null for nothing. */
+/**
+ * What a value at a path of the station means, as text: equal for what is written in other words. Null for nothing. An
+ * omitted attribute that the service fills in means what the station has.
+ */
 export function meaningOf(station: Block, path: readonly string[], written: Json): string | null {
   const [field = "", ...below] = path;
   const whole = toJson({ entries: attributesOf(station) });
@@ -83,7 +86,9 @@ export function meaningOf(station: Block, path: readonly string[], written: Json
   };
   const { fields, faults } = fromAttributes(stationSchema, attributes, { unknown: null, omitted: ["id"] });
   const parsed = stationSchema.safeParse(fields);
-  return faults.length > 0 || !parsed.success ? null : comparable(Reflect.get(parsed.data, fieldOf(path)));
+  if (faults.length > 0 || !parsed.success) return null;
+  const value: unknown = Reflect.get(parsed.data, fieldOf(path));
+  return comparable(value === undefined ? Reflect.get(station, fieldOf(path)) : value);
 }
 
 /** The name that the station has for the attribute at the beginning of a path. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { AttributeFault } from "../../../actors/export/from-attributes.js";
 import { lineSchema } from "../../../actors/lines/line.js";
+import { passingAs } from "../../../actors/lines/passing.js";
 import { stationSchema } from "../../../actors/lines/station.js";
 import { canonicalJson } from "../../../actors/resources/canonical-json.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";
@@ -86,7 +87,7 @@ function planStation({ planned, live, repositories, isOtherLine }: Scope, statio
   const faults = [...planned.faults, ...station.faults];
   if (faults.length > 0) return [{ title, station: key, what: "not-asked", why: faultsText(planned.place, faults) }];
   if (before === undefined) return [nothing(title, key, "The plan adds this station: it has no past runs.")];
-  if (!isOtherLine && isAlike(block, before, toStation)) return [];
+  if (!isOtherLine && isAlike(block, before, (value) => toStation(value, before))) return [];
   const { id: lineId, teamId } = live;
   const check = { teamId, lineId, stationKey: key, station: block, repositories };
   return [{ title, station: key, what: "check", check }];
@@ -132,10 +133,19 @@ function isAlike(planned: unknown, live: unknown, toBody: (value: unknown) => un
   return canonicalJson(toBody(planned)) === canonicalJson(toBody(live));
 }
 
-/** Without its id, and without members that are not known here, which a later release may have. */
-function toStation(value: unknown): unknown {
-  const { id: _id, ...known } = stationSchema.strip().safeParse(value).data ?? { id: undefined, value };
+/**
+ * Without its id, and without members that are not known here, which a later release may have. What a check takes from
+ * the live station when a block omits it, is taken here too.
+ */
+function toStation(value: unknown, live: LiveStation): unknown {
+  const { data } = stationSchema.strip().safeParse(value);
+  if (data === undefined) return { value };
+  const { id: _id, ...known } = passingAs(data, { passesTo: passesOf(live) });
   return known;
+}
+
+function passesOf(live: LiveStation): string[] {
+  return stationSchema.shape.passesTo.safeParse(live.passesTo).data ?? [];
 }
 
 const repositoriesSchema = lineSchema.shape.repositories;

@@ -205,3 +205,19 @@ t.test("a line that is gone admits nothing", async (t) => {
   resources.put(scene.rows, workspaceId, ["line", lineId], { ...row, fields: { ...row.fields, stations: [] } });
   t.match(ask(message), { refused: "not-found" });
 });
+
+t.test("a candidate that omits where it passes tasks has what the live config had when the search began", async (t) => {
+  const { scene, ask } = proposing();
+  const live = blockOf(scene);
+  t.same(live.passesTo, ["review"]);
+  const { passesTo: _passesTo, ...omitting } = { ...live, prompt: "Otherwise." };
+  const candidates = [
+    { name: "omits", hypothesis: null, station: omitting },
+    { name: "none", hypothesis: null, station: { ...live, prompt: "Alone.", passesTo: [] } },
+  ];
+  t.match(ask({ type: "candidates.propose", proposed: { candidates } }), { candidates: { length: 2 } });
+  const blocks = scene.candidates
+    .slice(-2)
+    .map(({ candidateId }) => searchCandidateInputs.get(scene.rows, workspaceId, SEARCH_ID, candidateId)?.block);
+  t.match(blocks, [{ passesTo: ["review"] }, { passesTo: { length: 0 } }]);
+});

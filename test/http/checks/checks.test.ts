@@ -200,3 +200,20 @@ t.test("a team with a check under way is in use; deleted, it has no checks to re
   const { reading } = service.runtime;
   await until("its replays are gone", () => replays.list(reading, workspaceId).length === 0);
 });
+
+t.test("a planned block that omits where it passes tasks is replayed with the live station's", async (t) => {
+  const place = await openCheckScene(t, { runs: 1, station: { passesTo: ["review"] } });
+  const started = await place.check(place.plan({ station: plannedStation }));
+  t.equal(started.status, 201, started.text);
+  const passes: unknown[] = [];
+  for (let n = 0; n < 2; n++) {
+    const job = await place.peer.job();
+    passes.push([isPlanned(job), job.station.passesTo, job.station.next]);
+    place.peer.start(job);
+    place.peer.end(job, { ending: { kind: "finish", note: "" } });
+  }
+  t.same(passes.sort(), [
+    [false, ["review"], ["review"]],
+    [true, ["review"], ["review"]],
+  ]);
+});

@@ -206,3 +206,18 @@ t.test("a candidate blocks no deletion, and is removed with its station or its l
     { resource: "replay-candidate", resourceId: lost.id, action: "deleted", by: { kind: "service", userId: null } },
   ]);
 });
+
+t.test(
+  "a block that omits where it passes tasks has the live station's, as a read shows; none stays none",
+  async (t) => {
+    const service = await startTestService(t);
+    const owner = await service.signIn("owner@example.com");
+    const { candidates } = await scene(owner);
+    const { passesTo: _passesTo, ...omitting } = work;
+    const made = await owner.create(candidates, { name: "Omits it", station: omitting });
+    const read = await owner.request("GET", `${base}/replay-candidates/${made.id}`);
+    t.match(read.body, { station: { passesTo: ["review"] }, changedFrom: { changes: { length: 0 } } });
+    const none = await owner.create(candidates, { name: "Passes to none", station: { ...work, passesTo: [] } });
+    t.match(none, { station: { passesTo: { length: 0 } } });
+  },
+);

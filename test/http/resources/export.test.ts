@@ -14,7 +14,7 @@ import { answersOf } from "../../../http/route.js";
 import { applyModule, type ModuleFile, readModule } from "../../support/hcl-module.js";
 import { wholeIntegration } from "../../support/integration.js";
 import { RawConnection } from "../../support/raw-connection.js";
-import { bearer } from "../../support/resources.js";
+import { bearer, itemsOf } from "../../support/resources.js";
 import { tablesOf } from "../../support/route-table.js";
 import { type Client, startTestService, type TestService } from "../../support/service.js";
 
@@ -115,6 +115,20 @@ async function teamOf(owner: Client, teamId: string): Promise<void> {
   });
 }
 
+/** A line whose stations pass tasks on as the service fills in, and one whose stations pass to none. */
+async function linesOf(owner: Client, teamId: string): Promise<void> {
+  const work = { key: "work", name: "Work", kind: "work" };
+  const review = { key: "review", name: "Review", kind: "review" };
+  const lines = `/api/resources/teams/${teamId}/lines`;
+  const filled = await owner.create(lines, { key: "passes-on", name: "Passes on", stations: [work, review] });
+  const none = { key: "ends", name: "Ends", stations: [{ ...work, passesTo: [] }, review] };
+  const passes = [filled, await owner.create(lines, none)].map(({ stations }) => stations);
+  t.match(passes, [
+    [{ passesTo: ["review"] }, {}],
+    [{ passesTo: { length: 0 } }, {}],
+  ]);
+}
+
 async function exportOf(client: Client, workspaceId: string): Promise<readonly ModuleFile[]> {
   const reply = await client.request("GET", `/api/resources/workspaces/${workspaceId}/export`);
   if (reply.status !== 200) throw new Error(reply.text);
@@ -131,6 +145,8 @@ t.test(
   "what is exported, made anew in an empty workspace and exported again, differs in nothing but ids",
   async (t) => {
     const { owner, id } = await exported(t);
+    const [team] = itemsOf(await owner.request("GET", `/api/resources/workspaces/${id}/teams`));
+    await linesOf(owner, String(team?.id));
     const files = await exportOf(owner, id);
     const module = await readModule(files, kinds);
     t.same(

@@ -1,4 +1,5 @@
 import t from "tap";
+import { z } from "zod";
 import { createUnder, problemOf, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, startTestService } from "../../support/service.js";
 
@@ -143,4 +144,67 @@ t.test("a station keeps its id with its key, whatever else changes; a station wi
   const lost = await replace(owner, one, 2, { key: "dev", name: "Dev", stations: [work] });
   t.same([lost.status, slugOf(lost)], [409, "in-use"]);
   t.match(problemOf(lost).detail, /The station review of line core\/dev has an open task/);
+});
+
+const passesOf = (answer: unknown) =>
+  z
+    .object({ stations: z.array(z.object({ key: z.string(), passesTo: z.array(z.string()) })) })
+    .parse(answer)
+    .stations.map(({ passesTo }) => passesTo);
+const warningsOf = (answer: unknown) =>
+  z
+    .object({ warnings: z.array(z.object({ path: z.string(), message: z.string() })) })
+    .parse(answer)
+    .warnings.map(({ path, message }) => `${path}: ${message}`);
+
+t.test("a new line whose stations name no next station passes each task on to the one after", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const lines = await teamLines(owner);
+  const review = { key: "review", name: "Review", kind: "review" };
+  const made = await owner.create(lines, { key: "dev", name: "Dev", stations: [work, review] });
+  t.same([passesOf(made), made.warnings], [[["review"], []], []]);
+  const one = `${base}/lines/${made.id}`;
+  t.same((await owner.request("GET", one)).body, made, "a read shows what was filled in");
+  const again = await replace(owner, one, 1, { key: "dev", name: "Dev", stations: [work, review] });
+  t.same([again.status, again.body], [200, made], "the same body changes nothing");
+  const back = await replace(owner, one, 1, made);
+  t.same([back.status, back.body], [200, made], "nor does what was read");
+
+  const longer = await replace(owner, one, 1, {
+    key: "dev",
+    name: "Dev",
+    stations: [work, { ...work, key: "check" }, review],
+  });
+  t.same([passesOf(longer.body), longer.body?.warnings], [[["check"], ["review"], []], []]);
+  const cut = { key: "dev", name: "Dev", stations: [work, { ...review, passesTo: [] }] };
+  const mixed = await replace(owner, one, 2, cut);
+  t.same(passesOf(mixed.body), [[], []], "an empty list is an answer for all stations");
+  const warned = [/^stations\[1\]: no station passes to review: /];
+  t.match(warningsOf(mixed.body), warned);
+  const omitted = { key: "dev", name: "Dev", stations: [work, review] };
+  const kept = await replace(owner, one, 3, omitted);
+  t.match(
+    [kept.body?.version, passesOf(kept.body), warningsOf(kept.body)],
+    [3, [[], []], warned],
+    "a line that passes to none keeps it",
+  );
+});
+
+t.test("a station that no chain of stations reaches is warned of, and why", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.signIn("owner@example.com");
+  const lines = await teamLines(owner);
+  const stations = [
+    { ...work, passesTo: [] },
+    { ...work, key: "check", passesTo: ["review"] },
+    { ...work, key: "review", passesTo: ["check"] },
+    { ...work, key: "ship", passesTo: ["work"] },
+  ];
+  const made = await owner.create(lines, { key: "dev", name: "Dev", stations });
+  t.match(warningsOf(made), [
+    /^stations\[1\]: no station that tasks reach passes to check: only tasks that are opened there/,
+    /^stations\[2\]: no station that tasks reach passes to review: /,
+    /^stations\[3\]: no station passes to ship: /,
+  ]);
 });

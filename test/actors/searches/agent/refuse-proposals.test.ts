@@ -4,10 +4,13 @@ import { admitProposals, type Standing } from "../../../../actors/searches/agent
 
 /** What an agent of a search may propose: pure, by the block that the search froze and the candidates so far. */
 
-const live = stationSchema.parse({
-  ...{ key: "build", name: "Build", kind: "work", prompt: "Build it.", check: "make test", diffs: true },
-  ...{ judge: { rubric: "Is it built?" }, runners: { pool: "fast", labels: ["gpu"] } },
-});
+const live: StationBody = {
+  passesTo: [],
+  ...stationSchema.parse({
+    ...{ key: "build", name: "Build", kind: "work", prompt: "Build it.", check: "make test", diffs: true },
+    ...{ judge: { rubric: "Is it built?" }, runners: { pool: "fast", labels: ["gpu"] } },
+  }),
+};
 
 /** How runs under a block go is its prompt, in these tests. */
 const standing = (more: Partial<Standing> = {}): Standing => ({

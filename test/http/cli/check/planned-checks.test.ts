@@ -39,6 +39,20 @@ t.test("defaults that are written out are no change, nor members that are not kn
   t.same(line === undefined ? null : planned(line, written), []);
 });
 
+t.test(
+  "a station that omits where it passes tasks changes nothing of them; one that passes to none does",
+  async (t) => {
+    const stationsAs = (passesTo?: readonly string[]) =>
+      live.stations.map(({ passesTo: _live, ...station }) => ({ ...station, ...(passesTo && { passesTo }) }));
+    const foundOf = (stations: readonly object[]) => {
+      const [line] = readPlan(JSON.stringify({ ...live, stations }), "f");
+      return line === undefined ? null : planned(line, live);
+    };
+    t.same(foundOf(stationsAs()), []);
+    t.match(foundOf(stationsAs([])), [["core/dev/work", "check"]]);
+  },
+);
+
 t.test("when the repositories change every work station is checked under those that are planned", async (t) => {
   const address = 'module.team["ops"].module.lines.service_line.ops';
   const found = planChecks(plannedLine(address), liveLine(address));
