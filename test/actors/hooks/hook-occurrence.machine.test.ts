@@ -36,7 +36,7 @@ const result = (more: Partial<DeliveryResult>): Message => {
 };
 
 const done = result({});
-const refuses = result({ body: '{"refuse":"too late"}' });
+const refuses = result({ body: '{"refuse":"too late"}', refuses: "too late" });
 const broke = result({ status: 500, code: "server-error", reason: "it responded 500" });
 const rejected = result({ status: 404, code: "rejected", reason: "it responded 404" });
 const crashed = {

@@ -28,3 +28,16 @@ t.test("what counts are values, whatever stands in texts", async (t) => {
   for (const wrong of ["", "{", '"', "]]]", '{"a":}'])
     t.equal(parseBounded(wrong, createJsonRoom(), 9), undefined, wrong);
 });
+
+t.test("a byte order mark is dropped from JSON and forms, and stays in the text as it came", async (t) => {
+  const json = new Map([["a", "é"]]);
+  t.same(read('\ufeff{"a":"é"}', "application/json"), json);
+  t.equal(readReceivedBody(Buffer.from('\ufeff{"a":1}'), undefined).raw, '\ufeff{"a":1}');
+  t.same(read("\ufeffa=%C3%A9", FORM), json);
+  const charsets: readonly [Buffer, string?][] = [
+    [Buffer.from('\ufeff{"a":"é"}', "utf16le")],
+    [Buffer.from('{"a":"é"}', "utf16le"), "application/json; charset=utf-16"],
+    [Buffer.from('{"a":"é"}', "latin1"), "application/json; charset=iso-8859-1"],
+  ];
+  for (const [bytes, type] of charsets) t.same(readReceivedBody(bytes, type).body, json, String(type));
+});
