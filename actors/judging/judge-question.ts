@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ModelMessage } from "../outbound/model-request.js";
 import { type CheckoutDiff, readChange } from "./change.js";
 import { FencedText } from "./fence.js";
-import { criteria, trustRules } from "./prompt.js";
+import { ANSWER_WANTED, criteria, toPrompt, trustRules } from "./prompt.js";
 import { answeredReason, type ShownPlaces } from "./reason.js";
 import { type Judge, type JudgeScale, toScale } from "./scales.js";
 import { type JudgedStep, showSteps } from "./shown-steps.js";
@@ -80,22 +80,28 @@ function showWork(text: FencedText, work: JudgedWork, isReversed: boolean): Omit
 
 function instructions(judge: Judge, mark: string, claims: readonly number[]): string {
   const inOrder = claims.map((place) => judge.claims[place] ?? "");
-  return [
+  return toPrompt([
     "You judge the change that a programmer made for a task.",
     trustRules(mark),
     criteria(judge.rubric, inOrder),
     verdictWanted[toScale(judge)],
-    "Cite what a reason stands on: a hunk of the change or a step of the run, by the number in our line above it. Cite",
-    "nothing that is not shown. Answer with the JSON object that is asked for and nothing else.",
-  ].join("\n\n");
+    [
+      "Support each reason with citations: cite a hunk of the change or a step of the run by the number in our line above it.",
+      "Cite only what is shown.",
+      ANSWER_WANTED,
+    ],
+  ]);
 }
 
-const verdictWanted: Readonly<Record<JudgeScale, string>> = {
-  "yes-no": "Give your reasons first, then say in `passes` whether the change passes by the rubric.",
-  number: "Give your reasons first, then a `score` from 1 (worst) to 5 (best) by the rubric.",
-  claims:
-    "For each claim, `claim1` for the first and so on, give your reasons first, then say in `met` whether it holds of the " +
-    "change. Judge each by itself. A claim that you cannot find to hold is not met.",
+const verdictWanted: Readonly<Record<JudgeScale, readonly string[]>> = {
+  "yes-no": ["Give your reasons first.", "Then say in `passes` whether the change passes by the rubric."],
+  number: ["Give your reasons first.", "Then give a `score` from 1 (worst) to 5 (best) by the rubric."],
+  claims: [
+    "Judge each claim by itself: `claim1` is the first, `claim2` the second, and so on.",
+    "For each claim, give your reasons first.",
+    "Then say in `met` whether the claim is true of the change.",
+    "A claim that you cannot confirm is not met.",
+  ],
 };
 
 const reasons = z.array(answeredReason).max(10);

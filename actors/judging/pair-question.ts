@@ -3,7 +3,7 @@ import type { ModelMessage } from "../outbound/model-request.js";
 import type { PairOutcome } from "../statistics/comparison.js";
 import { type CheckoutDiff, readChange } from "./change.js";
 import { FencedText } from "./fence.js";
-import { criteria, trustRules } from "./prompt.js";
+import { ANSWER_WANTED, criteria, toPrompt, trustRules } from "./prompt.js";
 import { citedNumber, cutReasons, readHunks } from "./reason.js";
 import type { Judge } from "./scales.js";
 import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showTask } from "./shown-work.js";
@@ -97,14 +97,20 @@ function showSide(text: FencedText, name: "first" | "second", { change, check }:
 }
 
 function instructions({ rubric, claims }: Pairing["judge"], mark: string): string {
-  return [
-    "Two programmers each made a change for the same task. You say which change is better.",
+  return toPrompt([
+    ["Two programmers each made a change for the same task.", "You decide which change is better."],
     trustRules(mark),
     criteria(rubric, claims),
-    "Give your reasons first, each with the numbers of the hunks of either change that it stands on, then say in `better`",
-    "which change is better by these criteria. Say `tie` when neither clearly is. The order in which they are shown means",
-    "nothing. Answer with the JSON object that is asked for and nothing else.",
-  ].join("\n\n");
+    [
+      "Give your reasons first.",
+      "Support each reason with the numbers of hunks: `firstHunks` of the first change, `secondHunks` of the second.",
+      "Cite only what is shown.",
+      "Then say in `better` which change is better by these criteria.",
+      "Say `tie` when neither is clearly better.",
+      "The order in which the changes are shown means nothing.",
+      ANSWER_WANTED,
+    ],
+  ]);
 }
 
 /** Reads a model's answer to {@link pairQuestion}; null when it does not have the form. */

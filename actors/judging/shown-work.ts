@@ -40,6 +40,6 @@ export function showChangeAs(into: FencedText, heading: string, change: Change, 
 export function showGiven(into: FencedText, given: readonly CheckoutDiff[], showing: ShowingChange): void {
   const change = readChange(given);
   if (isEmptyChange(change)) return;
-  into.line("earlier changes, given to the run: they are not part of what you judge, and their hunks are not cited");
+  into.line("earlier changes that the run started from: do not judge them, and do not cite their hunks");
   showChange(into, change, showing);
 }

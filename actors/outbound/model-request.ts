@@ -42,7 +42,7 @@ function toTokenLimit({ maxTokens }: ModelRequest, without: ReadonlySet<ModelPar
  * user and the model that alternate. A form that cannot be asked for with a schema is asked for in words.
  */
 function toMessages({ messages, schema }: ModelRequest, without: ReadonlySet<ModelPart>): readonly ModelMessage[] {
-  const inWords = `Answer with one JSON object of this JSON schema: ${JSON.stringify(schema)}`;
+  const inWords = `Answer with one JSON object that matches this JSON schema: ${JSON.stringify(schema)}`;
   const instructions = [
     ...messages.filter(({ role }) => role === "system").map(({ content }) => content),
     ...(without.has("schema") ? [inWords] : []),

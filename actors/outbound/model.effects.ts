@@ -155,12 +155,12 @@ function repair(
   { text, isCut }: { readonly text: string; readonly isCut: boolean },
   error: z.ZodError,
 ): readonly ModelMessage[] {
-  const faults = isCut ? "It was cut off: it has to be shorter." : z.prettifyError(error).slice(0, MAX_SHOWN_FAULTS);
+  const faults = isCut ? "It was cut off. Give a shorter answer." : z.prettifyError(error).slice(0, MAX_SHOWN_FAULTS);
   return [
     { role: "assistant", content: text === "" ? "(no answer)" : text.slice(0, MAX_SHOWN_ANSWER) },
     {
       role: "user",
-      content: `This answer cannot be used.\n${faults}\nAnswer again, with the JSON object and nothing else.`,
+      content: `This answer cannot be used.\n${faults}\nAnswer again with the JSON object and nothing else.`,
     },
   ];
 }

@@ -26,14 +26,14 @@ export function addAnswer(reading: Reading, workspaceId: string, prompt: string,
   const parts = ["# The answer"];
   if (answer.note !== null) parts.push("An earlier attempt was sent back:", fenced("", textOf(answer.note)));
   if (answer.accepted.length > 0) {
-    parts.push("The change that was accepted, with what the checkout holds already:");
+    parts.push("The accepted change, including what the checkout already contains:");
     for (const { repository, digest } of answer.accepted) {
       parts.push(`In ${repository}:`, fenced("diff", textOf(digest)));
     }
   }
   const section = parts.join("\n\n");
   const isCut = section.length > MAX_ANSWER_CHARACTERS;
-  return `${prompt}\n\n${section.slice(0, MAX_ANSWER_CHARACTERS)}${isCut ? "\n\nThe rest of the answer is cut." : ""}\n`;
+  return `${prompt}\n\n${section.slice(0, MAX_ANSWER_CHARACTERS)}${isCut ? "\n\nThe rest of the answer is left out." : ""}\n`;
 }
 
 /** A text in a fence that is longer than any in it. */

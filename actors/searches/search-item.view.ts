@@ -2,6 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import { fromText } from "../fraction.js";
 import { type Money, toAmount } from "../money.js";
 import { replayPurses } from "../replays/replay-purse.table.js";
+import { bestReasonTexts } from "./rules/best.js";
 import type { SearchRow } from "./search.js";
 import type { SearchItemView } from "./search-schemas.js";
 
@@ -10,10 +11,12 @@ export type SearchRowView = ReturnType<typeof searchRowView>;
 
 export function searchRowView(row: SearchRow) {
   const { id, lineId, stationId, stationKey, setId, state, ending, agent, budget, objective, best } = row;
+  const because = row.bestBecause ?? null;
+  const bestBecause = because === null ? null : { code: because, text: bestReasonTexts[because][objective] };
   const { iterationsRun, proposed, startedAt, endedAt } = row;
   return {
     ...{ id, lineId, stationId, stationKey, setId, state, ending, agent, budget, objective },
-    ...{ iterationsRun, proposed, best, startedAt, endedAt },
+    ...{ iterationsRun, proposed, best, bestBecause, startedAt, endedAt },
   };
 }
 

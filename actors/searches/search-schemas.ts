@@ -5,6 +5,7 @@ import { replayStates } from "../replays/replay.js";
 import { configChangeSchema } from "../replays/replay-candidate.kind.js";
 import { gainSchema, intervalSchema } from "../replays/replay-schemas.js";
 import { spentSchema } from "../runners/protocol.js";
+import { bestReasons } from "./rules/best.js";
 import { searchEndings } from "./rules/ending.js";
 import { objectives } from "./rules/objective.js";
 import { failureCauses, reflectionOutcomes } from "./rules/reflection.js";
@@ -53,12 +54,14 @@ const searchShape = {
     .enum(searchEndings)
     .nullable()
     .describe(
-      "Why it stopped searching; null while it searches. `iterations-used`, `ceiling`; `no-proposals`: two iterations in " +
-        "a row admitted no candidate; `no-improvement`: two in a row brought nothing better, after a reflection or a " +
-        "gain; `nothing-to-improve`: the live config succeeded on every searched copy; `no-config-cause`: the reflection " +
-        "found no failure that the config caused; `agent-failed`: two of its runs in a row failed; `config-changed`: the " +
-        "station's config is another than the one it began with; `station-left`; `seed-failed`: the live config's replay " +
-        "did not finish; `stopped`.",
+      "Why it stopped searching; null while it searches. `iterations-used`: the last iteration ended; `ceiling`: the rest " +
+        "of the ceiling pays neither the next run of the agent nor the next replay; `no-proposals`: two iterations in a " +
+        "row admitted no candidate; `no-improvement`: two in a row brought nothing better, after a reflection or a gain; " +
+        "`nothing-to-improve`: the live config succeeded on every searched copy; `no-config-cause`: the reflection found " +
+        "no failure that the config caused; `agent-failed`: two runs of the agent in a row failed; `config-changed`: the " +
+        "station's config is not the one that the search started with; `station-left`: station, line or team was removed; " +
+        "`seed-failed`: the live config's replay did not finish or scored nothing; `stopped`: a person stopped it. After " +
+        "the last three nothing is held out.",
     ),
   agent: z.strictObject({
     harness: z.string(),
@@ -80,6 +83,19 @@ const searchShape = {
   iterationsRun: count.describe("Times that its agent ran or is running."),
   proposed: count.describe("Candidates that its agent proposed and that were admitted."),
   best,
+  bestBecause: z
+    .strictObject({
+      code: z.enum(bestReasons),
+      text: z.string().describe("The same in a sentence."),
+    })
+    .nullable()
+    .describe(
+      "Why the best is the best; null while `best` is, and for a best that an earlier release noted. Of the live config: " +
+        "`no-candidate` (no candidate's replay has finished), `none-better` (none beats it on the searched runs), " +
+        "`none-held-out` (those that do have no held-out gain), `none-confirmed` (those that do are worse on the held-out " +
+        "runs; with objective `cost`, or not cheaper there). Of a candidate: `only-confirmed` (no other is), or what puts " +
+        "it before the others that are confirmed: `highest-score`, `cheapest`, `greatest-held-out-gain`, `first-admitted`.",
+    ),
   startedAt: time,
   endedAt: time.nullable(),
 };

@@ -1,9 +1,10 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { findFailures, GO_ON, readScene } from "./classify-search.js";
+import { chooseBest } from "./rules/best.js";
 import type { NextStep } from "./rules/decide-next.js";
 import type { SearchEnding } from "./rules/ending.js";
-import { type Contender, findBest, onlyOnSeenTasks } from "./rules/standing.js";
+import { type Contender, onlyOnSeenTasks } from "./rules/standing.js";
 import type { BestCandidate, SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
 import type { StopSearch } from "./search.messages.js";
 import { searches } from "./search.table.js";
@@ -50,9 +51,9 @@ export function putCandidate(turn: Turn, { before, after }: RowChange<SearchCand
 
 function noteBest(turn: Turn): void {
   const { candidates, search } = readScene(turn, getSearchRow(turn));
-  const best = findBest(candidates.map(toContender), search.objective);
-  const row = candidates.find(({ candidateId }) => candidateId === best?.candidateId);
-  putSearch(turn, { best: row === undefined ? null : toBest(row) });
+  const best = chooseBest(candidates.map(toContender), search.objective);
+  const row = candidates.find(({ candidateId }) => candidateId === best?.contender.candidateId);
+  putSearch(turn, { best: row === undefined ? null : toBest(row), bestBecause: best?.because ?? null });
 }
 
 /** A candidate, as far as its place among the others is concerned. */

@@ -5,6 +5,7 @@ import type { ConfigChange } from "../replays/config-changes.js";
 import type { ReplayState } from "../replays/replay.js";
 import type { Interval } from "../statistics/success.js";
 import type { Allotments } from "./rules/allotments.js";
+import type { BestReason } from "./rules/best.js";
 import type { HeldOutFigures, SearchedFigures } from "./rules/candidate-figures.js";
 import type { SearchEnding } from "./rules/ending.js";
 import type { Objective } from "./rules/objective.js";
@@ -98,6 +99,8 @@ export interface SearchRow {
   readonly proposed: number;
   /** Null until the seed's replay has ended. */
   readonly best: BestCandidate | null;
+  /** Why it is the best; null like `best`. Absent where an earlier release noted the best. */
+  readonly bestBecause?: BestReason | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
 }

@@ -31,6 +31,7 @@ interface Search {
   readonly spent: { readonly amount: number; readonly currency: string };
   readonly split: { readonly searchedTasks: number; readonly heldOutTasks: number };
   readonly best: { readonly candidateId: string; readonly name: string; readonly seed: boolean } | null;
+  readonly bestBecause: { readonly text: string } | null;
   readonly seed: Candidate;
   readonly candidates: readonly Candidate[];
 }
@@ -56,10 +57,13 @@ export async function showSearch(client: Client, configured: Configured, signal:
     return hasEnded(search) ? null : `it is ${search.state}`;
   };
   await until("the search was not over", isOver, signal);
-  const { split, seed, candidates, best, ending, spent } = await read();
+  const { split, seed, candidates, best, bestBecause, ending, spent } = await read();
   line("search", `${split.searchedTasks} tasks are searched, ${split.heldOutTasks} are held out, unseen by its agent`);
   for (const candidate of [seed, ...candidates]) show(candidate);
-  line("search", `it ended (${ending}) for ${spent.amount} ${spent.currency}; its best is ${best?.name}`);
+  line(
+    "search",
+    `it ended (${ending}) for ${spent.amount} ${spent.currency}; its best is ${best?.name}: ${bestBecause?.text}`,
+  );
   if (best === null || best.seed || ending !== "iterations-used") return null;
   return { searchId: started.id, candidateId: best.candidateId };
 }

@@ -173,13 +173,12 @@ export function canPropose(picture: SearchPicture): boolean {
  */
 function holdOut(picture: SearchPicture, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);
-  const chosen = listHeldOut(picture);
-  const next = chosen.find(({ heldOutReplayState }) => heldOutReplayState === null);
+  const next = listHeldOut(picture).find(({ heldOutReplayState }) => heldOutReplayState === null);
   if (next !== undefined) {
     const ceiling = grantPart("heldOutReplay", termsOf({ ...picture, ending }));
     if (ceiling !== null) return { step: "hold-out", ending, candidateId: next.candidateId, ceiling };
   }
-  return chosen.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
+  return picture.candidates.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
 }
 
 /** The candidates that are held out once searching ended: the best three on the frontier. */

@@ -18,7 +18,7 @@ export interface Contender {
 }
 
 /** A contender whose replay finished, with its exact score and cost. */
-interface Ranked<Each extends Contender> {
+export interface Ranked<Each extends Contender> {
   readonly contender: Each;
   readonly id: string;
   readonly isSeed: boolean;
@@ -59,8 +59,9 @@ function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
 }
 
 /**
- * The candidates to be held out, best first: those on the frontier but the seed. By the objective `success` the highest
- * score first, then the cheapest; by `cost` the other way round; then in the order given. The caller takes three.
+ * The candidates to be held out, best first: those on the frontier but the seed. By the objective `success` none that
+ * did worse than the seed on searched runs, which could never be best; the highest score first, then the cheapest. By
+ * `cost` the other way round. Equal ones in the order given. The caller takes three.
  */
 export function rankToHoldOut<Each extends Contender>(
   contenders: readonly Each[],
@@ -69,15 +70,31 @@ export function rankToHoldOut<Each extends Contender>(
   const given = rank(contenders);
   const onFrontier = new Set(frontierOf(given, objective).map(({ id }) => id));
   return given
-    .filter(({ id, isSeed }) => !isSeed && onFrontier.has(id))
+    .filter(({ id, isSeed, figures }) => !isSeed && onFrontier.has(id) && figures.searchedGain?.verdict !== "worse")
     .sort(bestFirst(objective))
     .map(({ contender }) => contender);
 }
 
-function bestFirst(objective: Objective): (a: Ranked<Contender>, b: Ranked<Contender>) => number {
-  const byScore = (a: Ranked<Contender>, b: Ranked<Contender>) => compareOrNull(b.score, a.score, "null is less");
-  const byCost = (a: Ranked<Contender>, b: Ranked<Contender>) => compareOrNull(a.cost, b.cost, "null is more");
-  return objective === "success" ? (a, b) => byScore(a, b) || byCost(a, b) : (a, b) => byCost(a, b) || byScore(a, b);
+/** Compares two; below 0 when the first is better. */
+type Comparing = (a: Ranked<Contender>, b: Ranked<Contender>) => number;
+
+/** A criterion by which candidates are ordered. */
+interface Criterion {
+  readonly by: "score" | "cost";
+  readonly compare: Comparing;
+}
+
+const byScore: Criterion = { by: "score", compare: (a, b) => compareOrNull(b.score, a.score, "null is less") };
+const byCost: Criterion = { by: "cost", compare: (a, b) => compareOrNull(a.cost, b.cost, "null is more") };
+
+/** What orders candidates, the criterion that decides first before the other. */
+export function criteriaOf(objective: Objective): readonly [Criterion, Criterion] {
+  return objective === "success" ? [byScore, byCost] : [byCost, byScore];
+}
+
+export function bestFirst(objective: Objective): Comparing {
+  const [first, second] = criteriaOf(objective);
+  return (a, b) => first.compare(a, b) || second.compare(a, b);
 }
 
 function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is less" | "null is more"): number {
@@ -85,42 +102,8 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
   return (Number(b === null) - Number(a === null)) * (nulls === "null is less" ? 1 : -1);
 }
 
-/**
- * The best of a search (document 2, "Search": `best`); null until the seed's replay finished. It is the seed unless a
- * candidate was held out and did not do worse there:
- * - objective `success`: of those that did better than the seed on searched runs beyond noise, the one with the highest
- *   score, then the cheapest;
- * - objective `cost`: of those that cost less than the seed by run, on held-out tasks beyond chance, the cheapest, then
- *   the one with the highest score. Where either cost is unknown nothing is cheaper.
- *
- * Of several with the same score and cost the one that gained most on held-out tasks, then the first given.
- */
-export function findBest<Each extends Contender>(contenders: readonly Each[], objective: Objective): Each | null {
-  const ranked = rank(contenders);
-  const seed = ranked.find(({ isSeed }) => isSeed);
-  if (seed === undefined) return null;
-  const first = bestFirst(objective);
-  const confirmed = ranked
-    .filter((each) => !each.isSeed && isConfirmed(each.contender, objective))
-    .filter((each) => beatsSeed(each, seed, objective))
-    .sort((a, b) => first(a, b) || heldOutGainOf(b) - heldOutGainOf(a));
-  return (confirmed[0] ?? seed).contender;
-}
-
-/** As it is shown: whoever compares two sees why one was chosen. Only of those whose gain is known. */
-function heldOutGainOf({ contender }: Ranked<Contender>): number {
-  return contender.heldOut?.heldOutGain?.gain ?? -1;
-}
-
-/** Whether it was held out, and is known not to have done worse there; by `cost`, to have cost less. */
-function isConfirmed({ heldOut }: Contender, objective: Objective): boolean {
-  const gain = heldOut?.heldOutGain ?? null;
-  const isNotWorse = gain !== null && gain.verdict !== "worse";
-  return isNotWorse && (objective === "success" || heldOut?.heldOutCost?.cheaper === true);
-}
-
 /** Whether it did better on searched runs: by more than noise for `success`; for `cost` cheaper and not worse. */
-function beatsSeed(each: Ranked<Contender>, seed: Ranked<Contender>, objective: Objective): boolean {
+export function beatsSeed(each: Ranked<Contender>, seed: Ranked<Contender>, objective: Objective): boolean {
   if (objective === "success") return each.figures.searchedGain?.verdict === "better";
   return isNotWorse(each) && isCheaper(each, seed);
 }

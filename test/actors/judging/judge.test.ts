@@ -79,7 +79,7 @@ t.test("what a run began with is shown apart, and cannot be cited", async (t) =>
   const given = [{ repository: "app", diff: diffOf([4]) }];
   const question = ask(judge, false, { ...work, given });
   t.same(question.shown.hunks, [1, 2, 3]);
-  t.match(userText(question), /earlier changes, given to the run.*they are not part of what you judge/);
+  t.match(userText(question), /earlier changes that the run started from: do not judge them/);
 });
 
 t.test("nothing that others wrote gets out of its part", async (t) => {

@@ -28,7 +28,7 @@ An earlier attempt was sent back:
 No title.
 \`\`\`
 
-The change that was accepted, with what the checkout holds already:
+The accepted change, including what the checkout already contains:
 
 In acme/app:
 
@@ -52,7 +52,7 @@ t.test("no text closes its fence, and a long answer is cut and says so", async (
   t.match(told({ note, accepted: [] }), /\n`{5}\n```\n````\nout\?\n`{5}\n$/);
   const digest = stored("+line\n".repeat(MAX_ANSWER_CHARACTERS));
   const long = told({ note: null, accepted: [{ repository: "acme/app", digest }] });
-  t.match(long, /\n\nThe rest of the answer is cut\.\n$/);
+  t.match(long, /\n\nThe rest of the answer is left out\.\n$/);
   t.ok(long.length < MAX_ANSWER_CHARACTERS + 100);
 });
 

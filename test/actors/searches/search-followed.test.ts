@@ -55,7 +55,17 @@ function putUnder(name: string, list: readonly Record<string, unknown>[], item: 
 }
 
 /** What does not hold of a search as it is read. */
-function complaints({ seed, candidates, frontier, split, spent, state, endedAt, best }: SearchView): string[] {
+function complaints({
+  seed,
+  candidates,
+  frontier,
+  split,
+  spent,
+  state,
+  endedAt,
+  best,
+  bestBecause,
+}: SearchView): string[] {
   const all = [seed, ...candidates];
   const onFrontier = all.filter((each) => each.onFrontier).map(({ candidateId }) => candidateId);
   const searched = new Set(split.searched.map(({ taskId }) => taskId));
@@ -74,6 +84,10 @@ function complaints({ seed, candidates, frontier, split, spent, state, endedAt, 
       ? []
       : [`it is ${state} and ends ${endedAt}`]),
     ...(best === null || best.seed || best.heldOutScore !== null ? [] : ["the best was never held out"]),
+    ...((best === null) === (bestBecause === null)
+      ? []
+      : ["it has a best without a reason, or a reason without a best"]),
+    ...(best?.seed === bestBecause?.code.startsWith("no") ? [] : [`the best is ${best?.name}: ${bestBecause?.text}`]),
   ];
 }
 

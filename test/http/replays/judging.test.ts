@@ -1,4 +1,5 @@
 import t, { type Test } from "tap";
+import { PROMPT_VERSION } from "../../../actors/judging/prompt.js";
 import { replayPairs } from "../../../actors/replays/judging/replay-pair.table.js";
 import { replayRechecks } from "../../../actors/replays/judging/replay-recheck.table.js";
 import { replayVerdicts } from "../../../actors/replays/judging/replay-verdict.table.js";
@@ -134,7 +135,7 @@ async function isRead(t: Test, { ada, team, set }: Judged, of: { readonly baseli
   t.match(baseline.body, { probe: true, pairedWith: null, totals: { spent: { amount: 15.0165 } } });
   t.match(firstEntry(baseline), {
     ...{ state: "judged", result: "succeeded", spent: { amount: 1.0011 }, pair: null, pairingSpent: null },
-    judge: { scale: "yes-no", passed: true, score: 1, marks: null, model: "m", promptVersion: 1 },
+    judge: { scale: "yes-no", passed: true, score: 1, marks: null, model: "m", promptVersion: PROMPT_VERSION },
     ...{ secondJudge: { passed: true }, rejudgingSpent: cost, recheck: { passed: false, output: "checked" } },
   });
   const replay = await ada.request("GET", `${team}/replays/${of.replay}`);

@@ -66,7 +66,7 @@ t.test("its agent finds the files, the skill and the prompt, an empty folder, an
     '{"kind":"propose"}',
   ]);
   const all = steps.join("\n");
-  t.match(all, /Propose better configs[\s\S]*Work well\.[\s\S]*# Searching for a better config/);
+  t.match(all, /Propose better configs[\s\S]*Work well\.[\s\S]*# Search for a better config/);
   t.match(all, /\[credential\]\n\thelper =/);
   t.notMatch(all, /pool-token|github-secret|leaked/);
   const [list] = scene.service.requested;

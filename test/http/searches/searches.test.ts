@@ -88,15 +88,16 @@ t.test("a search is estimated, started, watched and read to its end", async (t) 
       },
     ],
     best: { name: "careful", seed: false, searchScore: 1, searchTasks: 3, heldOutScore: 1, heldOutTasks: 2 },
+    bestBecause: { code: "only-confirmed", text: /^It is the only candidate that is better/ },
   });
   const [inList] = itemsOf(await ada.request("GET", `${station}/searches`));
-  t.match(inList, { id, state: "finished", best: read?.best, spent: read?.spent });
+  t.match(inList, { id, state: "finished", best: read?.best, bestBecause: read?.bestBecause, spent: read?.spent });
   await readParts(t, place, read);
   t.equal((await ada.request("DELETE", set)).status, 204, "its set is free again, and takes its replays with it");
   const { body: later } = await ada.request("GET", one);
   const gone = { replayState: "gone" };
   t.match(later, { seed: gone, candidates: [{ ...gone, heldOutReplayState: "gone" }] });
-  const scores = (of: typeof read) => JSON.stringify([of?.best, of?.frontier, of?.spent]);
+  const scores = (of: typeof read) => JSON.stringify([of?.best, of?.bestBecause, of?.frontier, of?.spent]);
   t.equal(scores(later), scores(read), "what it found stays");
   const [candidate] = (later as { candidates: readonly object[] }).candidates;
   t.match(candidate, {

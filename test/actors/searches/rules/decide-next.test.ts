@@ -215,6 +215,16 @@ t.test("what cannot be paid is not held out, but waits for what runs", async (t)
   t.equal(next({ ...holding, candidates: over }), "ceiling: finished");
 });
 
+t.test("by success, what reads worse is not held out, and a search with nothing else to confirm ends", async (t) => {
+  const worse = contender("a", { score: 0.2, cost: 0.1, searched: "worse" });
+  const holding = { state: "holding-out", ending: "no-improvement" } as const;
+  t.equal(next({ ...holding, candidates: [seed, worse] }), "no-improvement: finished");
+  const even = contender("b", { score: 0.3, cost: 0.5 });
+  t.equal(next({ ...holding, candidates: [seed, worse, even] }), "no-improvement: hold out b");
+  const begun = { ...worse, heldOutReplayState: "running" as const };
+  t.equal(next({ ...holding, candidates: [seed, begun] }), "wait", "one that is held out already is waited for");
+});
+
 t.test("what is granted grows by what earlier parts left", async (t) => {
   const step = (parts: Partial<SearchPicture>) => decideNext(pictureOf(parts));
   // To come: 4 agent runs, 8 replays, 3 held out: 4 + 24 + 6 = 34 of the 39; the seed had 5.

@@ -2,6 +2,7 @@ import { add, compare, decimal, type Fraction, subtract, sum, toText, ZERO } fro
 import type { Money } from "../../../../actors/money.js";
 import { taskOutcomes } from "../../../../actors/run-facts/run-outcome.table.js";
 import { type Allotments, allotBudget } from "../../../../actors/searches/rules/allotments.js";
+import { chooseBest } from "../../../../actors/searches/rules/best.js";
 import type { SearchBudget } from "../../../../actors/searches/rules/budget.js";
 import { measureHeldOut, measureSearched } from "../../../../actors/searches/rules/candidate-figures.js";
 import {
@@ -16,7 +17,7 @@ import type { SearchEnding } from "../../../../actors/searches/rules/ending.js";
 import type { Objective } from "../../../../actors/searches/rules/objective.js";
 import { findFailedTasks, reflectionOutcome } from "../../../../actors/searches/rules/reflection.js";
 import { type Split, splitTasks } from "../../../../actors/searches/rules/split.js";
-import { findBest, onlyOnSeenTasks } from "../../../../actors/searches/rules/standing.js";
+import { onlyOnSeenTasks } from "../../../../actors/searches/rules/standing.js";
 import type { MeasuredCopy } from "../../../../actors/statistics/comparison.js";
 import type { Chance } from "../../../simulation/chance.js";
 
@@ -326,7 +327,7 @@ export class Simulation {
   }
 
   #toResult({ ending, state }: Extract<NextStep, { step: "end" }>, steps: number): SimulatedSearch {
-    const best = findBest(this.#candidates, this.#world.objective);
+    const best = chooseBest(this.#candidates, this.#world.objective)?.contender ?? null;
     return {
       ...{ ending, state, best, steps, candidates: this.#candidates, iterations: this.#iterations },
       ...{ mark: best === null ? null : onlyOnSeenTasks(best), spent: this.#spentAtEnd(), overrun: this.#overrun },

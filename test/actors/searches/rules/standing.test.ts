@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import t from "tap";
+import { type BestReason, bestReasonTexts, chooseBest } from "../../../../actors/searches/rules/best.js";
 import { measureHeldOut, measureSearched } from "../../../../actors/searches/rules/candidate-figures.js";
 import {
-  findBest,
   findLeader,
   hasGain,
   onlyOnSeenTasks,
@@ -14,6 +14,7 @@ import { tasksOf } from "../../statistics/copies.js";
 import { contender } from "./pictures.js";
 import { isSlowBest, slowFrontier } from "./slow-standing.js";
 
+const findBest = (...of: Parameters<typeof chooseBest>) => chooseBest(...of)?.contender ?? null;
 const idOf = (found: { readonly candidateId: string } | null) => found?.candidateId ?? null;
 
 t.test(
@@ -38,7 +39,7 @@ t.test("the frontier has the seed, and what no other beats in score and cost, ch
   ];
   t.same(searchFrontier(candidates, "success"), ["cheap", "seed", "best"]);
   t.same(searchFrontier(candidates, "cost"), ["seed", "best"], "worse, or unknown, is off");
-  t.same(rankToHoldOut(candidates, "success").map(idOf), ["best", "cheap"]);
+  t.same(rankToHoldOut(candidates, "success").map(idOf), ["best"], "one that is worse is not held out");
   t.same(rankToHoldOut(candidates, "cost").map(idOf), ["best"]);
 });
 
@@ -71,6 +72,47 @@ t.test(
     t.same(rankToHoldOut(candidates, "cost").map(idOf), ["cheap", "mid", "twin", "dear"]);
   },
 );
+
+t.test("by success, a candidate that reads worse takes no place of those that are held out", async (t) => {
+  const candidates = [
+    contender("seed", { score: 0.9, cost: 9 }),
+    ...[5, 4, 3].map((cost) => contender(`worse-${cost}`, { score: 0.1 * cost, cost, searched: "worse" as const })),
+    contender("even", { score: 0.2, cost: 2 }),
+    contender("unknown", { score: 0.1, cost: 1, searched: null }),
+  ];
+  t.same(searchFrontier(candidates, "success"), ["unknown", "even", "worse-3", "worse-4", "worse-5", "seed"]);
+  t.same(rankToHoldOut(candidates, "success").map(idOf), ["even", "unknown"]);
+});
+
+t.test("the best is told with why it is the best", async (t) => {
+  const why = (objective: "success" | "cost", ...told: Parameters<typeof contender>[1][]) =>
+    chooseBest([contender("seed", { cost: 1 }), ...told.map((each, n) => contender(`c${n}`, each))], objective)
+      ?.because;
+  const high = { score: 0.9, cost: 2, searched: "better", heldOut: "within-noise" } as const;
+  const cheap = { score: 0.5, cost: 0.5, searched: "within-noise", heldOut: "within-noise" } as const;
+  const rows: readonly (readonly [BestReason, ReturnType<typeof why>])[] = [
+    ["no-candidate", why("success")],
+    ["no-candidate", why("cost", { ...high, state: "over-budget" }, { ...high, state: null })],
+    ["none-better", why("success", { ...high, searched: "within-noise" })],
+    ["none-better", why("cost", high, { ...cheap, searched: "worse" })],
+    ["none-held-out", why("success", { ...high, heldOut: null }, { score: 0.9, searched: "better" })],
+    ["none-held-out", why("cost", { cost: 0.5 })],
+    ["none-confirmed", why("success", { ...high, heldOut: "worse" }, { score: 0.9, searched: "better" })],
+    ["none-confirmed", why("cost", { ...cheap, cheaper: false })],
+    ["only-confirmed", why("success", high, { ...high, heldOut: "worse" })],
+    ["only-confirmed", why("cost", cheap, { ...cheap, cheaper: false })],
+    ["highest-score", why("success", high, { ...high, score: 0.8, cost: 1 })],
+    ["highest-score", why("cost", cheap, { ...cheap, score: 0.4 })],
+    ["cheapest", why("success", high, { ...high, cost: 3 }, { ...high, cost: null })],
+    ["cheapest", why("cost", cheap, { ...cheap, cost: 0.6, score: 0.9 })],
+    ["greatest-held-out-gain", why("success", high, { ...high, heldOut: "better" })],
+    ["first-admitted", why("cost", cheap, cheap)],
+  ];
+  for (const [expected, found] of rows) t.equal(found, expected);
+  t.equal(chooseBest([contender("seed", { state: "running" })], "success"), null);
+  for (const texts of Object.values(bestReasonTexts))
+    for (const text of Object.values(texts)) t.match(text, /^[A-Z].*\.$/);
+});
 
 t.test("best by success is better on searched tasks, and known not to be worse on held-out ones", async (t) => {
   const seed = contender("seed", { cost: 1 });
@@ -169,7 +211,8 @@ t.test("frontier and best are those of loops in doubles", async () => {
       const frontier = searchFrontier(candidates, objective);
       assert.deepEqual(new Set(frontier), slowFrontier(candidates, objective));
       const toHoldOut = rankToHoldOut(candidates, objective).map(idOf);
-      assert.deepEqual(new Set(toHoldOut), new Set(frontier.filter((id) => id !== "seed")));
+      const isWorse = (id: string) => told[Number(id.slice(1))]?.searched === "worse";
+      assert.deepEqual(new Set(toHoldOut), new Set(frontier.filter((id) => id !== "seed" && !isWorse(id))));
       const best = findBest(candidates, objective);
       assert.equal(best === null, seed.state !== "finished");
       if (best !== null) assert.ok(isSlowBest(candidates, objective, best.candidateId), best.candidateId);

@@ -1,0 +1,119 @@
+import type { Objective } from "./objective.js";
+import { beatsSeed, bestFirst, type Contender, criteriaOf, type Ranked, rank } from "./standing.js";
+
+/** Why a config is the best of a search: the first four of the live config, the others of a candidate. */
+export const bestReasons = [
+  "no-candidate",
+  "none-better",
+  "none-held-out",
+  "none-confirmed",
+  "only-confirmed",
+  "highest-score",
+  "cheapest",
+  "greatest-held-out-gain",
+  "first-admitted",
+] as const;
+export type BestReason = (typeof bestReasons)[number];
+
+/** The best of a search, and why. */
+export interface Best<Each extends Contender> {
+  readonly contender: Each;
+  readonly because: BestReason;
+}
+
+/**
+ * The best of a search (document 2, "Search": `best`); null until the seed's replay finished. It is the seed unless a
+ * candidate was held out and did not do worse there:
+ * - objective `success`: of those that did better than the seed on searched runs beyond noise, the one with the highest
+ *   score, then the cheapest;
+ * - objective `cost`: of those that cost less than the seed by run, on held-out tasks beyond chance, the cheapest, then
+ *   the one with the highest score. Where either cost is unknown nothing is cheaper.
+ *
+ * Of several with the same score and cost the one that gained most on held-out tasks, then the first given.
+ */
+export function chooseBest<Each extends Contender>(
+  contenders: readonly Each[],
+  objective: Objective,
+): Best<Each> | null {
+  const ranked = rank(contenders);
+  const seed = ranked.find(({ isSeed }) => isSeed);
+  if (seed === undefined) return null;
+  const candidates = ranked.filter(({ isSeed }) => !isSeed);
+  const better = candidates.filter((each) => beatsSeed(each, seed, objective));
+  const first = bestFirst(objective);
+  const [best, second] = better
+    .filter(({ contender }) => isConfirmed(contender, objective))
+    .sort((a, b) => first(a, b) || heldOutGainOf(b) - heldOutGainOf(a));
+  if (best === undefined) return { contender: seed.contender, because: whySeed(candidates, better) };
+  return {
+    contender: best.contender,
+    because: second === undefined ? "only-confirmed" : whyBefore(best, second, objective),
+  };
+}
+
+function whySeed(candidates: readonly Ranked<Contender>[], better: readonly Ranked<Contender>[]): BestReason {
+  if (candidates.length === 0) return "no-candidate";
+  if (better.length === 0) return "none-better";
+  const isHeldOut = ({ contender }: Ranked<Contender>) => (contender.heldOut?.heldOutGain ?? null) !== null;
+  return better.some(isHeldOut) ? "none-confirmed" : "none-held-out";
+}
+
+/** The first criterion by which the best is ahead of the next one. */
+function whyBefore(best: Ranked<Contender>, next: Ranked<Contender>, objective: Objective): BestReason {
+  const decides = criteriaOf(objective).find(({ compare }) => compare(best, next) !== 0)?.by;
+  if (decides !== undefined) return decides === "score" ? "highest-score" : "cheapest";
+  return heldOutGainOf(best) > heldOutGainOf(next) ? "greatest-held-out-gain" : "first-admitted";
+}
+
+/** As it is shown: whoever compares two sees why one was chosen. Only of those whose gain is known. */
+function heldOutGainOf({ contender }: Ranked<Contender>): number {
+  return contender.heldOut?.heldOutGain?.gain ?? -1;
+}
+
+/** Whether it was held out, and is known not to have done worse there; by `cost`, to have cost less. */
+function isConfirmed({ heldOut }: Contender, objective: Objective): boolean {
+  const gain = heldOut?.heldOutGain ?? null;
+  const isNotWorse = gain !== null && gain.verdict !== "worse";
+  return isNotWorse && (objective === "success" || heldOut?.heldOutCost?.cheaper === true);
+}
+
+/** Why the best is the best, in a sentence for each objective. */
+export const bestReasonTexts: Readonly<Record<BestReason, Readonly<Record<Objective, string>>>> = {
+  "no-candidate": alike("No candidate's replay on the searched runs has finished, so the live config stays the best."),
+  "none-better": {
+    success: "No candidate is better than the live config on the searched runs beyond noise.",
+    cost: "No candidate costs less than the live config on the searched runs without being worse there.",
+  },
+  "none-held-out": {
+    success: "Candidates are better than the live config on the searched runs, but none of them has a held-out gain.",
+    cost: "Candidates cost less than the live config on the searched runs, but none of them has a held-out gain.",
+  },
+  "none-confirmed": {
+    success: "Candidates are better than the live config on the searched runs, but worse on the held-out runs.",
+    cost:
+      "Candidates cost less than the live config on the searched runs, but on the held-out runs they are worse, or not " +
+      "cheaper beyond chance.",
+  },
+  "only-confirmed": {
+    success: "It is the only candidate that is better on the searched runs and not worse on the held-out runs.",
+    cost: "It is the only candidate that costs less and is not worse, on the searched and on the held-out runs.",
+  },
+  "highest-score": {
+    success: "It has the highest score of the candidates that the held-out runs confirm.",
+    cost: "It has the highest score of the cheapest candidates that the held-out runs confirm.",
+  },
+  cheapest: {
+    success: "It is the cheapest of the candidates with the highest score that the held-out runs confirm.",
+    cost: "It is the cheapest of the candidates that the held-out runs confirm.",
+  },
+  "greatest-held-out-gain": alike(
+    "It has the greatest held-out gain of the confirmed candidates that lead with the same score and cost.",
+  ),
+  "first-admitted": alike(
+    "It was admitted first of the confirmed candidates that lead with the same score, cost and held-out gain.",
+  ),
+};
+
+function alike(text: string): Readonly<Record<Objective, string>> {
+  return { success: text, cost: text };
+}
