@@ -14,7 +14,7 @@ const folder = "dist/bundle/programs";
 const programs = ["http/cli/main.ts", "http/runner/tools/bridge.ts", "actors/config-pull-requests/edit/edit-worker.ts"];
 
 /** What finds files of its own package: code for the machine, and web assembly. `lmdb` loads `msgpackr` too. */
-const unbundled = ["lmdb", "msgpackr", "uWebSockets.js", "web-tree-sitter", "@cdktn/hcl2json"];
+const unbundled = ["lmdb", "msgpackr", "uWebSockets.js", "web-tree-sitter", "@cdktn/hcl2json", "@cdktn/hcl-tools"];
 
 /** Indexes of packages that load all there is. What is missing here and imported anyway fails the build. */
 const indexes = {

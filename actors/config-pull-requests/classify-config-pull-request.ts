@@ -5,7 +5,7 @@ import { isTokenOver } from "../access/workspace-token.queries.js";
 import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { type CodeHostProblem, toHostAnswer } from "../pull-requests/code-host-answer.js";
-import { MAX_ATTEMPTS, waitMs } from "../pull-requests/waits.js";
+import { isOpenedAgain, waitMs } from "../pull-requests/waits.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
@@ -152,8 +152,8 @@ function toCommitted(
   if (answer.problem !== null) return toProblem(answer, state, row, turn.now);
   const found = findPlace(row, turn);
   if ("code" in found) return { type: "opening.refused", reason: found };
-  const { commit, base, before } = answer;
-  return { type: "commit.made", row, ...found, made: { commit, base, before } };
+  const { problem: _none, ...made } = answer;
+  return { type: "commit.made", row, ...found, made };
 }
 
 function toOpened(
@@ -175,13 +175,13 @@ function toProblem(
   switch (answer.problem) {
     case "unfit":
       return { type: "opening.refused", reason: boundRefusal(answer.reason) };
-    case "refused":
-      return { type: "opening.refused", reason: noAccess(source?.repository ?? "", answer.why) };
     case "limited":
       return { type: "opening.limited", untilMs: answer.untilMs };
     default:
-      return tries < MAX_ATTEMPTS
-        ? { type: "opening.again", untilMs: nowMs + waitMs(tries) }
-        : { type: "opening.refused", reason: notAnswered(answer.why) };
+      if (isOpenedAgain(answer, tries)) return { type: "opening.again", untilMs: nowMs + waitMs(tries) };
+      return {
+        type: "opening.refused",
+        reason: answer.problem === "refused" ? noAccess(source?.repository ?? "", answer.why) : notAnswered(answer.why),
+      };
   }
 }

@@ -10,6 +10,7 @@ import { configEditLane } from "../outbound/lanes.js";
 import { askHost, type CodeHostProblem } from "../pull-requests/code-host-answer.js";
 import type { ConfigPullRequestRow, OpeningRefusal } from "./config-pull-request.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./edit/station-edit.js";
+import { withWanted } from "./edit/wanted-values.js";
 import { type HostedSource, hostedSource, TooManyReads } from "./hosted-source.js";
 import { branchTaken, refuseOpening } from "./opening-refusals.js";
 import type { FindPickedConfig } from "./picked-config.js";
@@ -36,6 +37,11 @@ export interface MadeCommit {
   readonly base: string;
   /** Where its branch was; null where there was none. */
   readonly before: string | null;
+  /**
+   * When it was made by the code host's clock, in milliseconds since 1970: after the pick. Absent where the code host does
+   * not say, and in what earlier releases stored.
+   */
+  readonly madeAtMs?: number;
 }
 
 export type CommitResult =
@@ -77,7 +83,7 @@ interface Committing extends CommitEffectOptions {
 async function commit(committing: Committing, input: CommitInput): Promise<CommitResult> {
   const { codeHost, reading, context, findPicked } = committing;
   const { repository, path, row } = input;
-  const found = findWanted(reading(), context.owner.partition, { row, path, findPicked });
+  const found = findWanted(reading(), context.owner.partition, { row, path, repository, findPicked });
   if ("refused" in found) return unfit(found.refused);
   const head = await codeHost.sources.readHead(input);
   if (head === null) {
@@ -97,7 +103,8 @@ async function commit(committing: Committing, input: CommitInput): Promise<Commi
   const kept = before === null ? [] : [before];
   const made = await codeHost.sources.writeCommit(input, { on: head, parents: kept, message, files });
   const commit = before !== null && (await isSame(codeHost, input, { before, head, made })) ? before : made.commit;
-  return { problem: null, commit, base: head.branch, before };
+  const { madeAtMs } = made;
+  return { problem: null, commit, base: head.branch, before, ...(madeAtMs !== undefined && { madeAtMs }) };
 }
 
 async function edit(
@@ -109,8 +116,8 @@ async function edit(
     return await editStation(source, wanted, { clock, signal });
   } catch (error) {
     if (!(error instanceof TooManyReads)) throw error;
-    const message = `It cannot be told who else reads the files of the config: the repository has ${error.message}.`;
-    return { refused: { ...refuseOpening("ambiguous", message), code: "ambiguous" } };
+    const message = `${wanted.path}:1 and what follows cannot be edited: who else reads its files cannot be told, since the repository has ${error.message}.`;
+    return { refused: withWanted({ ...refuseOpening("ambiguous", message), code: "ambiguous" }, wanted) };
   }
 }
 

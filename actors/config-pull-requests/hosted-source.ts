@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { CodeHost } from "../outbound/code-host.js";
 import type { RepositoryThere } from "../outbound/code-host-repository.js";
 import type { HostedEntry, HostedHead } from "../outbound/code-host-sources.js";
-import type { SourceTree, TreeEntry } from "./edit/station-edit.js";
+import type { SourceTree, TreeEntry, UnreadFile } from "./edit/station-edit.js";
 
 /** A repository at the commit of its default branch, as an edit reads it, and the modes of its files. */
 export interface HostedSource extends SourceTree {
@@ -15,6 +15,9 @@ const MAX_READS = 500;
 /** Most that it reads of all of them, in UTF-16 code units, which are kept for as long as it lasts; one file more goes over. */
 const MAX_READ_LENGTH = 16 * 1024 * 1024;
 
+/** Most symlinks of a repository that are read. */
+const MAX_LINKS = 100;
+
 /** More would have to be read than {@link MAX_READS} and {@link MAX_READ_LENGTH}, or than the code host lists. */
 export class TooManyReads extends Error {
   override readonly name = "TooManyReads";
@@ -26,7 +29,7 @@ export function hostedSource(
   there: RepositoryThere,
   { head, path }: { readonly head: HostedHead; readonly path: string },
 ): HostedSource {
-  const files = new Map<string, Promise<string | null>>();
+  const files = new Map<string, Promise<string | UnreadFile | null>>();
   let length = 0;
   let listed: ReturnType<typeof readEntries> | null = null;
   const readEntries = async () => {
@@ -51,20 +54,33 @@ export function hostedSource(
     listed ??= readEntries();
     return listed;
   };
+  /** The entries with what their symlinks hold, as many as are read. */
+  const readLinks = async (entries: readonly HostedEntry[]): Promise<readonly TreeEntry[]> => {
+    const links = entries.filter(({ mode }) => kinds.get(mode) === "symlink").slice(0, MAX_LINKS);
+    const held = new Map<string, string>();
+    for (const { path: link, sha } of links) {
+      const leadsTo = await sources.readBlob(there, sha);
+      if (leadsTo !== null) held.set(link, leadsTo.toString("utf8"));
+    }
+    return entries.map((entry) => {
+      const leadsTo = held.get(entry.path);
+      return { ...toEntry(entry), ...(leadsTo !== undefined && { leadsTo }) };
+    });
+  };
   return {
     async list() {
       const { entries, isWhole } = await list();
-      return { entries: entries.map(toEntry), isWhole };
+      return { entries: await readLinks(entries), isWhole };
     },
     read(file) {
       const known = files.get(file);
       if (known !== undefined) return known;
       if (files.size >= MAX_READS) return Promise.reject(new TooManyReads(`more than ${MAX_READS} files`));
       if (length > MAX_READ_LENGTH) return Promise.reject(new TooManyReads("files of more than 16 MiB to be read"));
-      const read = sources.readFile(there, { path: file, commit: head.commit }).then((bytes) => {
-        const text = toText(bytes);
-        length += text?.length ?? 0;
-        return text;
+      const read = sources.readFile(there, { path: file, commit: head.commit }).then((found) => {
+        const text = found === null || found === "large" ? found : toText(found);
+        length += typeof text === "string" ? text.length : 0;
+        return text === "large" ? { unread: "large" as const } : text;
       });
       files.set(file, read);
       return read;
@@ -88,8 +104,18 @@ const kinds: ReadonlyMap<string, TreeEntry["kind"]> = new Map([
   ["160000", "submodule"],
 ]);
 
-/** The text with its byte order mark; null for none, and for what is no UTF-8. */
-function toText(bytes: Buffer | null): string | null {
-  if (bytes === null || !isUtf8(bytes)) return null;
-  return bytes.toString("utf8");
+/** The text with its byte order mark, or why there is none. */
+function toText(bytes: Buffer): string | UnreadFile {
+  const mark = bytes.subarray(0, 2).toString("hex");
+  if (mark === "fffe" || mark === "feff" || isWide(bytes)) return { unread: "utf-16" };
+  if (bytes.includes(0)) return { unread: "binary" };
+  return isUtf8(bytes) ? bytes.toString("utf8") : { unread: "encoding" };
+}
+
+/** Whether bytes are text in UTF-16 without a mark: of the beginning, nearly each second one is 0. */
+function isWide(bytes: Buffer): boolean {
+  const some = bytes.subarray(0, 1_000);
+  const zeros = [0, 1].map((odd) => some.filter((byte, index) => byte === 0 && index % 2 === odd).length);
+  const [most = 0, least = 0] = zeros.sort((left, right) => right - left);
+  return bytes.length % 2 === 0 && least === 0 && most > 0.4 * some.length;
 }

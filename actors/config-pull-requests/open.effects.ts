@@ -15,7 +15,7 @@ import { toBody, toTitle } from "./pull-request-text.js";
 
 /** What is to be opened. */
 export interface OpenConfigInput extends Omit<CommitInput, "path" | "made">, MadeCommit {
-  /** One that was closed or merged counts as this one only if it was opened since, in milliseconds since 1970. */
+  /** When it was picked, by our clock, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
@@ -27,9 +27,6 @@ export type OpenConfigResult =
 /** Makes the branch of a commit, and opens the pull request. */
 export const OPEN_CONFIG_PULL_REQUEST = effect<OpenConfigInput, OpenConfigResult>("config-pull-request-open");
 
-/** How far the code host's clock may be behind ours, in milliseconds. */
-const SKEW_MS = 60_000;
-
 /** What the effect needs. */
 export interface OpenEffectOptions {
   /** Null when none is set up (any longer). */
@@ -40,8 +37,9 @@ export interface OpenEffectOptions {
 }
 
 /**
- * Opens the pull request of a commit. What an earlier attempt did, whatever its answer was, is found: a branch that holds
- * the commit, a pull request of the branch. So it may run again after a crash.
+ * Opens the pull request of a commit. What an earlier attempt did, whatever its answer was, is found: first a pull request
+ * of the branch, which may be merged and its branch deleted by now, then a branch that holds the commit. So it may run
+ * again after a crash.
  */
 export function openConfigEffect(options: OpenEffectOptions): Effect {
   return OPEN_CONFIG_PULL_REQUEST.implement(
@@ -62,8 +60,9 @@ async function open(opening: Opening, input: OpenConfigInput): Promise<OpenConfi
   const { repository, row, base } = input;
   const texts = readTexts(opening, input);
   if (texts === null) return unfit(refuseOpening("not-found", "The search of the candidate is gone."));
-  if (!(await placeBranch(codeHost, input))) return unfit(branchTaken(row.branch, repository));
   const known = await find(codeHost, input);
+  if (known !== undefined && known.state !== "open") return { problem: null, url: known.url };
+  if (!(await placeBranch(codeHost, input))) return unfit(branchTaken(row.branch, repository));
   if (known !== undefined) return { problem: null, url: known.url };
   const of = { row, ...texts, baseUrl: baseUrl() };
   const wanted = { title: toTitle(of), body: toBody(of), branch: row.branch, base, draft: false };
@@ -89,14 +88,16 @@ async function placeBranch({ sources }: CodeHost, input: OpenConfigInput): Promi
   return sources.holds(input, at);
 }
 
+/**
+ * The pull request of the branch: an open one, else one that was opened since the pick by the code host's own times. The
+ * commit's is one of these, and earlier than that of any pull request of this attempt.
+ */
 async function find(
   { pullRequests }: CodeHost,
-  { row, sinceMs, installationId, repository }: OpenConfigInput,
+  { row, sinceMs, madeAtMs = sinceMs, installationId, repository }: OpenConfigInput,
 ): Promise<HostedPullRequest | undefined> {
   const found = await pullRequests.listFrom({ installationId, repository }, row.branch);
-  return (
-    found.find(({ state }) => state === "open") ?? found.find(({ createdAtMs }) => createdAtMs >= sinceMs - SKEW_MS)
-  );
+  return found.find(({ state }) => state === "open") ?? found.find(({ createdAtMs }) => createdAtMs >= madeAtMs);
 }
 
 function unfit(reason: OpeningRefusal): OpenConfigResult {

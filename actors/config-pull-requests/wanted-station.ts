@@ -23,10 +23,12 @@ export function findWanted(
   {
     row,
     path,
+    repository,
     findPicked,
   }: {
     readonly row: Pick<PickedCandidate, "teamId" | "lineId" | "stationId" | "searchId" | "candidateId">;
     readonly path: string;
+    readonly repository: string;
     readonly findPicked: FindPickedConfig;
   },
 ): { readonly wanted: WantedStation } | { readonly refused: OpeningRefusal } {
@@ -50,7 +52,7 @@ export function findWanted(
     return refused("changed-meanwhile", "The live config holds what the candidate changes already.");
   }
   const wanted = { ...live, ...Object.fromEntries(changed.map((part) => [part, picked.wanted[part]])) };
-  return { wanted: { path, team: { id: row.teamId, key: team.key }, lineKey: line.key, live, wanted } };
+  return { wanted: { path, repository, team: { id: row.teamId, key: team.key }, lineKey: line.key, live, wanted } };
 }
 
 function isSame(

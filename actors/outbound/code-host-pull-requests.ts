@@ -143,7 +143,7 @@ async function defaultBranch(parts: RepositoryCallParts, there: RepositoryThere)
 }
 
 function saysThatItExists(json: unknown): boolean {
-  return /already exists/i.test(whyRefused(json));
+  return /already[ _]exists/i.test(whyRefused(json));
 }
 
 const openSchema = z

@@ -74,19 +74,44 @@ export async function readPages<Item>(
 
 /** The answer's JSON. Throws with the code host's own word when its status is another. */
 export function expectStatus(name: string, { status, json }: CodeHostAnswer, expected: number): unknown {
-  if (status !== expected) throw isRefusedWith(name, status, whyRefused(json));
+  if (status !== expected) throw isRefusedWith(name, status, whyRefused(json), fieldRefused(json));
   return json;
 }
 
-/** What the code host says of a refusal, for people; empty for nothing. */
+/** What the code host says of a refusal, for people; empty for nothing. Names resource, field and code of each reason. */
 export function whyRefused(json: unknown): string {
-  const read = refusalSchema.safeParse(json);
-  if (!read.success) return "";
-  const details = read.data.errors.flatMap(({ message }) => (message === undefined ? [] : [message]));
-  return [read.data.message, ...details].join(": ").replace(/\s+/g, " ").slice(0, 500);
+  const { message, errors } = readRefusal(json);
+  return [message, ...errors.map(({ text }) => text)]
+    .filter((part) => part !== "")
+    .join(": ")
+    .replace(/\s+/g, " ")
+    .slice(0, 500);
 }
 
+/** The first field of the request that a refusal names; null for none. */
+export function fieldRefused(json: unknown): string | null {
+  return readRefusal(json).errors.find(({ field }) => field !== "")?.field ?? null;
+}
+
+function readRefusal(json: unknown): z.output<typeof refusalSchema> {
+  const read = refusalSchema.safeParse(json);
+  return read.success ? read.data : { message: "", errors: [] };
+}
+
+const word = z.string().catch("");
+/** One reason of a refusal: a text, or what is wrong with which field of which resource, and at times a message. */
+const reasonSchema = z.union([
+  z.string().transform((text) => ({ text, field: "" })),
+  z
+    .object({ resource: word, field: word, code: word, message: word })
+    .transform(({ resource, field, code, message }) => {
+      const place = [resource, field, code].filter((part) => part !== "").join(" ");
+      return { text: [place, message].filter((part) => part !== "").join(": "), field };
+    }),
+  z.unknown().transform(() => ({ text: "", field: "" })),
+]);
+/** `errors` is a list, or one reason by itself. */
 const refusalSchema = z.object({
-  message: z.string().default(""),
-  errors: z.array(z.object({ message: z.string().optional() })).catch([]),
+  message: word,
+  errors: z.union([z.array(reasonSchema), reasonSchema.transform((reason) => [reason])]).default([]),
 });

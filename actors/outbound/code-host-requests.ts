@@ -11,14 +11,21 @@ export class CodeHostRefused extends Error {
   readonly status: number | null;
   /** When it may be asked again, where it takes no more for now, in milliseconds since 1970; else null. */
   readonly retryAtMs: number | null;
+  /** The field of the request that it refused; null where it named none. */
+  readonly field: string | null;
 
   constructor(
     message: string,
-    { status = null, retryAtMs = null }: { readonly status?: number | null; readonly retryAtMs?: number | null } = {},
+    {
+      status = null,
+      retryAtMs = null,
+      field = null,
+    }: { readonly status?: number | null; readonly retryAtMs?: number | null; readonly field?: string | null } = {},
   ) {
     super(message);
     this.status = status;
     this.retryAtMs = retryAtMs;
+    this.field = field;
   }
 }
 
@@ -145,8 +152,8 @@ function nextCursor(link: string | string[] | undefined): string | null {
 }
 
 /** The error for an unexpected status; `why` is the code host's own word on it, which may be shown. */
-export function isRefusedWith(name: string, status: number, why = ""): CodeHostRefused {
-  return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status });
+export function isRefusedWith(name: string, status: number, why = "", field: string | null = null): CodeHostRefused {
+  return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status, field });
 }
 
 /** Parses an answer by its schema; throws {@link CodeHostRefused} when it does not match. */

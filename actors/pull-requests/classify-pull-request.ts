@@ -16,7 +16,7 @@ import { pullRequests } from "./pull-request.table.js";
 import { readPaths } from "./pull-request.view.js";
 import type { Became, PullRequestContext, PullRequestEvent, PullRequestMessage } from "./pull-request-events.js";
 import { applyAnswer, applySeen, type Seen } from "./seen.js";
-import { findWait, MAX_ATTEMPTS, waitMs } from "./waits.js";
+import { findWait, isOpenedAgain, MAX_ATTEMPTS, waitMs } from "./waits.js";
 
 interface State {
   readonly value: string;
@@ -180,9 +180,8 @@ function toOpened(
     return became(row, { row: applyAnswer(row, { picture: answer.pullRequest, reviews: [] }), reviews: [] });
   }
   const { why } = answer;
-  if (answer.problem === "refused") return { type: "opening.failed", why };
   if (answer.problem === "limited") return { type: "opening.limited", untilMs: answer.untilMs, why };
-  return attempts < MAX_ATTEMPTS
+  return isOpenedAgain(answer, attempts)
     ? { type: "opening.again", untilMs: nowMs + waitMs(attempts), why }
     : { type: "opening.failed", why };
 }

@@ -235,7 +235,7 @@ export const pickedConfig: PickedConfig = {
 async function editByHand(tree: SourceTree, { path: file, live, wanted }: WantedStation): Promise<EditOutcome> {
   const text = await tree.read(file);
   const refused = { attribute: "harness", expression: null, wanted: wanted.harness };
-  if (text === null) return { refused: { code: "not-found", message: `There is no ${file}.`, ...refused } };
+  if (typeof text !== "string") return { refused: { code: "not-found", message: `There is no ${file}.`, ...refused } };
   await tree.list();
   const after = text.replace(`harness = "${live.harness}"`, `harness = "${wanted.harness}"`);
   if (after === text) return { refused: { code: "changed-meanwhile", message: "It is another.", ...refused } };

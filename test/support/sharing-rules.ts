@@ -15,7 +15,7 @@ const ownProcess: readonly RegExp[] = [
   /\bglobalThis(\.\w+|\[[^\]]+\]) = /,
   /\bsetFlagsFromString\(/,
   // It is compiled from Go and sets globals.
-  /(from|import) "@cdktn\/hcl2json"/,
+  /(from|import) "@cdktn\/hcl/,
   // On a full disk, lmdb leaves a listener to the process's end.
   /\brun\("mount"/,
 ];

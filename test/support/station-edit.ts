@@ -1,29 +1,35 @@
+import { posix } from "node:path";
 import "@cdktn/hcl2json";
 import { loadSyntax, type SyntaxNode } from "../../actors/config-pull-requests/edit/hcl-syntax.js";
 import { type ParsedValues, parseValues } from "../../actors/config-pull-requests/edit/hcl-values.js";
-import { makeEdit, type Parsers } from "../../actors/config-pull-requests/edit/make-edit.js";
+import { makeEdit } from "../../actors/config-pull-requests/edit/make-edit.js";
+import type { Parsers } from "../../actors/config-pull-requests/edit/parsers.js";
 import type {
   EditOutcome,
   SourceTree,
   TreeEntry,
+  UnreadFile,
   WantedStation,
 } from "../../actors/config-pull-requests/edit/station-edit.js";
 import { type StationBody, stationSchema } from "../../actors/lines/station.js";
 
-/** Files by path; a symlink is given by what it leads to. */
-export type TreeFiles = Readonly<Record<string, string | { readonly leadsTo: string }>>;
+/** Files by path; a symlink is given by the path that it leads to, from the root, and a file that is no text by why. */
+export type TreeFiles = Readonly<Record<string, string | { readonly leadsTo: string } | UnreadFile>>;
 
 /** A repository that holds these files. */
 export function treeOf(files: TreeFiles, isWhole = true): SourceTree {
   const entries = Object.entries(files).map(
-    ([path, file]): TreeEntry => ({ path, kind: typeof file === "string" ? "file" : "symlink" }),
+    ([path, file]): TreeEntry =>
+      typeof file === "object" && "leadsTo" in file
+        ? { path, kind: "symlink", leadsTo: posix.relative(posix.dirname(path), file.leadsTo) || "." }
+        : { path, kind: "file" },
   );
   const folders = new Set(
     entries.flatMap(({ path }) => path.split("/").flatMap((_, index, all) => all.slice(0, index).join("/") || [])),
   );
-  const read = (path: string): string | null => {
+  const read = (path: string): string | UnreadFile | null => {
     const file = files[path];
-    return typeof file === "object" ? read(file.leadsTo) : (file ?? null);
+    return typeof file === "object" && "leadsTo" in file ? read(file.leadsTo) : (file ?? null);
   };
   return {
     list: async () => ({

@@ -1,11 +1,20 @@
-import { type JsonPath, placeOf, plainValue, refuse, refuseComputed, type Source, valueAt } from "./edit-source.js";
+import {
+  isKnown,
+  type JsonPath,
+  placeOf,
+  plainValue,
+  refuse,
+  refuseComputed,
+  type Source,
+  valueAt,
+} from "./edit-source.js";
 import { fileOf } from "./file-attribute.js";
 import { type FoundStation, memberNamed, refuseRepeated } from "./find-station.js";
-import { type Holder, holderOf, innerOf, isLiteral, type Member, type SyntaxNode } from "./hcl-syntax.js";
+import { type Holder, holderOf, innerOf, type Member, type SyntaxNode } from "./hcl-syntax.js";
 import { insertAttribute, type Manner } from "./insert-attribute.js";
 import { type Replacing, replaceMembers, replaceValue } from "./replace-value.js";
 import type { Splice } from "./splice.js";
-import { meaningOf, meansLive, type StationChange } from "./station-changes.js";
+import { meaningOf, meansLive, nameOf, type StationChange } from "./station-changes.js";
 import type { WantedStation } from "./station-edit.js";
 import { isList, isObject, writeWanted } from "./value-text.js";
 
@@ -33,7 +42,7 @@ export function editAttribute(editing: Editing, change: StationChange): Attribut
   if (member === undefined) return editUnwritten(editing, { holder, path: at }, change);
   const file = fileOf(source, member.value);
   if (file !== null && typeof change.now === "string") return { file, node: member.value, change };
-  if (!isLiteral(source.text, member.value)) refuseComputedChange(source, member.value, change);
+  if (!isKnown(source, member.value)) refuseComputedChange(source, member.value, change);
   const json = valueAt(source.values, at) ?? null;
   refuseChanged(editing, { node: member.node, json: plainValue(json) }, change);
   const splices = replaceValue(replacingOf(editing, change), { node: member.value, json }, change.now);
@@ -62,7 +71,7 @@ export function writesMembers({ source, found }: Pick<Editing, "source" | "found
   const member = memberNamed(found.station, attribute);
   if (member === undefined) return found.station.blocks.filter(({ type }) => type === attribute).length === 1;
   // An expression is refused where its members are looked for.
-  return innerOf(member.value).type === "object" || !isLiteral(source.text, member.value);
+  return innerOf(member.value).type === "object" || !isKnown(source, member.value);
 }
 
 /** An attribute that no assignment writes: nothing does, or blocks do. */
@@ -93,7 +102,7 @@ function editBlocks(
   const written = valueAt(source.values, path) ?? null;
   const listed = Array.isArray(written) ? written : [];
   for (const node of nodes) {
-    const computed = holderOf(source.text, node).members.find(({ value }) => !isLiteral(source.text, value));
+    const computed = holderOf(source.text, node).members.find(({ value }) => !isKnown(source, value));
     if (computed !== undefined) refuseComputedChange(source, computed.value, change);
   }
   const [first = source.root] = nodes;
@@ -158,9 +167,4 @@ function refuseChanged(
 
 function refuseComputedChange(source: Source, node: SyntaxNode, change: StationChange): never {
   return refuseComputed(source, { attribute: nameOf(change), node, wanted: change.now });
-}
-
-/** `judge.rubric` */
-export function nameOf({ path }: Pick<StationChange, "path">): string {
-  return path.join(".");
 }

@@ -1,5 +1,5 @@
 import type { HclValue } from "../../export/hcl.js";
-import { isLiteral, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { isLiteral, type Knows, type SyntaxNode, textOf } from "./hcl-syntax.js";
 import type { Json, JsonObject } from "./hcl-values.js";
 import type { EditRefusal } from "./station-edit.js";
 import { writeWanted } from "./value-text.js";
@@ -9,7 +9,14 @@ export interface Source {
   readonly path: string;
   readonly text: string;
   readonly root: SyntaxNode;
+  /** What the file says; references whose values are known are replaced by these. */
   readonly values: JsonObject;
+  readonly knows: Knows;
+}
+
+/** Whether an expression of a source is nothing but a value that is known. */
+export function isKnown({ text, knows }: Pick<Source, "text" | "knows">, expression: SyntaxNode): boolean {
+  return isLiteral(text, expression, knows);
 }
 
 /** Ends an edit with a refusal. */
@@ -60,7 +67,17 @@ export function valueAt(values: Json, path: JsonPath): Json | undefined {
 /** The text of a literal; null when it is none, or no text. */
 export function literalText(source: Source, node: SyntaxNode, path: JsonPath): string | null {
   const value = valueAt(source.values, path);
-  return isLiteral(source.text, node) && typeof value === "string" ? unescaped(value) : null;
+  return isKnown(source, node) && typeof value === "string" ? unescaped(value) : null;
+}
+
+/** The values of a file with known references replaced by their texts; `known` gives null for one that is not. */
+export function resolveReferences(value: Json, known: (reference: string) => string | null): Json {
+  if (typeof value === "string") {
+    return value.replace(/(?<!\$)\$\{\s*([\w.-]+)\s*\}/g, (written, reference: string) => known(reference) ?? written);
+  }
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => resolveReferences(each, known));
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolveReferences(each, known)]));
 }
 
 /** A value as it is meant, of what the parser gives, which escapes what would be a template. */

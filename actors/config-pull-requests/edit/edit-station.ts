@@ -2,17 +2,20 @@ import { Worker } from "node:worker_threads";
 import type { Asked, Told } from "./edit-worker.js";
 import { packList } from "./packed-list.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./station-edit.js";
+import { withWanted } from "./wanted-values.js";
 
-/** How long an edit may compute without asking for a file: HCL's own parser takes up to 30 s for the largest one, twice. */
-const MOST_MS = 180_000;
+/** Most time that an edit computes, all of its parts together, in milliseconds. */
+const MOST_MS = 10_000;
+/** Most time that it takes with all that it reads, in milliseconds. */
+const MOST_WHOLE_MS = 120_000;
 
 /**
  * What to change in a repository so that a line's source holds the wanted station: the values that differ and nothing
  * else, or why that cannot be. It reads the tree and changes nothing. Rejects with what the tree rejects with, and when
  * its run is ended early.
  *
- * Files are anybody's, and the parsers take long for large ones and are ended by strange ones: each edit has a thread of
- * its own, which ends with it. One that ends early or takes too long is refused, `not-proven`.
+ * Files are anybody's, and strange ones end the parsers or keep them busy: each edit has a thread of its own, which ends
+ * with it. One that ends early, computes for 10 s or takes 2 minutes is refused, `not-proven`.
  */
 export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRun): Promise<EditOutcome> {
   const { clock, signal } = run;
@@ -24,39 +27,68 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
       ...{ stdout: true, stderr: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 256 } },
     });
     let isOver = false;
-    let stopWaiting = (): void => undefined;
+    const stopwatch = new Stopwatch(clock, MOST_MS, () => give(notProven(wanted, "takes too long")));
     const end = (settle: () => void): void => {
       if (isOver) return;
       isOver = true;
-      stopWaiting();
+      stopwatch.stop();
+      stopWhole();
       signal.removeEventListener("abort", abort);
       void worker.terminate().then(settle);
     };
     const abort = (): void => end(() => reject(signal.reason));
     const give = (outcome: EditOutcome): void => end(() => resolve(outcome));
-    const wait = (): void => {
-      stopWaiting();
-      stopWaiting = clock.at(clock.now() + MOST_MS, () => give(notProven(wanted, "took too long")));
-    };
+    const stopWhole = clock.at(clock.now() + MOST_WHOLE_MS, () => give(notProven(wanted, "takes too long")));
+    let reading = 0;
     const answer = async (asked: Extract<Asked, { readonly id: number }>): Promise<void> => {
-      stopWaiting();
+      stopwatch.stop();
+      reading += 1;
       const value = asked.path === null ? packList(await tree.list()) : await tree.read(asked.path);
       if (isOver) return;
+      reading -= 1;
       worker.postMessage({ id: asked.id, value } satisfies Told);
-      wait();
+      if (reading === 0) stopwatch.start();
     };
     signal.addEventListener("abort", abort);
     worker.on("message", (asked: Asked) => {
       if ("outcome" in asked) give(asked.outcome);
       else answer(asked).catch((error: unknown) => end(() => reject(error)));
     });
-    worker.on("error", () => give(notProven(wanted, "ended early")));
-    worker.on("exit", () => give(notProven(wanted, "ended early")));
-    wait();
+    worker.on("error", () => give(notProven(wanted, "ends early")));
+    worker.on("exit", () => give(notProven(wanted, "ends early")));
+    stopwatch.start();
   });
 }
 
-function notProven({ path }: WantedStation, what: string): EditOutcome {
-  const message = `To read ${path} ${what}. Set the values by hand.`;
-  return { refused: { code: "not-proven", message, attribute: null, expression: null, wanted: null } };
+/** Calls back once it has run for so long, whatever it was stopped for in between. */
+class Stopwatch {
+  readonly #clock: EditRun["clock"];
+  readonly #onEnd: () => void;
+  #leftMs: number;
+  #sinceMs: number | null = null;
+  #cancel = (): void => undefined;
+
+  constructor(clock: EditRun["clock"], mostMs: number, onEnd: () => void) {
+    this.#clock = clock;
+    this.#leftMs = mostMs;
+    this.#onEnd = onEnd;
+  }
+
+  start(): void {
+    this.#sinceMs = this.#clock.now();
+    this.#cancel = this.#clock.at(this.#sinceMs + Math.max(0, this.#leftMs), this.#onEnd);
+  }
+
+  stop(): void {
+    if (this.#sinceMs === null) return;
+    this.#cancel();
+    this.#leftMs -= this.#clock.now() - this.#sinceMs;
+    this.#sinceMs = null;
+  }
+}
+
+function notProven(wanted: WantedStation, what: string): EditOutcome {
+  const message = `To read ${wanted.path}:1 and what follows ${what}. Set the values by hand.`;
+  const refusal = { code: "not-proven" as const, message, attribute: null, expression: null, wanted: null };
+  return { refused: withWanted(refusal, wanted) };
 }

@@ -3,7 +3,7 @@ import { loadSyntax } from "./hcl-syntax.js";
 import { parseValues } from "./hcl-values.js";
 import { makeEdit } from "./make-edit.js";
 import { type PackedList, unpackList } from "./packed-list.js";
-import type { EditOutcome, SourceTree, WantedStation } from "./station-edit.js";
+import type { EditOutcome, SourceTree, UnreadFile, WantedStation } from "./station-edit.js";
 
 /** What the thread of an edit says: what it wants to read, null for the list of entries; in the end its outcome. */
 export type Asked = { readonly id: number; readonly path: string | null } | { readonly outcome: EditOutcome };
@@ -11,17 +11,22 @@ export type Asked = { readonly id: number; readonly path: string | null } | { re
 /** The answer to what was asked. */
 export interface Told {
   readonly id: number;
-  readonly value: PackedList | string | null;
+  readonly value: PackedList | string | UnreadFile | null;
 }
 
 const port = parentPort;
 if (port === null) throw new Error("this is the thread of an edit");
 
 const waiting = new Map<number, (value: Told["value"]) => void>();
-port.on("message", ({ id, value }: Told) => waiting.get(id)?.(value));
+let asked = 0;
+port.on("message", ({ id, value }: Told) => {
+  waiting.get(id)?.(value);
+  waiting.delete(id);
+});
 
 function ask(path: string | null): Promise<Told["value"]> {
-  const id = waiting.size;
+  asked += 1;
+  const id = asked;
   return new Promise((resolve) => {
     waiting.set(id, resolve);
     port?.postMessage({ id, path } satisfies Asked);
@@ -31,13 +36,13 @@ function ask(path: string | null): Promise<Told["value"]> {
 const tree: SourceTree = {
   async list() {
     const listed = await ask(null);
-    if (listed === null || typeof listed === "string") throw new Error("a file is no list");
+    if (listed === null || typeof listed === "string" || !("entries" in listed)) throw new Error("a file is no list");
     return unpackList(listed);
   },
   async read(path) {
-    const text = await ask(path);
-    if (text !== null && typeof text !== "string") throw new Error("a list is no file");
-    return text;
+    const file = await ask(path);
+    if (file !== null && typeof file !== "string" && "entries" in file) throw new Error("a list is no file");
+    return file;
   },
 };
 

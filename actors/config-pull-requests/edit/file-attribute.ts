@@ -1,6 +1,7 @@
 import { dirname, posix } from "node:path";
 import { placeOf, refuse, type Source } from "./edit-source.js";
 import { innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { isWithin, type Links } from "./links.js";
 import type { TreeEntry } from "./station-edit.js";
 
 /** `file("${path.module}/prompts/plan.md")`, of a path that is written out. */
@@ -17,23 +18,17 @@ export function fileOf({ path, text }: Source, expression: SyntaxNode): string |
 /** Refuses a file that is not right within the module: outside its folder, not there, or behind a symlink. */
 export function refuseOtherFile(
   source: Source,
-  entries: readonly TreeEntry[],
+  { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },
   { target, node, attribute }: { readonly target: string; readonly node: SyntaxNode; readonly attribute: string },
 ): void {
   const about = { attribute, expression: textOf(source.text, node) };
   const folder = dirname(source.path);
   const begin = `At ${placeOf(source, node)}, ${attribute} is the file ${target}, which`;
-  if (target.startsWith("../") || (folder !== "." && !target.startsWith(`${folder}/`))) {
+  if (target.startsWith("../") || !isWithin(target, folder)) {
     refuse("ambiguous", `${begin} lies outside the module: others may read it.`, about);
   }
-  const link = findLink(entries, target);
+  const link = links.on(target);
   if (link !== null) refuse("ambiguous", `${begin} is reached over the symlink ${link}.`, about);
   if (entries.find(({ path }) => path === target)?.kind !== "file")
     refuse("not-found", `${begin} is not there.`, about);
-}
-
-/** The first symlink on the way to a path, or at it. */
-export function findLink(entries: readonly TreeEntry[], path: string): string | null {
-  const links = entries.filter(({ kind }) => kind === "symlink");
-  return links.find((each) => path === each.path || path.startsWith(`${each.path}/`))?.path ?? null;
 }

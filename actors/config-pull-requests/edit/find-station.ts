@@ -9,6 +9,7 @@ import {
   type SyntaxNode,
   textOf,
 } from "./hcl-syntax.js";
+import type { ModuleScope } from "./module-scope.js";
 import type { WantedStation } from "./station-edit.js";
 
 /** A station in its source. */
@@ -20,9 +21,17 @@ export interface FoundStation {
   readonly path: JsonPath;
   /** All stations of the line that are written out, this one too. */
   readonly all: readonly Holder[];
+  /** The line's resource. */
+  readonly line: Holder;
 }
 
-type Sought = Pick<WantedStation, "team" | "lineKey" | "live">;
+/** A line's station to be found. */
+export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
+  /** The team that an expression names; null for unknown. */
+  readonly teamOf: ModuleScope["teamOf"];
+}
+
+type Sought = SoughtStation;
 
 const TYPE = "service_line";
 /** What the provider has for stations, as a list or as blocks. */
@@ -54,7 +63,7 @@ export function findStation(source: Source, sought: Sought): FoundStation {
   }
   refuseRepeated(source, only.holder);
   const all = places.flatMap(({ holder }) => holder ?? []);
-  return { resource: block.node, station: only.holder, path: only.path, all };
+  return { resource: block.node, station: only.holder, path: only.path, all, line: body };
 }
 
 export function memberNamed({ members }: Holder, name: string): Member | undefined {
@@ -87,18 +96,21 @@ function findLine(source: Source, sought: Sought): FoundLine {
   const lines = holderOf(source.text, source.root)
     .blocks.filter(({ type, labels }) => type === "resource" && labels[0] === TYPE)
     .map((block) => lineAt(source, block))
-    .filter((line) => !isOfOtherTeam(source, line, sought));
+    .filter((line) => isOfTeam(source, line, sought) !== false);
   const keys = lines.map((line) => ({ line, ...keyMember(source, line.body, line.path) }));
-  const found = keys.filter(({ key }) => key === lineKey).map(({ line }) => line);
+  const named = keys.filter(({ key }) => key === lineKey).map(({ line }) => line);
+  const own = named.filter((line) => isOfTeam(source, line, sought) === true);
+  const found = own.length > 0 ? own : named;
   const [only] = found;
   if (only === undefined) {
     const computed = keys.find(({ key, member }) => key === null && member !== undefined)?.member;
     if (computed !== undefined) refuseComputed(source, { attribute: "key", node: computed.value });
-    refuse("not-found", `${source.path} has no resource ${TYPE} with the key ${lineKey}.`);
+    const message = `${source.path}:1 and what follows has no resource ${TYPE} with the key ${lineKey} of the team ${sought.team.key}.`;
+    refuse("not-found", message);
   }
   if (found.length > 1) {
     const at = found.map(({ block }) => placeOf(source, block.node)).join(" and ");
-    refuse("ambiguous", `${source.path} has the line ${lineKey} more than once: at ${at}.`);
+    refuse("ambiguous", `The line ${lineKey} stands more than once: at ${at}.`);
   }
   if (only.block.node.isBroken) {
     refuse("not-proven", `The line at ${placeOf(source, only.block.node)} is written in a way that cannot be edited.`);
@@ -110,19 +122,17 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
   const name = block.labels[1] ?? "";
   const path = ["resource", TYPE, name, 0];
   if (valueAt(source.values, ["resource", TYPE, name, 1]) !== undefined) {
-    refuse("ambiguous", `${source.path} has more than one resource ${TYPE}.${name}.`);
+    refuse("ambiguous", `At ${placeOf(source, block.node)}, ${TYPE}.${name} is a resource that stands more than once.`);
   }
   return { block, body: holderOf(source.text, block.node), path };
 }
 
-/** Whether a line is known to be of another team: by its id, or by the key of a team in the same file. */
-function isOfOtherTeam(source: Source, { path }: FoundLine, { team }: Sought): boolean {
-  const written = valueAt(source.values, [...path, "team_id"]);
-  if (typeof written !== "string") return false;
-  const name = /^\$\{service_team\.([\w-]+)\.id\}$/.exec(written)?.[1];
-  if (name === undefined) return !written.includes("${") && written !== team.id;
-  const key = valueAt(source.values, ["resource", "service_team", name, 0, "key"]);
-  return typeof key === "string" && !key.includes("${") && key !== team.key;
+/** Whether a line is of the team; null where its source does not tell. */
+function isOfTeam(source: Source, { body }: FoundLine, { team, teamOf }: Sought): boolean | null {
+  const written = memberNamed(body, "team_id");
+  const named = written === undefined ? null : teamOf(textOf(source.text, written.value));
+  if (named === null) return null;
+  return "id" in named ? named.id === team.id : named.key === team.key;
 }
 
 /** Where a station may be written; `holder` is undefined for an expression. */

@@ -14,9 +14,24 @@ export interface SyntaxNode {
   readonly children: readonly SyntaxNode[];
 }
 
-/** Says where everything of a file of HCL stands. */
+/** Says where everything of a file of HCL stands. Throws {@link TooDeep}. */
 export interface Syntax {
   parse(text: string): SyntaxNode;
+}
+
+/** Most levels of a file's tree: some 300 lists within each other. What reads the tree calls itself for each level. */
+const MAX_LEVELS = 1_000;
+
+/** A file nests deeper than {@link MAX_LEVELS}. */
+export class TooDeep extends Error {
+  override readonly name = "TooDeep";
+  /** Where the first part that is too deep starts. */
+  readonly offset: number;
+
+  constructor(offset: number) {
+    super("it nests too deeply");
+    this.offset = offset;
+  }
 }
 
 /** Loads the grammar of HCL, in web assembly: some 20 ms, once. */
@@ -38,10 +53,25 @@ export async function loadSyntax(): Promise<Syntax> {
   };
 }
 
-/** The tree is memory of the parser, which is to be given back. */
-function copied(node: Node): SyntaxNode {
-  const { type, startIndex: start, endIndex: end, hasError: isBroken } = node;
-  return { type, start, end, isBroken, children: node.namedChildren.map(copied) };
+/** The tree is memory of the parser, which has to be freed. Copies level by level: a tree may be deeper than a stack. */
+function copied(root: Node): SyntaxNode {
+  const whole = { node: root, copy: alone(root) };
+  let level = [whole];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const [first] = level;
+    if (depth > MAX_LEVELS && first !== undefined) throw new TooDeep(first.copy.start);
+    level = level.flatMap(({ node, copy }) => {
+      const below = node.namedChildren.map((child) => ({ node: child, copy: alone(child) }));
+      for (const each of below) copy.children.push(each.copy);
+      return below;
+    });
+  }
+  return whole.copy;
+}
+
+function alone({ type, startIndex: start, endIndex: end, hasError: isBroken }: Node) {
+  const children: SyntaxNode[] = [];
+  return { type, start, end, isBroken, children };
 }
 
 /** An attribute of a block, or an element of an object. */
@@ -112,8 +142,14 @@ export function innerOf(node: SyntaxNode): SyntaxNode {
   return only === undefined || solid.length > 1 || only.type === "expression" ? node : innerOf(only);
 }
 
-/** Whether an expression is nothing but a value: no name, operation, call or template with an expression is in it. */
-export function isLiteral(text: string, expression: SyntaxNode): boolean {
+/** Whether the value of a reference, `service_skill.core_greet.key`, is known. */
+export type Knows = (reference: string) => boolean;
+
+/**
+ * Whether an expression is nothing but a value: it contains no operation or call, no template with an expression, and no
+ * name but references whose value is known.
+ */
+export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = () => false): boolean {
   const inner = innerOf(expression);
   const solid = inner.children.filter(({ type }) => type !== "comment");
   if (inner.isBroken) return false;
@@ -122,19 +158,29 @@ export function isLiteral(text: string, expression: SyntaxNode): boolean {
       return true;
     case "heredoc_template":
     case "quoted_template":
-      return solid.every(({ type }) => /^(heredoc|quoted_template)_|^template_literal$/.test(type));
+      return solid.every(
+        (part) =>
+          /^(heredoc|quoted_template)_|^template_literal$/.test(part.type) || isKnownInterpolation(text, part, knows),
+      );
     case "tuple":
-      return elementsOf(inner).every((each) => isLiteral(text, each));
+      return elementsOf(inner).every((each) => isLiteral(text, each, knows));
     case "object":
       return (
         solid.every(({ type }) => /^object_/.test(type)) &&
-        holderOf(text, inner).members.every(({ name, value }) => name !== null && isLiteral(text, value))
+        holderOf(text, inner).members.every(({ name, value }) => name !== null && isLiteral(text, value, knows))
       );
     case "operation":
       return /^-\s*[0-9]/.test(textOf(text, inner)) && first(first(inner, "unary_operation"), "literal_value") !== null;
     default:
-      return false;
+      return knows(textOf(text, inner).trim());
   }
+}
+
+/** Whether a part of a template is a known reference and nothing else: `${service_integration.core_gh.key}`. */
+function isKnownInterpolation(text: string, part: SyntaxNode, knows: Knows): boolean {
+  if (part.type !== "template_interpolation") return false;
+  const reference = /^\$\{\s*([\w.-]+)\s*\}$/.exec(textOf(text, part))?.[1];
+  return reference !== undefined && knows(reference);
 }
 
 /** The expressions of a tuple. */
@@ -149,6 +195,17 @@ export function commentsIn(node: SyntaxNode): readonly SyntaxNode[] {
 
 export function textOf(text: string, { start, end }: Pick<SyntaxNode, "start" | "end">): string {
   return text.slice(start, end);
+}
+
+/** All nodes of one type within a node, outermost first. */
+export function nodesIn(node: SyntaxNode, type: string): readonly SyntaxNode[] {
+  const found: SyntaxNode[] = [];
+  const open = [node];
+  for (let each = open.pop(); each !== undefined; each = open.pop()) {
+    if (each.type === type) found.push(each);
+    open.push(...[...each.children].reverse());
+  }
+  return found;
 }
 
 function first(node: SyntaxNode | null, wanted: string): SyntaxNode | null {

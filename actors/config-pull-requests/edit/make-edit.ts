@@ -1,122 +1,161 @@
 import { dirname, posix } from "node:path";
-import { type AttributeEdit, editAttribute, nameOf, writesMembers } from "./edit-attribute.js";
+import { type AttributeEdit, editAttribute, writesMembers } from "./edit-attribute.js";
 import { EditRefused, placeOf, refuse, type Source } from "./edit-source.js";
-import { findLink, refuseOtherFile } from "./file-attribute.js";
-import { findStation } from "./find-station.js";
-import { type Syntax, textOf } from "./hcl-syntax.js";
-import type { ParsedValues } from "./hcl-values.js";
+import { refuseOtherFile } from "./file-attribute.js";
+import { type FoundStation, findStation, memberNamed, type SoughtStation } from "./find-station.js";
+import { formatEdit } from "./format-edit.js";
+import { textOf } from "./hcl-syntax.js";
 import { isAlphabetical } from "./insert-attribute.js";
-import { proveEdit } from "./prove-edit.js";
+import { refuseIgnored } from "./lifecycle.js";
+import { findInstance, type ModuleInstance } from "./module-instances.js";
+import { type ModuleScope, openScope } from "./module-scope.js";
+import type { Parsers } from "./parsers.js";
+import { type ProvenChange, proveEdit } from "./prove-edit.js";
 import { findOtherReader } from "./read-elsewhere.js";
-import { spliced } from "./splice.js";
-import { listStationChanges, type StationChange } from "./station-changes.js";
-import type { EditOutcome, FileEdit, SourceTree, TreeEntry, WantedStation } from "./station-edit.js";
-import { writeWanted } from "./value-text.js";
-
-/** What reads HCL: one says where everything stands, the other what it says. */
-export interface Parsers {
-  readonly syntax: Syntax;
-  readonly parseValues: (path: string, text: string) => Promise<ParsedValues>;
-}
-
-interface Repository {
-  readonly tree: SourceTree;
-  readonly entries: readonly TreeEntry[];
-  /** Whether `entries` are all of them. */
-  readonly isWhole: boolean;
-}
+import { readSource } from "./read-source.js";
+import { isModuleFile, openRepository, type Repository, whyUnread } from "./repository.js";
+import { type Splice, spliced } from "./splice.js";
+import { listStationChanges, nameOf, type StationChange } from "./station-changes.js";
+import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station-edit.js";
+import { withWanted } from "./wanted-values.js";
 
 /** As `editStation`, in this thread. */
 export async function makeEdit(parsers: Parsers, tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
   try {
     const path = posix.normalize(wanted.path).replace(/^\/+/, "");
-    return { files: await edit(parsers, { tree, ...(await tree.list()) }, { ...wanted, path }) };
+    const repository = await openRepository(tree, parsers.syntax);
+    return { files: await edit(parsers, repository, { ...wanted, path }) };
   } catch (error) {
-    if (error instanceof EditRefused) return { refused: error.refusal };
+    if (error instanceof EditRefused) return { refused: withWanted(error.refusal, wanted) };
     throw error;
   }
 }
 
 async function edit(parsers: Parsers, repository: Repository, wanted: WantedStation): Promise<readonly FileEdit[]> {
   const { path, live } = wanted;
-  refuseModule(repository.entries, path);
-  const text = await repository.tree.read(path);
-  if (text === null) refuse("not-found", `${path} cannot be read.`);
-  const before = await readSource(parsers, path, text);
-  const found = findStation(before, wanted);
+  refuseModule(repository, path);
+  const text = await repository.read(path);
+  if (typeof text !== "string") refuse("not-found", `The file ${path} ${whyUnread(text)}.`);
+  const instance = await findInstance(repository, path, wanted.repository);
+  const scope = await openScope(repository, path, instance.calls);
+  const before = await readSource(parsers, { path, text }, scope);
+  const sought = { ...wanted, teamOf: scope.teamOf };
+  const found = findStation(before, sought);
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
   if (changes.length === 0) refuse("changed-meanwhile", "The live station is as wanted already.");
   // Those that come to stand at one place stand there in this order.
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
+  refuseInstances({ source: before, found, instance }, sought);
+  refuseIgnored(before, found, changes);
 
   const texts: FileEdit[] = [];
   for (const each of edits) {
-    if ("file" in each) texts.push(await editFile(parsers, repository, { source: before, edit: each }));
+    if ("file" in each) texts.push(await editFile(repository, { source: before, edit: each }));
   }
   const values = edits.flatMap((each) => ("splices" in each ? [each] : []));
   if (values.length === 0) return texts;
-  const after = spliced(
-    text,
-    values.flatMap(({ splices }) => splices),
-  );
-  const parsed = await parsers.parseValues(path, after);
-  if ("fault" in parsed) refuse("not-proven", `${path} as edited would be no HCL: ${parsed.fault}`);
-  const edited = { path, text: after, root: parsers.syntax.parse(after), values: parsed.values };
-  proveEdit({ before, after: edited }, values, wanted);
+  const after = await editText(parsers, { before, found, scope, sought }, values);
   return [{ path, before: text, after }, ...texts];
+}
+
+/** The edited text of a source, formatted as before and proven. */
+async function editText(
+  parsers: Parsers,
+  of: {
+    readonly before: Source;
+    readonly found: FoundStation;
+    readonly scope: ModuleScope;
+    readonly sought: WantedStation & SoughtStation;
+  },
+  changes: readonly (ProvenChange & { readonly splices: readonly Splice[] })[],
+): Promise<string> {
+  const { before, found, scope, sought } = of;
+  const { path } = before;
+  const read = async (text: string): Promise<Source> => {
+    try {
+      return await readSource(parsers, { path, text }, scope);
+    } catch (error) {
+      if (!(error instanceof EditRefused)) throw error;
+      const at = placeOf(before, found.station.node);
+      return refuse("not-proven", `At ${at}, the edited source would be no HCL: ${error.message}`);
+    }
+  };
+  const edited = spliced(
+    before.text,
+    changes.flatMap(({ splices }) => splices),
+  );
+  const raw = await read(edited);
+  const place = findStation(raw, sought);
+  const text = await formatEdit(
+    { text: before.text, resource: found.resource, station: found.station.node },
+    { text: edited, resource: place.resource, station: place.station.node },
+  );
+  proveEdit({ before, after: text === edited ? raw : await read(text) }, changes, sought);
+  return text;
 }
 
 function byName(left: StationChange, right: StationChange): number {
   return nameOf(left) < nameOf(right) ? -1 : 1;
 }
 
-async function readSource({ syntax, parseValues }: Parsers, path: string, text: string): Promise<Source> {
-  const parsed = await parseValues(path, text);
-  if ("fault" in parsed) refuse("not-hcl", `${path} is no HCL: ${parsed.fault}`);
-  return { path, text, root: syntax.parse(text), values: parsed.values };
-}
-
 /** Refuses a source that is no file of HCL of its own, and a module whose other files replace what it says. */
-function refuseModule(entries: readonly TreeEntry[], path: string): void {
-  const link = findLink(entries, path);
+function refuseModule({ entries, links }: Repository, path: string): void {
+  const link = links.on(path);
   if (link !== null) refuse("ambiguous", `${path} is reached over the symlink ${link}.`);
   if (!/\.(tf|tofu)$/.test(path)) refuse("not-hcl", `${path} is no file of HCL, which end with .tf or .tofu.`);
   if (entries.find((each) => each.path === path)?.kind !== "file") refuse("not-found", `There is no file ${path}.`);
+  if (!isModuleFile(path))
+    refuse("not-proven", `${path}:1 is in a file that Terraform ignores: the edit would change nothing.`);
   const others = entries.filter((each) => dirname(each.path) === dirname(path)).map((each) => each.path);
   const override = others.find((each) => /(^|[/_])override\.(tf|tofu)(\.json)?$/.test(each));
-  if (override !== undefined) refuse("ambiguous", `${override} may override what ${path} says.`);
+  if (override !== undefined) refuse("ambiguous", `${override}:1 may override what ${path}:1 and what follows says.`);
   const twin = others.find((each) => each === path.replace(/\.tf$/, ".tofu") && each !== path);
-  if (twin !== undefined) refuse("ambiguous", `${twin} may be read in the place of ${path}.`);
+  if (twin !== undefined) refuse("ambiguous", `${twin}:1 may be read in the place of ${path}.`);
+}
+
+/**
+ * Refuses a line that its module makes more than once, or never. Where the repository cannot be looked through, a line
+ * with the team's own id is the same line however often it is made.
+ */
+function refuseInstances(
+  {
+    source,
+    found,
+    instance,
+  }: { readonly source: Source; readonly found: FoundStation; readonly instance: ModuleInstance },
+  { team, teamOf }: SoughtStation,
+): void {
+  const { problem } = instance;
+  if (problem === null) return;
+  const written = memberNamed(found.line, "team_id");
+  const named = written === undefined ? null : teamOf(textOf(source.text, written.value));
+  if (problem.isUnknown && named !== null && "id" in named && named.id === team.id) return;
+  refuse(problem.code, `At ${placeOf(source, found.resource)}: ${problem.message}`);
 }
 
 /** The edit of the file that an attribute is the text of. */
 async function editFile(
-  { syntax }: Parsers,
-  { tree, entries, isWhole }: Repository,
-  at: {
-    readonly source: Source;
-    readonly edit: Extract<AttributeEdit, { readonly file: string }>;
-  },
+  repository: Repository,
+  {
+    source,
+    edit: { file: target, node, change },
+  }: { readonly source: Source; readonly edit: Extract<AttributeEdit, { readonly file: string }> },
 ): Promise<FileEdit> {
-  const { source, edit } = at;
-  const { file: target, node, change } = edit;
   const attribute = nameOf(change);
-  refuseOtherFile(source, entries, { target, node, attribute });
+  refuseOtherFile(source, repository, { target, node, attribute });
   const begin = `At ${placeOf(source, node)}, ${attribute} is the file ${target}, which`;
-  const about = { attribute, expression: textOf(source.text, node), wanted: writeWanted(change.now) };
-  const before = await tree.read(target);
-  if (before === null) refuse("not-found", `${begin} cannot be read.`, about);
+  const about = { attribute, expression: textOf(source.text, node) };
+  const before = await repository.read(target);
+  if (typeof before !== "string") refuse("not-found", `${begin} ${whyUnread(before)}.`, about);
   if (typeof change.now !== "string" || !isSame(before, change.was)) {
     const isWanted = isSame(before, change.now);
     const what = isWanted ? "is as wanted already" : "does not hold what the live station has";
     refuse("changed-meanwhile", `${begin} ${what}.`, about);
   }
-  if (!isWhole)
-    refuse("ambiguous", `${begin} may be read elsewhere: the repository is too large to look through.`, about);
-  const other = await findOtherReader({ tree, entries, syntax }, { target, path: source.path, node });
-  if (other !== null) refuse("ambiguous", `${begin} may be read elsewhere too: at ${other}.`, about);
+  const other = await findOtherReader(repository, { target, module: dirname(source.path), path: source.path, node });
+  if (other !== null) refuse("ambiguous", `${begin} may be read elsewhere too: ${other}.`, about);
   return { path: target, before, after: change.now };
 }
 

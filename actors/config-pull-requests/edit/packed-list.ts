@@ -7,16 +7,25 @@ export interface PackedList {
   /** The place of each entry's kind in {@link kinds} and its path, all joined by what no path has. */
   readonly entries: string;
   readonly isWhole: boolean;
+  /** What each symlink holds that was read, by its path. */
+  readonly links: ReadonlyMap<string, string>;
 }
 
 const kinds: readonly TreeEntry["kind"][] = ["file", "folder", "symlink", "submodule"];
 const END = "\0";
 
 export function packList({ entries, isWhole }: List): PackedList {
-  return { entries: entries.map(({ kind, path }) => `${kinds.indexOf(kind)}${path}${END}`).join(""), isWhole };
+  const links = entries.flatMap(({ path, leadsTo }) => (leadsTo === undefined ? [] : [[path, leadsTo] as const]));
+  const packed = entries.map(({ kind, path }) => `${kinds.indexOf(kind)}${path}${END}`).join("");
+  return { entries: packed, isWhole, links: new Map(links) };
 }
 
-export function unpackList({ entries, isWhole }: PackedList): List {
+export function unpackList({ entries, isWhole, links }: PackedList): List {
   const packed = entries.split(END).slice(0, -1);
-  return { entries: packed.map((each) => ({ kind: kinds[Number(each[0])] ?? "file", path: each.slice(1) })), isWhole };
+  const toEntry = (each: string): TreeEntry => {
+    const [kind, path] = [kinds[Number(each[0])] ?? "file", each.slice(1)];
+    const leadsTo = links.get(path);
+    return { kind, path, ...(leadsTo !== undefined && { leadsTo }) };
+  };
+  return { entries: packed.map(toEntry), isWhole };
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { type JsonPath, plainValue, refuse, type Source, valueAt } from "./edit-source.js";
-import { type FoundStation, findStation } from "./find-station.js";
-import { holderOf, innerOf, isLiteral, type SyntaxNode } from "./hcl-syntax.js";
+import { isKnown, type JsonPath, placeOf, plainValue, refuse, type Source, valueAt } from "./edit-source.js";
+import { type FoundStation, findStation, type SoughtStation } from "./find-station.js";
+import { holderOf, innerOf, type SyntaxNode } from "./hcl-syntax.js";
 import type { Json } from "./hcl-values.js";
 import { means, type StationChange } from "./station-changes.js";
 import type { WantedStation } from "./station-edit.js";
@@ -19,33 +19,35 @@ export interface ProvenChange {
 export function proveEdit(
   { before, after }: { readonly before: Source; readonly after: Source },
   changes: readonly ProvenChange[],
-  wanted: WantedStation,
+  wanted: WantedStation & SoughtStation,
 ): void {
   const without = ({ values }: Source) => changes.reduce<Json>((rest, { path }) => withoutAt(rest, path), values);
+  const at = placeOf(before, findStation(before, wanted).station.node);
   if (!isDeepStrictEqual(without(before), without(after))) {
-    refuse("not-proven", `${after.path} as edited would differ from what it was in more than the wanted values.`);
+    refuse("not-proven", `At ${at}, the edited source would differ from what it was in more than the wanted values.`);
   }
   const found = findStation(after, wanted);
   for (const { path, change } of changes) {
     const isWanted = means(wanted.wanted, change.path, plainValue(valueAt(after.values, path) ?? null));
     if (isWanted && isWrittenAt(after, found, path.slice(found.path.length))) continue;
-    refuse(
-      "not-proven",
-      `${after.path} as edited would not hold the wanted ${change.path.join(".")} as a plain value.`,
-    );
+    const attribute = change.path.join(".");
+    refuse("not-proven", `At ${at}, the edited source would not hold the wanted ${attribute} as a plain value.`, {
+      attribute,
+    });
   }
 }
 
 /** Whether the place of a station, whose steps lead over objects and blocks, is a literal. */
-function isWrittenAt({ text }: Source, { station }: FoundStation, steps: JsonPath): boolean {
+function isWrittenAt(source: Source, { station }: FoundStation, steps: JsonPath): boolean {
+  const { text } = source;
   let holder = station;
   for (const [index, step] of steps.entries()) {
     if (typeof step === "number") continue;
     const isLast = index === steps.length - 1;
     const member = holder.members.find(({ name }) => name === step);
     const blocks = holder.blocks.filter(({ type }) => type === step).map(({ node }) => node);
-    if (isLast && member !== undefined) return isLiteral(text, member.value);
-    if (isLast) return blocks.length > 0 && blocks.every((block) => holdsLiterals(text, block));
+    if (isLast && member !== undefined) return isKnown(source, member.value);
+    if (isLast) return blocks.length > 0 && blocks.every((block) => holdsLiterals(source, block));
     const below = member === undefined ? blocks[0] : innerOf(member.value);
     if (below === undefined) return false;
     holder = holderOf(text, below);
@@ -53,9 +55,9 @@ function isWrittenAt({ text }: Source, { station }: FoundStation, steps: JsonPat
   return false;
 }
 
-function holdsLiterals(text: string, block: SyntaxNode): boolean {
-  const { members, blocks } = holderOf(text, block);
-  return blocks.length === 0 && members.every(({ value }) => isLiteral(text, value));
+function holdsLiterals(source: Source, block: SyntaxNode): boolean {
+  const { members, blocks } = holderOf(source.text, block);
+  return blocks.length === 0 && members.every(({ value }) => isKnown(source, value));
 }
 
 function withoutAt(whole: Json, path: JsonPath): Json {

@@ -1,69 +1,67 @@
-import { basename, dirname } from "node:path";
 import { placeOf } from "./edit-source.js";
-import type { Syntax, SyntaxNode } from "./hcl-syntax.js";
-import { goesOver, mayBe, pathsIn } from "./read-paths.js";
-import type { SourceTree, TreeEntry } from "./station-edit.js";
-
-/** Most files of HCL of a repository that are looked through. */
-const MAX_FILES = 300;
+import { nodesIn, type SyntaxNode } from "./hcl-syntax.js";
+import { jsonPaths } from "./json-texts.js";
+import { hasNameOf, mayName, pathsIn, type ReadTarget } from "./read-paths.js";
+import type { CodeFile, Repository } from "./repository.js";
+import { withoutComments } from "./splice.js";
 
 /** An attribute that reads a file. */
 export interface FileReading {
   /** The file that it reads. */
   readonly target: string;
+  /** The folder of the module that it is written in. */
+  readonly module: string;
   /** Where it is written. */
   readonly path: string;
   readonly node: SyntaxNode;
 }
 
-interface Repository {
-  readonly tree: SourceTree;
-  readonly entries: readonly TreeEntry[];
-  readonly syntax: Syntax;
-}
-
 /**
- * Where else in its repository a file may be read, in words; null when nothing else reads it. Looks at all HCL: calls
- * that read files, with what they are given as far as it is written out, and texts that name the file. What other
- * programs read it does not know.
+ * Where else in its repository a file may be read, in words; null when nothing else reads it. Looks at all configuration:
+ * what functions and attributes that read files are given, and texts that name the file. A path that is not known whole
+ * may be any that its known parts allow. What other programs read it does not know.
  */
-export async function findOtherReader(
-  { tree, entries, syntax }: Repository,
-  reading: FileReading,
-): Promise<string | null> {
-  const files = entries.filter(({ path, kind }) => isCode(path) && (kind === "file" || kind === "symlink"));
-  if (files.length > MAX_FILES) return `one of ${files.length} files, which are too many to look through`;
-  const links = new Set(entries.filter(({ kind }) => kind === "symlink").map(({ path }) => path));
-  for (const { path } of files) {
-    const text = await tree.read(path);
-    if (text === null) return `${path}, which cannot be read`;
-    const found = readerIn({ path, text }, { reading, links, syntax });
-    if (found !== null) return found;
+export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
+  const code = await repository.code();
+  if ("fault" in code) return `the repository cannot be looked through, since ${code.fault}`;
+  const { target, module } = reading;
+  const { links } = repository;
+  for (const file of code.files) {
+    const found = readerIn(repository, file, { reading, of: { target, module, links } });
+    if (found !== null) return `at ${found}`;
   }
   return null;
 }
 
-function isCode(path: string): boolean {
-  return /\.(tf|tofu|tfvars|hcl)(\.json)?$/.test(path);
-}
+/** What may read a file, or hold its name in parts. */
+const MAY_READ = /file|read|path|source_dir/i;
 
 function readerIn(
-  { path, text }: { readonly path: string; readonly text: string },
-  {
-    reading,
-    links,
-    syntax,
-  }: { readonly reading: FileReading; readonly links: ReadonlySet<string>; readonly syntax: Syntax },
+  repository: Repository,
+  file: CodeFile,
+  { reading, of }: { readonly reading: FileReading; readonly of: ReadTarget },
 ): string | null {
-  const { target, node: own } = reading;
-  const names = [basename(target), basename(dirname(target))].some((each) => text.includes(each));
-  if (path.endsWith(".json")) return text.includes(basename(target)) ? path : null;
-  if (!names && !/\b(file\w*|templatefile)\s*\(/.test(text)) return null;
-  const root = syntax.parse(text);
-  const found = pathsIn(text, root)
-    .filter(({ node }) => path !== reading.path || node.start < own.start || node.end > own.end)
-    .find((each) => mayBe(each, path, target) || goesOver(each, path, { links, target }));
-  if (found !== undefined) return placeOf({ path, text }, found.node);
-  // What was not understood may be anything.
-  return root.isBroken && text.includes(basename(target)) && path !== reading.path ? path : null;
+  const { path, text } = file;
+  const isNamed = of.links.namesOf(of.target).some((name) => hasNameOf(text, name));
+  if (!isNamed && !MAY_READ.test(text)) return null;
+  const root = repository.parse(file);
+  const isJson = path.endsWith(".json");
+  if (root === null && !isJson) return `${path}, which nests too deeply to be looked through`;
+  const paths = root === null ? jsonPaths(text, repository.syntax) : pathsIn(text, root);
+  const isOwn = ({ start, end }: SyntaxNode) =>
+    path === reading.path && start >= reading.node.start && end <= reading.node.end;
+  const found = paths.find((each) => !isOwn(each.node) && mayName(each, path, of));
+  if (found !== undefined) return placeOf(file, found.node);
+  const missed = root?.isBroken === true ? missedIn(text, root, path === reading.path ? "" : of.target) : null;
+  return missed === null ? null : placeOf(file, { start: missed });
+}
+
+/** Where a part of a file that was not understood may read a file, or names the target; null for nowhere. */
+function missedIn(text: string, root: SyntaxNode, target: string): number | null {
+  const known = new Set(nodesIn(root, "function_call").map(({ start }) => start));
+  const code = withoutComments(text, root);
+  const call = [...code.matchAll(/[\w:]*(?:file|read)\w*(?=\s*\()/gi)].find(({ index }) => !known.has(index));
+  const name = target.slice(target.lastIndexOf("/") + 1);
+  const named = name === "" ? -1 : code.indexOf(name);
+  return call?.index ?? (named < 0 ? null : named);
 }

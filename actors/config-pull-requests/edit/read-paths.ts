@@ -1,62 +1,138 @@
 import { basename, dirname, posix } from "node:path";
-import { innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { elementsOf, innerOf, nodesIn, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { isWithin, type Links } from "./links.js";
+import {
+  foldersOf,
+  hasKnownEnd,
+  mayBe,
+  onlyPath,
+  type PathParts,
+  type PathPattern,
+  toPattern,
+} from "./path-pattern.js";
 
 /** A path as an expression gives it, as far as the expression tells. */
 export interface WrittenPath {
-  /** What it begins at: `module` is the folder of the file, `any` a folder that the file does not tell. */
+  /** Where it starts: `module` is the folder of the file, `any` a folder that the file does not tell. */
   readonly from: "module" | "any";
-  /** What follows; null stands for anything. */
-  readonly parts: readonly (string | null)[];
-  /** Whether a function that reads files is given it. */
-  readonly isRead: boolean;
+  readonly parts: PathParts;
+  /**
+   * `read`: a function or an attribute that reads files is given it. `path`: it is built on `path.module` or its like, so
+   * it is a path whatever it is for. `text`: a text that may be one.
+   */
+  readonly use: "read" | "path" | "text";
   readonly node: SyntaxNode;
 }
 
-const READS = /^(file\w*|templatefile)$/;
+/** Functions that read files, those of providers too: `file`, `templatefile`, `provider::local::readfile`. */
+const READS = /file|read/i;
+/** Attributes of resources that are given a file to read. */
+const READ_ATTRIBUTE = /^(filename|source_dir|\w+_file)$/;
 
-/** All paths that a file may name: what functions that read files are given, and texts that can be nothing else. */
+/** All paths that a part of a file may name. */
 export function pathsIn(text: string, node: SyntaxNode): readonly WrittenPath[] {
   const inner = innerOf(node);
-  if (inner.type === "function_call") {
-    const [name, given] = [inner.children[0], inner.children.find(({ type }) => type === "function_arguments")];
-    const all = given?.children.filter(({ type }) => type === "expression") ?? [];
-    if (name !== undefined && READS.test(textOf(text, name))) {
-      // `fileset` takes a folder and a pattern below it; of others only the first argument is a path.
-      const isSet = textOf(text, name) === "fileset";
-      const parts = isSet ? all.flatMap((each) => [...partsOf(text, each), "/"]) : partsOf(text, all[0] ?? name);
-      const read = toPath(isSet ? [...parts.slice(0, -1).flatMap(globbed)] : parts, { isRead: true, node: inner });
-      return [read, ...all.slice(1).flatMap((each) => pathsIn(text, each))];
-    }
-  }
-  if (inner.type === "quoted_template" || inner.type === "string_lit" || inner.type === "literal_value") {
-    const parts = partsOf(text, inner);
-    const known = toPath(parts, { isRead: false, node: inner });
-    const below = inner.type === "quoted_template" ? inner.children.flatMap((each) => pathsIn(text, each)) : [];
-    return known.parts.includes(null) ? below : [known, ...below];
-  }
-  return inner.children.flatMap((each) => pathsIn(text, each));
+  const own = [...readByCall(text, inner), ...readByAttribute(text, inner), ...writtenOut(text, inner)];
+  return [...own, ...inner.children.flatMap((each) => pathsIn(text, each))];
 }
 
-/** Marks where a path begins. */
+function readByCall(text: string, node: SyntaxNode): readonly WrittenPath[] {
+  if (node.type !== "function_call") return [];
+  const { name, given } = callOf(text, node);
+  const [first] = given;
+  if (first === undefined || !READS.test(name)) return [];
+  // `fileset` takes a folder and a pattern below it; of others only the first argument is a path.
+  const parts =
+    name === "fileset"
+      ? given.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each)].flatMap(globbed))
+      : partsOf(text, first);
+  return [toPath(parts, node, "read")];
+}
+
+function readByAttribute(text: string, node: SyntaxNode): readonly WrittenPath[] {
+  const [name, value] = [node.children[0], node.children.at(-1)];
+  if (node.type !== "attribute" || name === undefined || value === undefined || name === value) return [];
+  const parts = partsOf(text, value);
+  const isTold = parts.some((part) => part !== null);
+  return READ_ATTRIBUTE.test(textOf(text, name)) && isTold ? [toPath(parts, value, "read")] : [];
+}
+
+function writtenOut(text: string, node: SyntaxNode): readonly WrittenPath[] {
+  if (!/^(quoted_template|string_lit|literal_value)$/.test(node.type)) return [];
+  return [toPath(partsOf(text, node), node, "text")];
+}
+
+/** The path that the text of an expression gives, whatever it is for. */
+export function pathOf(syntax: Syntax, expression: string): Pick<WrittenPath, "from" | "parts"> {
+  const text = `_ = ${expression}\n`;
+  const value = nodesIn(syntax.parse(text), "expression")[0];
+  return value === undefined ? { from: "any", parts: [null] } : toPath(partsOf(text, value), value, "text");
+}
+
+/** A text that stands in JSON, without a template. */
+export function plainPath(text: string, node: SyntaxNode): WrittenPath {
+  return toPath([text.normalize("NFC")], node, "text");
+}
+
+/** Where a path starts: the folder of the module, and those of the program, which a file does not tell. */
 const MODULE = Symbol("path.module");
-type Part = string | null | typeof MODULE;
+const PROGRAM = Symbol("path.root, path.cwd");
+type Part = string | null | typeof MODULE | typeof PROGRAM;
 
 function partsOf(text: string, expression: SyntaxNode): readonly Part[] {
   const inner = innerOf(expression);
-  if (inner.type === "literal_value" || inner.type === "string_lit") {
-    return [readPart(textOf(text, inner).replace(/^"|"$/g, ""))];
+  switch (inner.type) {
+    case "literal_value":
+    case "string_lit":
+      return [readPart(textOf(text, inner).replace(/^"|"$/g, ""))];
+    case "quoted_template":
+      return templateParts(text, inner);
+    case "function_call":
+      return callParts(text, inner);
+    default:
+      return namedParts(text, inner);
   }
-  const written = textOf(text, inner).trim();
-  if (written === "path.module") return [MODULE];
-  if (inner.type !== "quoted_template") return [null];
-  let at = inner.start + 1;
+}
+
+function templateParts(text: string, template: SyntaxNode): readonly Part[] {
+  let at = template.start + 1;
   const parts: Part[] = [];
-  for (const each of inner.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
+  for (const each of template.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
+    const expression = each.type === "template_interpolation" ? each.children.find(isExpression) : undefined;
     parts.push(readPart(text.slice(at, each.start)));
-    parts.push(/^\$\{~?\s*path\.module\s*~?\}$/.test(textOf(text, each)) ? MODULE : null);
+    parts.push(...(expression === undefined ? [null] : partsOf(text, expression)));
     at = each.end;
   }
-  return [...parts, readPart(text.slice(at, inner.end - 1))].filter((each) => each !== "");
+  return [...parts, readPart(text.slice(at, template.end - 1))].filter((each) => each !== "");
+}
+
+/** Functions that put paths together as they are given. */
+function callParts(text: string, call: SyntaxNode): readonly Part[] {
+  const { name, given } = callOf(text, call);
+  const [first, second] = given;
+  if (first === undefined) return [null];
+  if (name === "abspath" || name === "pathexpand") return partsOf(text, first);
+  const list = second === undefined ? second : innerOf(second);
+  if (name !== "join" || given.length !== 2 || list?.type !== "tuple") return [null];
+  const glue = partsOf(text, first);
+  return elementsOf(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...partsOf(text, each)]);
+}
+
+function namedParts(text: string, node: SyntaxNode): readonly Part[] {
+  const [only] = node.children.filter(({ type }) => type !== "comment");
+  if (node.type === "expression" && only?.type === "expression") return partsOf(text, only);
+  const written = textOf(text, node).replace(/\s+/g, "");
+  if (written === "path.module") return [MODULE];
+  return [/^path\.\w+$/.test(written) ? PROGRAM : null];
+}
+
+function callOf(text: string, call: SyntaxNode) {
+  const [name, list] = [call.children[0], call.children.find(({ type }) => type === "function_arguments")];
+  return { name: name === undefined ? "" : textOf(text, name), given: list?.children.filter(isExpression) ?? [] };
+}
+
+function isExpression({ type }: SyntaxNode): boolean {
+  return type === "expression";
 }
 
 /** A part that is written with escapes is not looked into. HCL has texts in Unicode's form C. */
@@ -70,52 +146,61 @@ function globbed(part: Part): readonly Part[] {
   return part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).map((each) => (/^[*?{[]/.test(each) ? null : each));
 }
 
-function toPath(parts: readonly Part[], about: Pick<WrittenPath, "isRead" | "node">): WrittenPath {
-  const isOfModule = parts[0] === MODULE;
-  const rest = isOfModule ? parts.slice(1) : parts;
-  return { from: isOfModule ? "module" : "any", parts: rest.map((part) => (part === MODULE ? null : part)), ...about };
+function toPath(parts: readonly Part[], node: SyntaxNode, use: "read" | "text"): WrittenPath {
+  const [begin] = parts;
+  const isPlaced = begin === MODULE || begin === PROGRAM;
+  const known = (begin === MODULE ? parts.slice(1) : parts).map((part) => (typeof part === "string" ? part : null));
+  const from = begin === MODULE ? "module" : "any";
+  return { from, parts: known, node, use: use === "text" && isPlaced ? "path" : use };
 }
 
-/** Whether a path that the file at `file` names may be that of `target`. */
-export function mayBe({ from, parts, isRead }: WrittenPath, file: string, target: string): boolean {
-  const folder = dirname(file);
-  const texts = parts.filter((part) => part !== null);
-  if (texts.length === parts.length) {
-    const written = posix.normalize(texts.join("").replace(/^\/+/, "") || ".");
-    // A folder below the module's may be read with all that is in it.
-    if (from === "module") return isWithin(target, posix.join(folder, written)) && (written !== "." || isRead);
-    if (posix.join(folder, written) === target || written === target) return true;
-    return target.endsWith(`/${written.replace(/^(\.\.\/)+/, "")}`) && (isRead || written.includes("/"));
-  }
-  const isOwn = target.startsWith(folder === "." ? "" : `${folder}/`);
-  if (texts.length === 0) return isOwn;
-  // Anything may be above what is not known, and what goes up is not followed.
-  const wild = parts
-    .map((part) => (part === null ? ".*" : escaped(part.replace(/^.*\.\.\//, "\0"))))
-    .join("")
-    .replace(/(\.\*)+/g, ".*");
-  const tail = wild.replace(/^.*\0/s, ".*").replace(/^(\.?\/)+/, "");
-  const begin = from === "module" && !wild.includes("\0") ? (folder === "." ? "" : `${escaped(folder)}/`) : "(.*/)?";
-  const endsKnown = !tail.slice(tail.lastIndexOf("/") + 1).includes(".*");
-  return new RegExp(`^${begin}${tail}$`, "s").test(target) && (from === "module" || isOwn || endsKnown);
+/** A file that may be read elsewhere, and the folder of the module that it belongs to. */
+export interface ReadTarget {
+  readonly target: string;
+  readonly module: string;
+  readonly links: Links;
 }
 
-function isWithin(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(`${folder}/`);
+/** Whether a path that the file at `file` names may be that of a target or of a folder that holds it, over links too. */
+export function mayName(written: WrittenPath, file: string, of: ReadTarget): boolean {
+  const { target, links } = of;
+  const bases = written.from === "module" ? links.namesOf(dirname(file)) : [null];
+  return bases.some((base) => {
+    const pattern = toPattern(base, written.parts);
+    const path = onlyPath(pattern);
+    const followed = path === null ? null : links.follow(path);
+    // What a link that was not read leads to may be anything.
+    if (followed === undefined) return true;
+    const isNamed = (name: string): boolean =>
+      path === null ? links.namesOf(name).some((each) => mayBe(pattern, each)) : followed === name;
+    if (isNamed(target)) return written.use === "read" || isTold(written, pattern, { file, target });
+    return (written.use === "read" || path !== base) && foldersNamed(written, pattern, of).some(isNamed);
+  });
 }
 
-function escaped(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-}
-
-/** Whether a path that is known goes over a symlink, to a file with this name. */
-export function goesOver(
-  path: WrittenPath,
-  file: string,
-  over: { readonly links: ReadonlySet<string>; readonly target: string },
+/** Whether a text that no function reads is a path: it is known to its end, and is no bare name that may be of anything. */
+function isTold(
+  { parts, use }: WrittenPath,
+  pattern: PathPattern,
+  { file, target }: { readonly file: string; readonly target: string },
 ): boolean {
-  if (path.parts.includes(null) || over.links.size === 0) return false;
-  const whole = posix.join(dirname(file), path.parts.join(""));
-  const steps = whole.split("/").map((_, index, all) => all.slice(0, index + 1).join("/"));
-  return basename(whole) === basename(over.target) && steps.some((each) => over.links.has(each));
+  if (!hasKnownEnd(pattern)) return false;
+  if (use === "path" || parts.length > 1) return true;
+  const text = parts[0] ?? "";
+  return text.includes("/") || posix.join(dirname(file), text) === target || text === target;
+}
+
+/** The folders of a target that a path may be for: what is given one may read all that it contains. */
+function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: ReadTarget): readonly string[] {
+  if (!hasKnownEnd(pattern)) return [];
+  const folders = [...foldersOf(of.target), "."];
+  if (use !== "text") return folders;
+  // Modules are called by texts like these: only what lies below the module is no call of it.
+  const isWhole = parts.length === 1 && parts[0]?.includes("/") === true;
+  return isWhole ? folders.filter((folder) => folder !== of.module && isWithin(folder, of.module)) : [];
+}
+
+/** Whether a text has the name of a file, or of its folder, in it. */
+export function hasNameOf(text: string, target: string): boolean {
+  return [basename(target), basename(dirname(target))].some((each) => text.includes(each));
 }

@@ -116,19 +116,20 @@ function addElements(
   }
   const rest = restAfter(text, beside.end, commentsIn(list));
   const isLast = after === elements.length - 1;
-  const at = rest.comma === null ? beside.end : rest.endsLine ? rest.end : rest.comma + 1;
-  if (rest.comma !== null) {
-    const added = texts.map(
-      (each, index) => `${separator}${each}${isLast && index === texts.length - 1 && !rest.endsLine ? "" : ","}`,
-    );
-    return [{ start: at, end: at, text: added.join("") }];
+  if (rest.comma === null) {
+    const added = texts.map((each) => `${separator}${each}`).join(",");
+    if (!isLines || !rest.endsLine) return [{ start: beside.end, end: beside.end, text: `,${added}` }];
+    return [
+      { start: beside.end, end: beside.end, text: "," },
+      { start: rest.end, end: rest.end, text: added },
+    ];
   }
-  const added = texts.map((each) => `${separator}${each}`).join(",");
-  if (!rest.endsLine) return [{ start: at, end: at, text: `,${added}` }];
-  return [
-    { start: at, end: at, text: "," },
-    { start: rest.end, end: rest.end, text: added },
-  ];
+  // What shares its line with others stands before a comment at the line's end.
+  const at = isLines && rest.endsLine ? rest.end : rest.comma + 1;
+  const added = texts.map(
+    (each, index) => `${separator}${each}${isLast && index === texts.length - 1 && !rest.endsLine ? "" : ","}`,
+  );
+  return [{ start: at, end: at, text: added.join("") }];
 }
 
 /** Removes elements next to each other, with their lines where they have lines of their own. Some element stays. */

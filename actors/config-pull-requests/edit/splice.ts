@@ -1,4 +1,4 @@
-import type { SyntaxNode } from "./hcl-syntax.js";
+import { commentsIn, type SyntaxNode } from "./hcl-syntax.js";
 
 /** A text in the place of a part of a file. */
 export interface Splice {
@@ -17,6 +17,14 @@ export function spliced(text: string, splices: readonly Splice[]): string {
     at = end;
   }
   return parts.join("") + text.slice(at);
+}
+
+/** The text of a file with blanks in the place of its comments. */
+export function withoutComments(text: string, root: SyntaxNode): string {
+  return spliced(
+    text,
+    commentsIn(root).map(({ start, end }) => ({ start, end, text: text.slice(start, end).replace(/[^\r\n]/g, " ") })),
+  );
 }
 
 /** How the line ends that an offset is on; as the first line does where it is the last. */

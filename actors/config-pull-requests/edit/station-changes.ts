@@ -16,6 +16,11 @@ export interface StationChange {
   readonly now: HclValue;
 }
 
+/** `judge.rubric` */
+export function nameOf({ path }: Pick<StationChange, "path">): string {
+  return path.join(".");
+}
+
 type Block = Omit<Station, "id">;
 
 /** A station's attributes have this order. */

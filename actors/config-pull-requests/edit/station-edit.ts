@@ -7,6 +7,8 @@ export interface TreeEntry {
   /** From the root of the repository, parts joined by `/`. */
   readonly path: string;
   readonly kind: "file" | "folder" | "symlink" | "submodule";
+  /** What a symlink holds: a path from its own folder. Absent for anything else, and where it was not read. */
+  readonly leadsTo?: string;
 }
 
 /** A repository at one commit. What it answers stays the same for as long as an edit lasts. */
@@ -16,11 +18,13 @@ export interface SourceTree {
    * within each folder from the root to the one of the line's source.
    */
   list(): Promise<{ readonly entries: readonly TreeEntry[]; readonly isWhole: boolean }>;
-  /**
-   * The whole text of a file, with its byte order mark, and of a symlink to a file that of its target. Null when there is
-   * none, when it is too large to read and when it is no UTF-8.
-   */
-  read(path: string): Promise<string | null>;
+  /** The whole text of a file, with its byte order mark, and of a symlink to a file that of its target. Null for none. */
+  read(path: string): Promise<string | UnreadFile | null>;
+}
+
+/** A file that is there and was not read as text, and why: `encoding` is any text that is neither UTF-8 nor UTF-16. */
+export interface UnreadFile {
+  readonly unread: "missing" | "large" | "utf-16" | "binary" | "encoding";
 }
 
 /** What the config of a station is to become. */
@@ -30,6 +34,8 @@ export interface WantedStation {
   /** The team that holds the line. */
   readonly team: { readonly id: string; readonly key: string };
   readonly lineKey: string;
+  /** The repository, `owner/name`: sources of modules name it. Absent where that is not known. */
+  readonly repository?: string;
   /** The station as the line holds it, and as the candidate does. Both have the same key. */
   readonly live: Omit<StationBody, "id">;
   readonly wanted: Omit<StationBody, "id">;

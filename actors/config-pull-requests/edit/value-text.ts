@@ -40,7 +40,11 @@ export function toJson(value: HclValue): Json {
 
 /** A value for a person to set by hand: a text as it is. */
 export function writeWanted(value: HclValue): string {
-  if (typeof value === "string") return value;
+  return typeof value === "string" ? value : writeOnOneLine(value);
+}
+
+/** A value as HCL on a single line. */
+export function writeOnOneLine(value: HclValue): string {
   return writeLiteral(value, { indent: "", newline: "\n", isOneLine: true, isAligned: false });
 }
 

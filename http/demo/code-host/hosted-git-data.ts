@@ -35,6 +35,8 @@ export async function answerSources(found: SourceRequest): Promise<HostedReply> 
       return answerCommit(repository, name[0] ?? "");
     case "GET trees":
       return answerTree(found, name[0] ?? "");
+    case "GET blobs":
+      return answerBlob(found, name[0] ?? "");
     case "POST blobs":
       return writeBlob(found);
     case "POST trees":
@@ -60,15 +62,15 @@ function refReply(status: number, name: string, sha: string): HostedReply {
 }
 
 async function answerCommit(repository: HostedRepository, sha: string, status = 200): Promise<HostedReply> {
-  const shown = await repository.git("show", "--no-patch", "--format=%H%n%T%n%P%n%B", sha).catch(() => null);
+  const shown = await repository.git("show", "--no-patch", "--format=%H%n%T%n%P%n%cI%n%B", sha).catch(() => null);
   if (shown === null) return NOT_FOUND;
-  const [commit = "", tree = "", parents = "", ...message] = shown.split("\n");
+  const [commit = "", tree = "", parents = "", date = "", ...message] = shown.split("\n");
   const listed = parents.split(" ").filter((parent) => parent !== "");
   return {
     status,
     json: {
       ...{ sha: commit, tree: { sha: tree }, parents: listed.map((parent) => ({ sha: parent })) },
-      message: message.join("\n"),
+      ...{ message: message.join("\n"), committer: { date } },
     },
   };
 }
@@ -106,6 +108,13 @@ async function answerContents({ repository, rest, query }: SourceRequest): Promi
   return { status: 200, json: { type: "file", path, sha: entry.sha, size: bytes.length, encoding, content } };
 }
 
+async function answerBlob({ repository }: SourceRequest, sha: string): Promise<HostedReply> {
+  const bytes = await repository.blob(sha);
+  if (bytes === null) return NOT_FOUND;
+  const content = bytes.toString("base64").replace(/.{60}/g, "$&\n");
+  return { status: 200, json: { sha, size: bytes.length, encoding: "base64", content } };
+}
+
 async function compare(repository: HostedRepository, ends: string): Promise<HostedReply> {
   const [base = "", head = ""] = ends.split("...");
   const counted = await repository.git("rev-list", "--left-right", "--count", `${base}...${head}`).catch(() => null);
@@ -135,10 +144,10 @@ async function writeTree({ repository, fields }: SourceRequest): Promise<HostedR
     : { status: 201, json: { sha, truncated: false } };
 }
 
-async function writeCommit({ repository, fields }: SourceRequest): Promise<HostedReply> {
-  const parents = (fields.parents as readonly string[]).flatMap((parent) => ["-p", parent]);
-  const of = ["commit-tree", String(fields.tree), ...parents, "-m", String(fields.message)];
-  const sha = await repository.git(...of).catch(() => null);
+async function writeCommit({ repository, fields, work }: SourceRequest): Promise<HostedReply> {
+  const parents = fields.parents as readonly string[];
+  const note = { message: String(fields.message), at: work.now };
+  const sha = await repository.commitTree(String(fields.tree), parents, note);
   return sha === null
     ? { status: 422, json: { message: "Tree SHA is not a tree object" } }
     : answerCommit(repository, sha, 201);

@@ -24,6 +24,12 @@ export interface CommitWish {
   readonly on?: string;
 }
 
+/** What a commit says, and when it is made, as text. */
+interface CommitNote {
+  readonly message: string;
+  readonly at: string;
+}
+
 /** Refuses changes of workflows by a token that does not allow them, as GitHub does. */
 const PRE_RECEIVE = `#!/bin/sh
 [ "$WORKFLOWS" = write ] && exit 0
@@ -88,6 +94,16 @@ export class HostedRepository {
     return stdout.trim();
   }
 
+  /** Makes a commit of a tree that no branch has, at a time; null where it cannot be made. */
+  async commitTree(tree: string, parents: readonly string[], { message, at }: CommitNote): Promise<string | null> {
+    const args = ["commit-tree", tree, ...parents.flatMap((parent) => ["-p", parent]), "-m", message];
+    const dated = { ...env, GIT_AUTHOR_DATE: at, GIT_COMMITTER_DATE: at };
+    return promisify(execFile)("git", args, { cwd: this.folder, env: dated }).then(
+      ({ stdout }) => stdout.trim(),
+      () => null,
+    );
+  }
+
   /** Makes a commit on a branch, which moves to it, also back. Returns the commit. */
   async commit({ branch, files, message = "a change", by, on }: CommitWish): Promise<string> {
     const parent = on ?? (await this.head(branch)) ?? (await this.head(this.defaultBranch));
@@ -139,8 +155,17 @@ export class HostedRepository {
 
   /** The bytes of a file of a commit. */
   async read(commit: string, path: string): Promise<Buffer> {
+    return this.#show("show", `${commit}:${path}`);
+  }
+
+  /** The bytes of a blob; null for none. */
+  async blob(sha: string): Promise<Buffer | null> {
+    return this.#show("cat-file", "blob", sha).catch(() => null);
+  }
+
+  async #show(...args: readonly string[]): Promise<Buffer> {
     const options = { cwd: this.folder, env, maxBuffer: 64 * 1024 * 1024, encoding: "buffer" } as const;
-    return (await promisify(execFile)("git", ["show", `${commit}:${path}`], options)).stdout;
+    return (await promisify(execFile)("git", args, options)).stdout;
   }
 
   /** Stores bytes as a blob. */

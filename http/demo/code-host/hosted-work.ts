@@ -211,6 +211,11 @@ export class HostedWork {
     return commentJson(comment, this.origin);
   }
 
+  /** The time of now, as the API says it. */
+  get now(): string {
+    return this.#time();
+  }
+
   /** When something happens now, to the second, as the API says it. */
   #time(): string {
     return `${new Date(this.#now()).toISOString().slice(0, 19)}Z`;

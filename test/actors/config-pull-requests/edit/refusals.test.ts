@@ -272,9 +272,9 @@ t.test("what reads other files does not stop the edit of one", async (t) => {
     "lines/e.tf": `${other('"plan.md"')}module "m" {\n  source = "../other"\n  folder = path.module\n}\n`,
     "other/plan.md": "Do it.\n",
     "other/a.tf": other(module("plan.md")),
-    "other/b.tf": other(`file("${OPEN}var.folder}/${OPEN}var.name}.md")`),
+    "other/b.tf": other(`file("${OPEN}var.folder}/${OPEN}var.name}.json")`),
     "other/c.tf.json": '{"locals":{"p":"text"}}',
-    "other/d.tf": other("file(var.path)"),
+    "other/d.tf": other(`${module(`${OPEN}var.name}.md`)} # file(var.path)`),
     "README.md": "lines/prompts/plan.md",
   });
   t.match(await editIn(treeOf(files), wantedOf(stationOf(prompt.live), prompt.change)), {

@@ -1,0 +1,56 @@
+import { placeOf, refuse, type Source } from "./edit-source.js";
+import type { FoundStation } from "./find-station.js";
+import { elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
+import { nameOf, type StationChange } from "./station-changes.js";
+
+/**
+ * Refuses changes that the line's `lifecycle` keeps from any effect: `ignore_changes` of what changes, and `enabled` that
+ * is not plainly true. What else stands there only says how and when a change is made.
+ */
+export function refuseIgnored(source: Source, found: FoundStation, changes: readonly StationChange[]): void {
+  const { text } = source;
+  const blocks = found.line.blocks.filter(({ type }) => type === "lifecycle");
+  for (const { name, value } of blocks.flatMap(({ node }) => holderOf(text, node).members)) {
+    const expression = textOf(text, value).trim();
+    const at = placeOf(source, value);
+    if (name === "enabled" && expression !== "true") {
+      refuse("not-proven", `At ${at}, lifecycle may keep the line from being made: the edit would change nothing.`, {
+        expression,
+      });
+    }
+    if (name !== "ignore_changes") continue;
+    for (const change of changes) {
+      const ignored = ignoredBy(text, value, found, change);
+      if (ignored === null) continue;
+      const message = `At ${placeOf(source, ignored)}, lifecycle ignores changes of ${nameOf(change)}: the edit would have no effect.`;
+      refuse("not-proven", message, { attribute: nameOf(change), expression });
+    }
+  }
+}
+
+/** What of `ignore_changes` covers a change, or a part of it; null for nothing. */
+function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, change: StationChange): SyntaxNode | null {
+  const list = innerOf(value);
+  // `all`, and what is no list.
+  if (list.type !== "tuple") return value;
+  const [attribute, index] = path.slice(-2).map(String);
+  const names = [attribute, ...change.path];
+  return (
+    elementsOf(list).find((element) => {
+      const steps = stepsOf(textOf(text, element));
+      const station = steps[1]?.index;
+      if (station !== undefined && /^\d+$/.test(station) && station !== index) return false;
+      return steps
+        .flatMap(({ name }) => name ?? [])
+        .every((name, place) => place >= names.length || name === names[place]);
+    }) ?? null
+  );
+}
+
+/** The steps of a reference, legacy ones in quotes too: `stations[0].prompt`, `"stations.0.prompt"`. */
+function stepsOf(reference: string): readonly { readonly name?: string; readonly index?: string }[] {
+  const steps = reference.replace(/\s+/g, "").matchAll(/\.?([A-Za-z_][\w-]*)|\[([^\]]*)\]|\.(\d+|\*)/g);
+  return [...steps].map(([, name, index, dotted]) =>
+    name === undefined ? { index: index ?? dotted ?? "" } : { name },
+  );
+}

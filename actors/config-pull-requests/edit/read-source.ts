@@ -1,0 +1,129 @@
+import { createHash } from "node:crypto";
+import { placeOf, refuse, resolveReferences, type Source } from "./edit-source.js";
+import { holderOf, nodesIn, type SyntaxNode, TooDeep, textOf } from "./hcl-syntax.js";
+import type { JsonObject, ParsedValues } from "./hcl-values.js";
+import type { ModuleScope } from "./module-scope.js";
+import type { Parsers } from "./parsers.js";
+import { spliced } from "./splice.js";
+
+/**
+ * Reads a file of HCL in time in proportion to its text. Refuses `not-hcl` for what is none, and `not-proven` for what
+ * nests too deeply, with the line.
+ */
+export async function readSource(
+  parsers: Parsers,
+  { path, text }: { readonly path: string; readonly text: string },
+  { known }: Pick<ModuleScope, "known">,
+): Promise<Source> {
+  const root = parseSyntax(parsers, { path, text });
+  const parsed = await parseShortened(parsers, { path, text, root });
+  if ("fault" in parsed) refuse("not-hcl", `${path} is no HCL: ${toMessage(parsed.fault, path)}`);
+  const values: JsonObject = Object.fromEntries(
+    Object.entries(parsed.values).map(([name, value]) => [name, resolveReferences(value, known)]),
+  );
+  return { path, text, root, values, knows: (reference) => known(reference) !== null };
+}
+
+interface File {
+  readonly path: string;
+  readonly text: string;
+  readonly root: SyntaxNode;
+}
+
+function parseSyntax({ syntax }: Parsers, file: { readonly path: string; readonly text: string }): SyntaxNode {
+  try {
+    return syntax.parse(file.text);
+  } catch (error) {
+    if (!(error instanceof TooDeep)) throw error;
+    refuse("not-proven", `At ${placeOf(file, { start: error.offset })}, the source nests too deeply to be read.`);
+  }
+}
+
+/**
+ * The values of a file. HashiCorp's parser takes time in proportion to the square of a heredoc's lines, so long ones are
+ * replaced by their digests, except in lines, whose values are looked at; and of a heredoc without an end it is given the
+ * beginning alone, which is as broken.
+ */
+async function parseShortened({ parseValues }: Parsers, file: File): Promise<ParsedValues> {
+  const endless = endlessHeredoc(file);
+  const short = shorten(file, endless);
+  const parsed = await parseValues(file.path, short.text);
+  if ("fault" in parsed) return { fault: withOwnLines(parsed.fault, short) };
+  const said = JSON.stringify(parsed.values);
+  return endless === null && short.digests.every((digest) => said.includes(digest))
+    ? parsed
+    : parseValues(file.path, file.text);
+}
+
+/** Where the line of a heredoc's beginning ends that has no end; null for none. */
+function endlessHeredoc({ text, root }: File): number | null {
+  for (const { start, end, children } of root.isBroken ? nodesIn(root, "heredoc_template") : []) {
+    const last = children.at(-1);
+    const lineEnd = text.indexOf("\n", start);
+    if (lineEnd >= 0 && lineEnd < end && last?.type === "heredoc_identifier" && last.start === last.end)
+      return lineEnd + 1;
+  }
+  return null;
+}
+
+/** Most lines of a heredoc that is parsed as it is, where it is of no line. */
+const MAX_HEREDOC_LINES = 500;
+
+interface Shortened {
+  readonly text: string;
+  readonly digests: readonly string[];
+  /** What was taken out: so many lines behind a line of the shortened text. */
+  readonly cuts: readonly { readonly line: number; readonly lines: number }[];
+}
+
+function shorten({ text, root }: File, end: number | null): Shortened {
+  const lines = holderOf(text, root).blocks.filter(({ labels }) => labels[0] === "service_line");
+  const bodies = nodesIn(root, "heredoc_template").flatMap((node) => {
+    const isOfLine = lines.some(({ node: line }) => node.start >= line.start && node.end <= line.end);
+    const body = isOfLine || (end !== null && node.end > end) ? null : bodyOf(text, node);
+    return body === null ? [] : [body];
+  });
+  const splices = bodies.map(({ start, end: last }) => {
+    const digest = createHash("sha256").update(text.slice(start, last)).digest("hex");
+    return { start, end: last, text: `${digest}\n`, digest };
+  });
+  const cuts: { line: number; lines: number }[] = [];
+  let [at, line] = [0, 1];
+  for (const { start, end: last } of splices) {
+    line += countLines(text.slice(at, start)) + 1;
+    cuts.push({ line, lines: countLines(text.slice(start, last)) - 1 });
+    at = last;
+  }
+  const kept = end === null ? splices : [...splices, { start: end, end: text.length, text: "" }];
+  return { text: spliced(text, kept), digests: splices.map(({ digest }) => digest), cuts };
+}
+
+/** The lines between the first and the last of a heredoc, where they are many and nothing but text. */
+function bodyOf(text: string, node: SyntaxNode): { readonly start: number; readonly end: number } | null {
+  const written = textOf(text, node);
+  const [, word = ""] = /^<<-?([^\s]+)\r?\n/.exec(written) ?? [];
+  const [start, end] = [text.indexOf("\n", node.start) + 1, text.lastIndexOf("\n", node.end - 1) + 1];
+  if (word === "" || start >= end || text.slice(end, node.end).trim() !== word) return null;
+  const body = text.slice(start, end);
+  const isPlain = !/[$%]\{/.test(body) && !body.split("\n").some((line) => line.trimStart().startsWith(word));
+  return isPlain && countLines(body) > MAX_HEREDOC_LINES ? { start, end } : null;
+}
+
+function countLines(text: string): number {
+  return text.split("\n").length - 1;
+}
+
+/** A fault with the lines of the file itself in the place of those of its shortened text. */
+function withOwnLines(fault: string, { cuts }: Shortened): string {
+  return fault.replace(/:(\d+),/g, (_, written: string) => {
+    const line = Number(written);
+    const before = cuts.filter((cut) => cut.line <= line).reduce((sum, { lines }) => sum + lines, 0);
+    return `:${line + before},`;
+  });
+}
+
+/** What the parser says of a fault, without what says that it is one: `lines/main.tf:1,3-4: Unclosed block; …`. */
+function toMessage(fault: string, path: string): string {
+  const said = /^parse config: \[(.*)\]$/s.exec(fault)?.[1] ?? fault;
+  return said.includes(`${path}:`) ? said : `${path}:1: ${said}`;
+}
