@@ -6,8 +6,8 @@ import { listCodings } from "./content-coding.js";
 
 /** Statuses below this are interim: another answer to the same request follows (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
-/** Codes of errors of a connection or its framing. Any other error is of a content coding. */
-const CONNECTION_ERROR = /^(E[A-Z0-9]+$|UND_ERR_|HPE_)/;
+/** Codes of zlib's errors: of gzip and deflate, of brotli, of zstd. Any other error is of the connection or its framing. */
+const CODING_ERROR = /^(Z_|ERR__?(ERROR|BROTLI|PADDING)|BROTLI|ZSTD)/;
 const DECODED_TOO_LARGE = "UND_ERR_RES_EXCEEDED_MAX_SIZE";
 
 export interface ExchangeLimits {
@@ -168,9 +168,9 @@ const CODING_OVERHEAD = 64 * 1024;
 function toUnread(error: Error, limits: ExchangeLimits): Unread {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   if (code === DECODED_TOO_LARGE) return tooLarge(limits);
-  return CONNECTION_ERROR.test(code)
-    ? { kind: "broken", reason: `the connection broke before its end (${code})` }
-    : { kind: "coding", reason: "it does not decode by its content coding" };
+  if (CODING_ERROR.test(code)) return { kind: "coding", reason: "it does not decode by its content coding" };
+  const named = code === "" ? "" : ` (${code})`;
+  return { kind: "broken", reason: `the connection broke before its end${named}` };
 }
 
 function tooLarge({ maxBodyBytes }: ExchangeLimits): Unread {

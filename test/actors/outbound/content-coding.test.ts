@@ -74,6 +74,10 @@ t.test("a body that does not decode, or whose coding is not known, is unread", a
   const whole = gzipSync("said ".repeat(1_000));
   const broken = { kind: "coding", reason: "it does not decode by its content coding" };
   t.same(await answerOf(t, "gzip", Buffer.from("said")), broken);
+  for (const coding of ["gzip", "deflate", "br"]) {
+    t.same(await answerOf(t, coding, Buffer.alloc(100, 255)), broken, coding);
+    t.same(await answerOf(t, coding, Buffer.from("said")), broken, coding);
+  }
   t.same(await answerOf(t, "gzip", whole.subarray(0, whole.length - 9)), broken);
   t.same(await answerOf(t, "br", brotliCompressSync("said".repeat(99)).subarray(0, 10)), broken);
   for (const coding of ["compress", "snappy", "gzip, snappy"])
