@@ -1,12 +1,10 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Job } from "../../actors/runners/job.js";
 import type { RunEnding, RunnerFeature, RunnerMessage, RunStep, Spent } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import type { ArchiveCache } from "./archives/archive-cache.js";
 import type { Attachments } from "./attachments/attachments.js";
-import { toBase, toContext } from "./checkout/checkout.js";
+import { toBase } from "./checkout/checkout.js";
 import { cwdOf, layOutCheckouts } from "./checkout/lay-out.js";
 import type { Mirrors } from "./checkout/mirrors.js";
 import { RunFolder } from "./checkout/run-folder.js";
@@ -15,6 +13,7 @@ import { type AgentResult, type Harness, HarnessNotFound } from "./harness/harne
 import { maskedStep, maskOf } from "./harness/mask.js";
 import type { PermissionAnswer, PermissionWish } from "./harness/permissions.js";
 import { Spending } from "./harness/spending.js";
+import { toTexts } from "./harness/task-text.js";
 import { errorMessage, JobFailed, toFailure } from "./job-failed.js";
 import type { Place, ShellCommand } from "./place.js";
 import { type CommandResult, runShell } from "./process/command.js";
@@ -236,8 +235,7 @@ export class JobRun {
     await this.#options.attachments.fetchFor(this.job, folder.attachments, this.#halt.stopping);
     const search = await this.#beginSearch(folder);
     const prompt = search === null ? station.prompt : `${search.prompt}${station.prompt}`;
-    await writeFile(join(folder.context, "prompt.md"), prompt);
-    await writeFile(join(folder.context, "context.json"), toContext(this.job, place.checkouts));
+    await folder.writeContext(toTexts(this.job, prompt, place.checkouts));
     return harness
       .run(this.job, {
         cwd: cwdOf(place),

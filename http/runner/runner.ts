@@ -2,6 +2,7 @@ import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import type { Clock } from "../../runtime/clock.js";
 import { createCommits } from "./archives/runner-commits.js";
 import { Attachments } from "./attachments/attachments.js";
+import { describeGit } from "./checkout/git-version.js";
 import { credentialsOf, Mirrors } from "./checkout/mirrors.js";
 import { clearLeftovers, takeFolder } from "./checkout/work-folder.js";
 import type { Credential } from "./connection/credential.js";
@@ -9,6 +10,7 @@ import { createRequests } from "./connection/network-requests.js";
 import { ServiceConnection } from "./connection/service-connection.js";
 import { commandHarness } from "./harness/command-harness.js";
 import { Jobs } from "./jobs.js";
+import { whyNotStarted } from "./process/find-program.js";
 import { SearchClient } from "./search/search-client.js";
 
 export interface RunnerOptions {
@@ -56,6 +58,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const leave = await takeFolder(workFolder);
   const left = await clearLeftovers(workFolder);
   if (left > 0) log(`cleared what an earlier runner left behind: ${left} ${left === 1 ? "run" : "runs"}`);
+  for (const line of [...(await describeGit()), ...(await programFault(options.command))]) log(line);
   const mirrors = new Mirrors(options);
   await mirrors.unlock();
   const harness = commandHarness(options.command);
@@ -114,6 +117,13 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     },
     kill: () => jobs.endAll("drop"),
   };
+}
+
+/** What is wrong with the program of runs that name none; nothing where it can be started, and where there is none. */
+async function programFault([program]: readonly string[]): Promise<readonly string[]> {
+  const why = program === undefined ? null : await whyNotStarted(program, process.env.PATH);
+  if (why === null) return [];
+  return [`the program ${program} cannot be started (${why}): runs of stations that name no program of their own fail`];
 }
 
 /** Takes no more runs; resolves when the running ones are done and reported, or no acknowledgement came in time. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { OutputTooLong } from "../checkout/git.js";
 import { diffBetween, measureDiff } from "./diff.js";
 import type { Gathered, Source } from "./gather.js";
-import { type Entry, gitAt, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
+import { type Entry, gitAt, inOrder, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
 
 /** What a run began from, and how much may be said of its changes. */
 export interface FitWish {
@@ -43,7 +43,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
     const dropped = await dropLargest(source, tree, { ...wish, maxBytes });
     if (dropped === null) throw new OutputTooLong(`a diff has more than ${maxBytes} bytes`);
     tree = dropped.tree;
-    leftOut = [...leftOut, ...dropped.leftOut];
+    leftOut = inOrder([...leftOut, ...dropped.leftOut]);
   }
 }
 

@@ -7,9 +7,9 @@
  * 3. A repository inside is taken as its files. A submodule is taken whole, as a commit that others can get, or not at all.
  * 4. Nothing of a repository in the folder is configuration, hook or filter here.
  */
-import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { git } from "../checkout/git.js";
+import { copyIndex, git } from "../checkout/git.js";
 import { addPaths } from "./add-paths.js";
 import { findAsLaidOut } from "./as-laid-out.js";
 import { listForced, listOthers, listTracked } from "./candidates.js";
@@ -17,7 +17,7 @@ import { findInner } from "./inner-repository.js";
 import { type Candidates, inspect, MAX_FILE_BYTES } from "./inspect.js";
 import { findLargeFiles } from "./large-files.js";
 import { type Declared, readDeclared, undeclare } from "./modules-file.js";
-import { type Entry, entriesIn, GITLINK, gitAt, type LeftOut, type Place, putEntries } from "./place.js";
+import { type Entry, entriesIn, GITLINK, gitAt, inOrder, type LeftOut, type Place, putEntries } from "./place.js";
 import { judgeSubmodule, type Submodule } from "./submodules.js";
 
 /** A folder, and a bare git directory of the runner's own whose index has the files as they were laid out. */
@@ -39,7 +39,7 @@ export async function gather(source: Source, signal: AbortSignal): Promise<Gathe
   const scratch = await mkdtemp(join(source.gitDir, "gather-"));
   const [begun, index] = [join(source.gitDir, "index"), join(scratch, "index")];
   try {
-    await copyFile(begun, index);
+    await copyIndex(begun, index);
     const at = { ...source, scratch, index, signal };
     return await fill({ ...at, begun, laidOut: await entriesIn(at, begun) });
   } finally {
@@ -137,9 +137,4 @@ async function holdsCommit(inner: Source, commit: string, signal: AbortSignal): 
   await git(inner.folder, ["update-index", "--refresh", "-q"], { env, signal }).catch(() => undefined);
   const gathered = await gather(inner, signal);
   return gathered.tree === tree && gathered.leftOut.length === 0;
-}
-
-function inOrder(leftOut: readonly LeftOut[]): readonly LeftOut[] {
-  const byPath = new Map(leftOut.map((one) => [one.path, one]));
-  return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
 }

@@ -121,3 +121,9 @@ export async function readSmallFile(path: string | Buffer, maxBytes: number): Pr
     await handle.close();
   }
 }
+
+/** By path, one for each. */
+export function inOrder(leftOut: readonly LeftOut[]): readonly LeftOut[] {
+  const byPath = new Map(leftOut.map((one) => [one.path, one]));
+  return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));
+}

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import type { Job } from "../../../actors/runners/job.js";
 import type { JobArchive } from "../../../actors/runners/kept-commit.js";
 import type { CheckoutBase } from "../../../actors/runners/protocol.js";
-import { GitFailed, git, gitOutput } from "./git.js";
+import { copyIndex, GitFailed, git } from "./git.js";
+import { mergeTrees } from "./merge-trees.js";
 import type { Mirrors, Origin } from "./mirrors.js";
 import { removeAll } from "./run-folder.js";
 
@@ -88,14 +89,7 @@ async function mergeIn(
   const options = { env: { GIT_DIR: record }, signal };
   const listed = await git(record, ["rev-list", "--max-count=1", commit, `^${into}`], options);
   if (listed === "") return null;
-  // It ends with 1 where something conflicts, like an error; what it prints first is the tree all the same.
-  const merge = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z", into, commit];
-  const chunks: Buffer[] = [];
-  await gitOutput(record, merge, options, (chunk) => void chunks.push(chunk)).catch((error: unknown) => {
-    if (!(error instanceof GitFailed) || chunks.length === 0) throw error;
-  });
-  const [tree = "", ...conflicts] = Buffer.concat(chunks).toString("utf8").split("\0");
-  return { branch, commit, tree, conflicts: conflicts.filter((path) => path !== "") };
+  return { branch, commit, ...(await mergeTrees(record, { ours: into, theirs: commit }, options)) };
 }
 
 /** Gives the record and the clone the files of the commit, with the task's changes. */
@@ -116,7 +110,7 @@ async function layOut(
   await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
   // Copied with git's file stats, so that git reads only changed files again.
-  await copyFile(join(folder, ".git/index"), join(record, "index"));
+  await copyIndex(join(folder, ".git/index"), join(record, "index"));
   const isBegun = diff === "" && merged === null;
   return { repository, folder, record, base: commit, tree: isBegun ? null : tree, branch, merged };
 }
@@ -177,11 +171,11 @@ export function toBase({ repository, base, branch, merged }: Checkout): Checkout
   return { repository, base, ...more };
 }
 
-/** What an agent is told of its task and its checkouts, as JSON. */
+/** What an agent is told of its task and its checkouts, as JSON that ends with a newline. */
 export function toContext({ task, line, station }: Job, checkouts: readonly Checkout[]): string {
   const begun = checkouts.map(({ repository, base, branch, merged }) => {
     const { commit, conflicts, branch: from } = merged ?? {};
     return { repository, base, branch, merged: merged === null ? null : { branch: from, commit, conflicts } };
   });
-  return JSON.stringify({ task, line, station, checkouts: begun }, null, 2);
+  return `${JSON.stringify({ task, line, station, checkouts: begun }, null, 2)}\n`;
 }

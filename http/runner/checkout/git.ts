@@ -1,3 +1,4 @@
+import { copyFile, stat, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { ProcessGroup } from "../process/process-group.js";
 import { MARK } from "../process/process-marks.js";
@@ -140,4 +141,14 @@ function environment(): Record<string, string> {
     GIT_ALLOW_PROTOCOL: "file:git:http:https:ssh",
     GIT_LFS_SKIP_SMUDGE: "1",
   };
+}
+
+/**
+ * Copies an index with its date: by it git knows which files may have changed after they were looked at, within the
+ * second in which they were written.
+ */
+export async function copyIndex(from: string, to: string): Promise<void> {
+  const { atime, mtime } = await stat(from);
+  await copyFile(from, to);
+  await utimes(to, atime, mtime);
 }

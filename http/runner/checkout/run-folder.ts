@@ -18,6 +18,15 @@ const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\
 /** Takes away what the machine's configuration names for signing in. */
 const NO_CREDENTIALS = "[credential]\n\thelper =\n";
 
+/** What an agent is told, each text in a file of its own. */
+export interface ContextTexts {
+  readonly prompt: string;
+  /** Prompt, task and notes together. */
+  readonly task: string;
+  /** JSON. */
+  readonly context: string;
+}
+
 /**
  * The folder of one run: `checkouts/<owner>/<name>`, `records/` (to determine changes), `context/` (files for the
  * agent, including its skills), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
@@ -102,6 +111,25 @@ export class RunFolder {
         await writeFile(target, content);
       }
     }
+  }
+
+  get promptFile(): string {
+    return join(this.context, "prompt.md");
+  }
+
+  get taskFile(): string {
+    return join(this.context, "task.md");
+  }
+
+  get contextFile(): string {
+    return join(this.context, "context.json");
+  }
+
+  /** Writes what the agent is told. */
+  async writeContext(texts: ContextTexts): Promise<void> {
+    await writeFile(this.promptFile, texts.prompt);
+    await writeFile(this.taskFile, texts.task);
+    await writeFile(this.contextFile, texts.context);
   }
 
   checkout(repository: string): string {

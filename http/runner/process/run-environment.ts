@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Job } from "../../../actors/runners/job.js";
 import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
@@ -37,8 +36,9 @@ export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOpti
     SIGNALBOX_RUN: job.runId,
     ...(job.task === undefined ? {} : { SIGNALBOX_TASK: job.task.id }),
     SIGNALBOX_STATION: job.station.key,
-    SIGNALBOX_PROMPT_FILE: join(folder.context, "prompt.md"),
-    SIGNALBOX_CONTEXT_FILE: join(folder.context, "context.json"),
+    SIGNALBOX_PROMPT_FILE: folder.promptFile,
+    SIGNALBOX_TASK_FILE: folder.taskFile,
+    SIGNALBOX_CONTEXT_FILE: folder.contextFile,
     SIGNALBOX_SKILLS: folder.skills,
     SIGNALBOX_MCP_CONFIG: folder.toolsConfig,
     ...(job.task?.attachments === undefined ? {} : { SIGNALBOX_ATTACHMENTS: folder.attachments }),

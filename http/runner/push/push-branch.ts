@@ -8,7 +8,8 @@
  * 4. Where the branch has the snapshot's changes already (an answer was lost), nothing is pushed, and its head is told.
  */
 import type { PushOrder, PushProblem } from "../../../actors/runners/push.js";
-import { GitFailed, git } from "../checkout/git.js";
+import { git } from "../checkout/git.js";
+import { mergeTrees } from "../checkout/merge-trees.js";
 import { gitWithToken, type PushTarget, targetOf } from "./push-git.js";
 import type { Snapshot } from "./push-site.js";
 
@@ -132,14 +133,10 @@ class Push {
     if (theirs === agreed.tree || theirs === this.#snapshot.tree) return this.#snapshot.tree;
     const [from, ours, other] = await this.#forked(agreed.tree, this.#snapshot.tree, theirs);
     if (from === undefined || ours === undefined || other === undefined) return null;
-    const merge = ["merge-tree", "--write-tree", "--allow-unrelated-histories", other, ours];
-    return this.#git(merge).then(
-      (output) => output.split("\n")[0] ?? null,
-      (error: unknown) => {
-        if (error instanceof GitFailed) return null;
-        throw error;
-      },
-    );
+    const { site, signal } = this.#options;
+    const both = { ours: other, theirs: ours, unrelated: true };
+    const { tree, conflicts } = await mergeTrees(site, both, { env: { GIT_DIR: site }, signal });
+    return conflicts.length > 0 ? null : tree;
   }
 
   /** Commits of three trees, the latter two on the first: git finds what to compare with by their parent. */

@@ -5,7 +5,7 @@ import { MAX_CHANGED_PATHS, MAX_PATH_CHARACTERS } from "../../../actors/runners/
 import { type Fitted, fitChanges } from "../changes/fit.js";
 import { gather } from "../changes/gather.js";
 import type { Checkout } from "../checkout/checkout.js";
-import { GitFailed, git } from "../checkout/git.js";
+import { copyIndex, GitFailed, git } from "../checkout/git.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
@@ -59,7 +59,7 @@ export async function openPushSite(
   await writeFile(join(at, "objects/info/alternates"), `${borrowed}${record}/objects\n`);
   // A base that came without its history stays without it.
   await copyFile(join(record, "shallow"), join(at, "shallow")).catch(() => undefined);
-  await copyFile(join(record, "index"), join(at, "index"));
+  await copyIndex(join(record, "index"), join(at, "index"));
   await git(at, ["update-ref", "refs/began", base], { env: { GIT_DIR: at }, signal });
   const begun = (await git(at, ["rev-parse", "--verify", `${base}^{tree}`], { env: { GIT_DIR: at }, signal })).trim();
   return { folder: at, checkout, within: folder.path, begun };

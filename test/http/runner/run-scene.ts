@@ -27,6 +27,7 @@ export interface JobWish {
   readonly search?: Job["search"];
   readonly push?: Job["push"];
   readonly tools?: Job["tools"];
+  readonly task?: Partial<Job["task"]>;
 }
 
 export interface SceneWish {
@@ -35,6 +36,8 @@ export interface SceneWish {
   readonly passEnv?: readonly string[];
   /** Where repositories come from; the scene's folder unless wished otherwise. */
   readonly gitUrl?: string;
+  /** The program of runs that name none. */
+  readonly command?: readonly string[];
   /** What the service says that it knows of the protocol's additions; all of them when nothing is said. */
   readonly features?: readonly string[];
 }
@@ -65,7 +68,8 @@ export class RunScene {
     const clock = new ManualClock();
     const said: string[] = [];
     const runner = await startRunner({
-      ...{ url: service.url, credential: poolToken(service.token), name: "tester", labels: [], slots: 4, command: [] },
+      ...{ url: service.url, credential: poolToken(service.token), name: "tester", labels: [], slots: 4 },
+      command: [...(more.command ?? [])],
       passEnv: [...(more.passEnv ?? [])],
       workFolder: join(folder, "work"),
       gitUrl: more.gitUrl ?? join(folder, "repositories/{name}"),
@@ -132,7 +136,10 @@ export function jobOf(wish: JobWish): Job {
     ...(wish.search === undefined ? {} : { search: wish.search }),
     ...(wish.push === undefined ? {} : { push: wish.push }),
     ...(wish.tools === undefined ? {} : { tools: wish.tools }),
-    task: { id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
+    task: {
+      ...{ id: "task_1", title: "Do it", description: "All of it.", url: "http://127.0.0.1/tasks/1", notes: [] },
+      ...wish.task,
+    },
     line: { key: "dev", name: "Dev" },
     station: {
       ...{ key: "work", name: "Work", kind: "work", prompt: "Work well.", model: null, effort: null, check: null },

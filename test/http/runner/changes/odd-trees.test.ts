@@ -7,6 +7,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -173,6 +174,18 @@ t.test("what the agent tells its own index and repository has no say", async (t)
   inRepository(checkout.folder, "replace", "HEAD", "HEAD~1");
   for (const name of ["index.lock", "HEAD.lock", "shallow", "info/grafts"]) put(checkout.folder, `.git/${name}`, "");
   t.same(pathsOf(await changesOf(checkout)), ["a.txt", "b.txt"]);
+});
+
+t.test("a file that changed within the second in which it was written is seen to, later too", async (t) => {
+  const { lay } = changeScene(t, { "a.txt": "one\n" });
+  const checkout = await lay("first");
+  put(checkout.folder, "a.txt", "two\n");
+  // By these dates git knows that it has to read the file; a copy of today would say that it need not.
+  const written = statSync(join(checkout.folder, ".git/index")).mtimeMs;
+  for (const at of [checkout.record, `${checkout.record}.site`]) {
+    t.same(pathsOf(await changesOf(checkout)), ["a.txt"]);
+    t.ok(Math.abs(statSync(join(at, "index")).mtimeMs - written) < 1, at);
+  }
 });
 
 t.test("folders, files and links that took each other's places are taken as they are", async (t) => {

@@ -38,6 +38,7 @@ t.test("programs see of the runner's environment only what is passed by name", a
         "SIGNALBOX_SKILLS",
         "SIGNALBOX_STATION",
         "SIGNALBOX_TASK",
+        "SIGNALBOX_TASK_FILE",
         "TMPDIR",
       ],
     ],

@@ -1,0 +1,55 @@
+import { constants } from "node:fs";
+import { access, open, stat } from "node:fs/promises";
+import { isAbsolute, join } from "node:path";
+
+/** Bytes of a script's first line that are read. */
+const FIRST_LINE_BYTES = 256;
+
+/**
+ * Why a program cannot be started, as a clause; null where it can be, and where only the folder that it is started in says
+ * so: for a relative path, or where `PATH` has one.
+ */
+export async function whyNotStarted(
+  program: string,
+  searched = "/usr/local/bin:/usr/bin:/bin",
+): Promise<string | null> {
+  if (program === "") return "its name is empty";
+  if (program.includes("/")) return isAbsolute(program) ? whyNotExecuted(program) : null;
+  const folders = searched.split(":");
+  for (const folder of folders) if (isAbsolute(folder) && (await isExecutable(join(folder, program)))) return null;
+  if (folders.some((folder) => !isAbsolute(folder))) return null;
+  return "it is in no folder of PATH";
+}
+
+async function whyNotExecuted(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) return "there is no such file";
+  if (!found.isFile()) return "it is no file";
+  if (!(await isExecutable(path))) return "it is not executable";
+  const interpreter = await interpreterOf(path);
+  return interpreter === null || (await isExecutable(interpreter))
+    ? null
+    : `its interpreter ${interpreter} is not there`;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isFile() !== true) return false;
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The program that a script names in its first line; null for another file, or one that cannot be read. */
+async function interpreterOf(path: string): Promise<string | null> {
+  const file = await open(path, "r").catch(() => null);
+  if (file === null) return null;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(FIRST_LINE_BYTES), 0, FIRST_LINE_BYTES, 0);
+    const [, named] = /^#!\s*(\/\S+)/.exec(buffer.toString("latin1", 0, bytesRead)) ?? [];
+    return named ?? null;
+  } finally {
+    await file.close();
+  }
+}
