@@ -8,8 +8,8 @@ export type HintOf = (method: string, path: string, find: Router) => string | nu
 interface Named {
   /** The prefix of its ids. */
   readonly prefix: string;
-  /** What people call it by instead of its id: `key`, `slug`, `name`. */
-  readonly word: string;
+  /** What people call it by instead of its id; null for what has only an id. */
+  readonly word: "key" | "slug" | "name" | null;
   /** The segments of its address; 1 for what has none. */
   readonly segments: number;
   /** Where the id is found, by what came in its place. */
@@ -17,6 +17,7 @@ interface Named {
 }
 
 const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
 /** What a hint repeats: one line of text that cannot end its quotes. */
 const REPEATABLE = /^[^\p{C}`]{1,200}$/u;
 /** Longest path that is searched for an address, in segments. */
@@ -31,7 +32,7 @@ const kindsByParameter: Readonly<Record<string, string>> = {
   integrationId: "integration",
 };
 
-/** Parameters whose value is an id of something else. Their words are as people write them down. */
+/** Parameters whose value is an id of something else. */
 const others: Readonly<Record<string, Named>> = {
   taskId: listed("task", "/api/teams/{teamId}/tasks"),
   runId: listed("run", "/api/tasks/{taskId}/runs"),
@@ -56,7 +57,7 @@ const keyParameters: Readonly<Record<string, { readonly word: string; readonly p
     slug: { word: "workspace's slug", prefix: "ws", at: "/api/resources/workspaces" },
   };
 
-function listed(prefix: string, path: string, word = "not an id"): Named {
+function listed(prefix: string, path: string, word: Named["word"] = null): Named {
   return { prefix, word, segments: 1, lookup: (_value, params) => `GET ${filled(path, params)} lists the ids` };
 }
 
@@ -110,11 +111,19 @@ function* joinedPaths(path: string): Generator<string> {
 
 function idHint(named: Named | undefined, value: string, params: Found["params"]): string | null {
   if (named === undefined || value.startsWith(`${named.prefix}_`) || !REPEATABLE.test(value)) return null;
-  const isOther = ID.test(value);
-  const { word } = named;
-  const form = value.includes("/") ? "is an address" : word === "not an id" ? "is not one" : `is a ${word}`;
-  const what = isOther ? "is the id of something else" : form;
-  return `ids look like ${named.prefix}_…; \`${value}\` ${what}: ${named.lookup(isOther ? "" : value, params)}`;
+  const form = formOf(value, named);
+  if (form === null) return null;
+  const lookup = named.lookup(ID.test(value) ? "" : value, params);
+  return `ids look like ${named.prefix}_…; \`${value}\` is ${form}: ${lookup}`;
+}
+
+/** What the value is; null for one that only looks like an id. */
+function formOf(value: string, { word }: Named): string | null {
+  if (ID.test(value)) return "the id of something else";
+  if (/^[a-z]+_[0-9A-Z]*$/.test(value)) return null;
+  if (value.includes("/")) return "an address";
+  if (word === "name") return "a name";
+  return word === null || !SLUG.test(value) ? "not one" : `a ${word}`;
 }
 
 function keyHint(parameter: string, value: string, params: Found["params"]): string | null {

@@ -123,6 +123,11 @@ export interface Route {
   /** Problems besides those that follow from the declaration (see `openapi/problems.ts`). */
   readonly problems?: readonly ProblemSlug[];
   /**
+   * The page that a browser is sent to (303) when it opens the address as a document, with or without a credential.
+   * Programs, the scripts of pages among them, get the route's own answer.
+   */
+  page?(params: RouteRequest["params"]): string;
+  /**
    * The workspace that a request without a credential is for, where many have the same senders: it counts for another
    * share of its address than those for most others. Null, as without this, where that is nobody's.
    */

@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import { isOnTeam } from "../access/visibility.js";
 import type { PersonCaller } from "../caller.js";
 import type { ApprovalRow } from "../runs/approval.js";
-import { approvals, listApprovalsOf } from "../runs/approval.table.js";
+import { approvals, listApprovalsOf, listUnassignedApprovals } from "../runs/approval.table.js";
 import type { RunRow } from "../runs/run.js";
 import type { VisibleRun } from "../runs/run.queries.js";
 import { runs } from "../runs/run.table.js";
@@ -33,7 +33,7 @@ export function findCallOfApproval(
   return approvals.get(reading, workspaceId, run.id, approvalId)?.callId;
 }
 
-/** An approval that a person may give, with its run. */
+/** An approval that a person may give, or may once they are assigned the task; with its run. */
 export interface ApprovalOfPerson {
   readonly approval: ApprovalRow;
   readonly run: RunRow;
@@ -53,11 +53,47 @@ export function addOwnApprovals(
   { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
   { found, ...page }: Page & { readonly found: readonly ApprovalOfPerson[] },
 ): readonly ApprovalOfPerson[] {
-  const more = listApprovalsOf(reading, workspaceId, userId, page).flatMap((approval): ApprovalOfPerson[] => {
+  const own = listApprovalsOf(reading, workspaceId, userId, page);
+  return newestOf(found, withRuns(reading, { userId, workspaceId }, own), page);
+}
+
+/**
+ * The same with the open approvals of one more workspace that wait for an assignee of their task: everybody on its team
+ * sees them, and may assign it. Yields between slices, so that other work can run.
+ */
+export function* addUnassignedApprovals(
+  reading: Reading,
+  { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
+  { found, before, limit }: Page & { readonly found: readonly ApprovalOfPerson[] },
+): Generator<undefined, readonly ApprovalOfPerson[]> {
+  const fits = (approval: ApprovalRow) => withRuns(reading, { userId, workspaceId }, [approval]).length > 0;
+  const page = { limit, before: before === undefined ? undefined : [before], fits };
+  let slice = listUnassignedApprovals(reading, workspaceId, { ...page, cursor: null });
+  const rows = [...slice.rows];
+  while (slice.next !== null) {
+    yield;
+    slice = listUnassignedApprovals(reading, workspaceId, { ...page, cursor: slice.next });
+    rows.push(...slice.rows);
+  }
+  return newestOf(found, withRuns(reading, { userId, workspaceId }, rows), { limit });
+}
+
+/** Those of the approvals whose team the person is on, with their runs. */
+function withRuns(
+  reading: Reading,
+  { userId, workspaceId }: { readonly userId: string; readonly workspaceId: string },
+  found: readonly ApprovalRow[],
+): ApprovalOfPerson[] {
+  return found.flatMap((approval) => {
     const run = runs.get(reading, workspaceId, approval.runId);
     return run !== undefined && isOnTeam(reading, userId, workspaceId, run.teamId) ? [{ approval, run }] : [];
   });
-  return [...found, ...more]
-    .sort((left, right) => (left.approval.id > right.approval.id ? -1 : 1))
-    .slice(0, page.limit);
+}
+
+function newestOf(
+  found: readonly ApprovalOfPerson[],
+  more: readonly ApprovalOfPerson[],
+  { limit }: Pick<Page, "limit">,
+): readonly ApprovalOfPerson[] {
+  return [...found, ...more].sort((left, right) => (left.approval.id > right.approval.id ? -1 : 1)).slice(0, limit);
 }

@@ -27,10 +27,11 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
 import { cursor, pageSize, prunedBefore } from "../paging.js";
 import { granted } from "../refused.js";
-import type { Answer, Route } from "../route.js";
+import { type Answer, type Route, route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { teamRoute } from "../team-route.js";
 import { idempotencyOf, replayedHeader, replayHeaders } from "./repeatable.js";
+import { taskPage } from "./task-page.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 const speech = z.strictObject({ text: text(20_000).min(1, "must not be empty") });
@@ -65,7 +66,14 @@ interface TaskRoutesOptions {
 /** Tasks, and the commands of people on them. */
 export function taskRoutes(options: TaskRoutesOptions): readonly Route[] {
   const { runtime } = options;
-  return [openRoute(options), listRoute(runtime), readRoute(runtime), ...commandRoutes(options), assignRoute(options)];
+  return [
+    openRoute(options),
+    listRoute(runtime),
+    readRoute(runtime),
+    pageRoute(),
+    ...commandRoutes(options),
+    assignRoute(options),
+  ];
 }
 
 function openRoute({ runtime, sealer }: TaskRoutesOptions): Route {
@@ -125,9 +133,29 @@ function readRoute({ reading }: Runtime): Route {
     method: "GET",
     path: "/api/tasks/{taskId}",
     summary: "Read a task",
+    description: "A browser that opens this address as a document is sent to the page of the task.",
     access: "any",
-    answers: { 200: taskSchema },
+    page: ({ taskId = "" }) => `/tasks/${encodeURIComponent(taskId)}`,
+    answers: {
+      200: taskSchema,
+      303: { body: null, headers: { location: "The task's page, for a browser.", vary: "`sec-fetch-dest`" } },
+    },
     handle: (_request, { workspaceId, task }) => ({ status: 200, body: taskView(reading, workspaceId, task) }),
+  });
+}
+
+function pageRoute(): Route {
+  return route({
+    method: "GET",
+    path: "/tasks/{taskId}",
+    operation: "openTaskPage",
+    summary: "The page of a task",
+    description: "It is the same for every task: its script reads the task with the session of the browser.",
+    access: "public",
+    answers: {
+      200: { body: null, text: "text/html", headers: { "content-security-policy": "What the page may load." } },
+    },
+    handle: () => taskPage(),
   });
 }
 

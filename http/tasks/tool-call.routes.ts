@@ -1,10 +1,12 @@
 import { z } from "zod";
 import type { PersonCaller } from "../../actors/caller.js";
 import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js";
+import { UNASSIGNED } from "../../actors/runs/assignee.js";
 import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.js";
 import {
   type ApprovalOfPerson,
   addOwnApprovals,
+  addUnassignedApprovals,
   listApproversWorkspaces,
   listToolCalls,
 } from "../../actors/tool-calls/tool-call.queries.js";
@@ -24,6 +26,7 @@ const ownApprovalSchema = approvalSchema
   .extend({
     taskId: z.string(),
     link: z.string().describe("The address of the task."),
+    hint: z.string().nullable().describe("What has to happen before you may answer; null where you may now."),
   })
   .meta({ title: "approval of a person" });
 
@@ -63,7 +66,8 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       path: "/api/approvals",
       summary: "What waits for your approval, over all tasks, newest first",
       description:
-        "Of your tasks, and calls that your own rule asks about, in every workspace that you are a member of.",
+        "Of your tasks, and calls that your own rule asks about, in every workspace that you are a member of. Approvals of " +
+        "tasks without an assignee are listed for everybody on their team, with a `hint`: assign the task first.",
       access: "person",
       query: z.strictObject({
         state: z.enum(["open"], "must be open").default("open"),
@@ -75,7 +79,8 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         const found = await readOwnApprovals(runtime, request);
         const items = await inPieces(found, request, ({ approval, run }) => {
           const taskId = run.taskId ?? "";
-          return { ...approvalView(approval), taskId, link: `${baseUrl()}/api/tasks/${taskId}` };
+          const hint = approval.approver === null ? UNASSIGNED : null;
+          return { ...approvalView(approval), taskId, link: `${baseUrl()}/api/tasks/${taskId}`, hint };
         });
         return { status: 200, body: { items } };
       },
@@ -104,6 +109,13 @@ async function readOwnApprovals(
       if (index > 0) await pause();
       signal.throwIfAborted();
       found = addOwnApprovals(view, { userId, workspaceId }, { ...query, found });
+      const unassigned = addUnassignedApprovals(view, { userId, workspaceId }, { ...query, found });
+      let step = unassigned.next();
+      for (; step.done !== true; step = unassigned.next()) {
+        await pause();
+        signal.throwIfAborted();
+      }
+      found = step.value;
     }
     return found;
   } finally {

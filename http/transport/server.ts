@@ -1,13 +1,14 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
+import type { Route } from "../route.js";
 import type { Edge, ServerOptions } from "./edge.js";
 import { Exchange } from "./exchange.js";
 import { checkApiVersion, commonHeaders } from "./headers.js";
 import { refusalOf } from "./refusal-of.js";
-import { createRouter } from "./router.js";
+import { createRouter, type Found } from "./router.js";
 import type { SocketRequest, SocketRoute } from "./socket.js";
 import { TimeLimits, wakeByTimer } from "./time-limits.js";
-import type { TransportHandlers, UpgradeAnswer } from "./transport.js";
+import type { TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 
 /** Everything between transport and routes: routing, authentication, parsing, problems, headers. */
 export function createHandlers(options: ServerOptions): TransportHandlers {
@@ -18,19 +19,41 @@ export function createHandlers(options: ServerOptions): TransportHandlers {
     limits: new TimeLimits({ elapsedMs, wakeAfter: wakeByTimer }),
     hint: ({ method, path }) => options.hintOf?.(method, path, findRoute) ?? null,
   };
+  const pages = new Map(options.routes.map((route) => [route, pageRouteOf(route)]));
   const sockets = new Map(options.sockets.map((socket) => [socket.path, socket]));
   const unrouted = (refusal: Refusal | EdgeRefusal, path: string): Refusal | EdgeRefusal =>
     sockets.has(path) ? { refused: "upgrade-required", detail: "This address takes WebSocket connections." } : refusal;
+  const shown = (found: Found, incoming: Pick<TransportRequest, "header">): Found => {
+    if (found.route.page === undefined || incoming.header("sec-fetch-dest") !== "document") return found;
+    return { ...found, route: pages.get(found.route) ?? found.route };
+  };
   return {
     request: (incoming, send) => {
       const found = findRoute(incoming.method, incoming.path);
-      new Exchange(edge, "route" in found ? found : unrouted(found, incoming.path), incoming, send).serve();
+      new Exchange(
+        edge,
+        "route" in found ? shown(found, incoming) : unrouted(found, incoming.path),
+        incoming,
+        send,
+      ).serve();
     },
     upgrade: (incoming) => answerUpgrade(options, sockets.get(incoming.path), incoming),
     malformed: (refusal, status) => {
       const answer = problemAnswer(refusal, status);
       return { ...answer, headers: commonHeaders(options.newRequestId(), answer.headers) };
     },
+  };
+}
+
+/** The route that sends a browser to the page of an address; undefined for a route without a page. */
+function pageRouteOf(route: Route): Route | undefined {
+  const { page } = route;
+  if (page === undefined) return undefined;
+  const { admits: _admits, query: _query, ...shared } = route;
+  return {
+    ...shared,
+    access: "public",
+    handle: ({ params }) => ({ status: 303, headers: { location: page(params), vary: "sec-fetch-dest" } }),
   };
 }
 

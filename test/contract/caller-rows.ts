@@ -313,6 +313,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/approvals": signedIn,
   "DELETE /api/sessions": signedIn,
   "GET /sign-in/{token}": anyone,
+  "GET /tasks/{taskId}": anyone,
   "GET /invites/{token}": anyone,
   "GET /api/.well-known/openid-configuration": anyone,
   "GET /api/.well-known/jwks.json": anyone,

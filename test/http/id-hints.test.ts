@@ -61,6 +61,7 @@ const hints: readonly [method: "GET" | "POST", path: string, hint: RegExp][] = [
 const unhinted = [
   `/api/resources/teams/team_${NONE}`,
   "/api/resources/teams/team_none",
+  "/api/resources/teams/none_01J000000000000000000000",
   "/api/resources/teams/a%60b",
   "/api/resources/teams/a%0Ab",
   `/api/resources/teams/${"x".repeat(201)}`,
