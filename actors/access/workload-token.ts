@@ -1,4 +1,5 @@
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
+import { readJson, writeJson } from "../exact-json.js";
 import { type IssuerKeys, KeysUnavailable } from "../outbound/oidc-discovery.js";
 import { matchesPattern } from "./trust-pattern.js";
 import type { TrustTerms } from "./trust-terms.js";
@@ -43,7 +44,7 @@ export function createWorkloadVerifier(options: {
       const early = faultBeforeKeys(token, terms);
       if (early !== null) return { admits: false, ...early };
       try {
-        const { payload } = await jwtVerify(token, options.keys.keyOf(terms.issuer, workspaceId), {
+        await jwtVerify(token, options.keys.keyOf(terms.issuer, workspaceId), {
           algorithms: ALGORITHMS,
           issuer: terms.issuer,
           audience: terms.audience,
@@ -51,7 +52,7 @@ export function createWorkloadVerifier(options: {
           clockTolerance: TOLERANCE_SECONDS,
           currentDate: new Date(options.now()),
         });
-        return toTokenVerdict(payload, terms, options.now());
+        return toTokenVerdict(claimsOf(token), terms, options.now());
       } catch (error) {
         return { admits: false, ...toFault(error, { token, terms, nowMs: options.now() }) };
       }
@@ -72,6 +73,12 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   } catch {
     return fault("token", "a signed JSON Web Token", "something else");
   }
+}
+
+/** The claims of a verified token, with exact whole numbers: people see what does not match. */
+function claimsOf(token: string): JWTPayload {
+  const [, payload = ""] = token.split(".");
+  return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;
 }
 
 /** Checks the claims that the issuer signed against the terms. */
@@ -130,7 +137,7 @@ function claimFault(
 }
 
 function fault(check: string, wanted: string, came: unknown): WorkloadFault {
-  const text = came === undefined ? "nothing" : typeof came === "string" ? came : (JSON.stringify(came) ?? "nothing");
+  const text = came === undefined ? "nothing" : typeof came === "string" ? came : (writeJson(came) ?? "nothing");
   return { check, wanted, came: text.slice(0, MAX_SHOWN_LENGTH), verified: false };
 }
 

@@ -1,3 +1,4 @@
+import { writeJson } from "../../exact-json.js";
 import { type JsonPath, placeOf, plainValue, refuse, refuseComputed, type Source, valueAt } from "./edit-source.js";
 import { fileOf } from "./file-attribute.js";
 import { type FoundStation, memberNamed, refuseRepeated } from "./find-station.js";
@@ -117,7 +118,7 @@ function replacingOf({ source, found, live }: Editing, change: StationChange): R
   const attribute = nameOf(change);
   return {
     manner: mannerOf(source, found),
-    meaning: (element) => meaningOf(live, change.path, [element]) ?? JSON.stringify(element),
+    meaning: (element) => meaningOf(live, change.path, [element]) ?? writeJson(element),
     refuseLoss: (node) => {
       const message = `At ${placeOf(source, node)}, a comment in ${attribute} would be lost.`;
       return refuse("ambiguous", message, { attribute, wanted: writeWanted(change.now) });
