@@ -4,12 +4,20 @@ import { type FieldError, pathText } from "../actors/refusal.js";
 /** Most faults reported of one body. */
 const MAX_FAULTS = 200;
 
-/** Parses by a schema. Returns its result, or the first {@link MAX_FAULTS} faults in the order of the body. */
+/**
+ * Parses by a schema. Returns its result, or the first {@link MAX_FAULTS} faults in the order of the body. A field that is
+ * a number takes a whole number beyond 2^53 as a double, and reports its faults as those of one.
+ */
 export function parseBy<Schema extends z.ZodType>(
   schema: Schema,
-  value: unknown,
+  given: unknown,
 ): { readonly data: z.output<Schema> } | { readonly errors: readonly FieldError[] } {
-  const parsed = safeParse(schema, value);
+  let value = given;
+  let parsed = safeParse(schema, value);
+  if (parsed?.success === false) {
+    value = withDoubles(value, parsed.error.issues);
+    if (value !== given) parsed = safeParse(schema, value);
+  }
   if (parsed === null) return { errors: [{ path: "", message: "is not valid" }] };
   if (!parsed.success) return { errors: firstErrors(parsed.error.issues, value) };
   if (!holdsLostName(value)) return { data: parsed.data };
@@ -21,6 +29,30 @@ function firstErrors(issues: readonly z.core.$ZodIssue[], root: unknown): FieldE
     .slice(0, MAX_FAULTS)
     .flatMap((each) => errorsOf(each, [], root))
     .slice(0, MAX_FAULTS);
+}
+
+/** The value with each `bigint` that an issue is about as a double; the same value if there is none. */
+function withDoubles(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
+  return issues
+    .slice(0, MAX_FAULTS)
+    .flatMap((issue) => pathsOf(issue, []))
+    .reduce(withDoubleAt, value);
+}
+
+/** The paths that an issue is about: its own, and of a union those of each option. */
+function pathsOf(issue: z.core.$ZodIssue, above: readonly PropertyKey[]): (readonly PropertyKey[])[] {
+  const path = [...above, ...issue.path];
+  const inner = issue.code === "invalid_union" ? issue.errors.flat() : [];
+  return [path, ...inner.flatMap((each) => pathsOf(each, path))];
+}
+
+function withDoubleAt(value: unknown, [name, ...below]: readonly PropertyKey[]): unknown {
+  if (name === undefined) return typeof value === "bigint" ? Number(value) : value;
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return value;
+  const was: unknown = Reflect.get(value, name);
+  const now = withDoubleAt(was, below);
+  if (was === now) return value;
+  return Array.isArray(value) ? value.with(Number(name), now) : { ...value, [name]: now };
 }
 
 /** Zod silently drops this name from maps, so a value sent under it would be lost. */

@@ -7,6 +7,7 @@ const PART_WEIGHT = 16;
  */
 export function estimateWeight(value: unknown, most = Number.POSITIVE_INFINITY, lengthOf = characters): number {
   if (typeof value === "string") return PART_WEIGHT + lengthOf(value);
+  if (typeof value === "bigint") return PART_WEIGHT + value.toString(16).length / 2;
   if (typeof value !== "object" || value === null) return PART_WEIGHT;
   if (ArrayBuffer.isView(value)) return PART_WEIGHT + value.byteLength;
   let weight = PART_WEIGHT;

@@ -78,6 +78,8 @@ export function openValues(open: (options: object) => LmdbRoot): {
     encoding: "msgpack",
     sharedStructuresKey: SHAPES,
     maxSharedStructures: MAX_SHAPES,
+    // Whole numbers of any size.
+    useBigIntExtension: true,
     shouldShareStructure: (names: readonly string[]) => mayShare(names, later.values?.shapeCount ?? 0),
     getStructures: () => later.values?.readShapes(),
     saveStructures: (shapes: unknown) => later.values?.takeShapes(shapes) ?? false,

@@ -16,7 +16,7 @@ import {
 import { storeError } from "./store-errors.js";
 
 /** Values are packed, so that every read returns a copy of its own. */
-const packr = new Packr({ useRecords: false, copyBuffers: true });
+const packr = new Packr({ useRecords: false, copyBuffers: true, useBigIntExtension: true });
 
 interface Row {
   readonly key: Key;

@@ -1,3 +1,4 @@
+import { writeJson } from "../exact-json.js";
 import type { Gain } from "../statistics/gain.js";
 import type { ConfigPullRequestRow } from "./config-pull-request.js";
 import type { ComparedFigures, Evidence, PickedConfig, ShownChange, SideFigures } from "./picked-config.js";
@@ -86,7 +87,7 @@ function hidden(isThere: boolean): string {
 
 function toValue(value: unknown): string {
   if (value === null || value === undefined) return "none";
-  return inline(typeof value === "string" ? value : JSON.stringify(value), MAX_VALUE_CHARACTERS);
+  return inline(typeof value === "string" ? value : writeJson(value), MAX_VALUE_CHARACTERS);
 }
 
 function figureTable({ searched, heldOut }: Evidence): string {

@@ -1,3 +1,4 @@
+import { writeJson } from "../exact-json.js";
 import { cutBytes } from "../tables/cut-bytes.js";
 import { type WorkEvent, workEvents } from "./catalogue.js";
 
@@ -22,13 +23,13 @@ export function toStoredEvent(work: WorkEvent): WorkEvent {
 }
 
 function jsonBytes(value: unknown): number {
-  return Buffer.byteLength(JSON.stringify(value) ?? "");
+  return Buffer.byteLength(writeJson(value) ?? "");
 }
 
 /** The beginning of a value in at most so many bytes of JSON text: of each member where it has to stay an object. */
 function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unknown {
   if (isObject && typeof value === "object" && value !== null) return cutMembers(value, maxBytes);
-  let text = cutBytes(typeof value === "string" ? value : JSON.stringify(value), maxBytes);
+  let text = cutBytes(typeof value === "string" ? value : writeJson(value), maxBytes);
   while (jsonBytes(text) > maxBytes) text = cutBytes(text, Math.floor(Buffer.byteLength(text) / 2));
   return text;
 }

@@ -80,7 +80,8 @@ function valueFor(
   substitutions: Substitutions,
 ): HclValue {
   if (typeof value === "string") return substitutions.at(path, value) ?? value;
-  if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  if (typeof value === "number" || typeof value === "bigint" || typeof value === "boolean" || value === null)
+    return value;
   const branch = branchFor(schema, value);
   if (Array.isArray(value)) {
     const items = typeof branch.items === "object" && !Array.isArray(branch.items) ? branch.items : {};

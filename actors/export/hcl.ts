@@ -16,7 +16,7 @@ export interface ObjectValue {
   readonly entries: Entries;
 }
 
-export type HclValue = null | boolean | number | string | Expression | ObjectValue | readonly HclValue[];
+export type HclValue = null | boolean | number | bigint | string | Expression | ObjectValue | readonly HclValue[];
 
 /** A block: `resource "service_team" "core" { … }`. */
 export interface Block {
@@ -97,7 +97,8 @@ function chains(lines: readonly Line[]): Line[][] {
 }
 
 function writeValue(value: HclValue, indent: string): string {
-  if (value === null || typeof value === "boolean" || typeof value === "number") return String(value);
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "bigint")
+    return String(value);
   if (typeof value === "string") return quoted(value);
   if (isList(value)) return writeList(value, indent);
   if ("expression" in value) return value.expression;

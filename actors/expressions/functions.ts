@@ -20,6 +20,7 @@ import {
 import { create } from "@bufbuild/protobuf";
 import { TimestampSchema } from "@bufbuild/protobuf/wkt";
 import type { Meter } from "./meter.js";
+import { mixedNumbers } from "./mixed-numbers.js";
 import { costToMake, getPattern } from "./patterns.js";
 import { APPEND, DISTINCT, GOES_ON, HAS, NEW_LIST, RANGE } from "./program.js";
 import { standard } from "./signatures.js";
@@ -54,7 +55,15 @@ const TOO_EXPENSIVE = "it takes too long";
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({
-    funcs: [...loops(meter), ...presence, ...written, ...conversions, ...growing(meter), ...matching(meter)],
+    funcs: [
+      ...loops(meter),
+      ...presence,
+      ...written,
+      ...conversions,
+      ...growing(meter),
+      ...matching(meter),
+      ...mixedNumbers,
+    ],
   });
   const find = (name: string) => {
     const group = standard.funcs.find(name);

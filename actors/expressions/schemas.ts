@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isTemplate } from "./templates.js";
 import { type ExpressionForm, syntaxFaults } from "./validate-expression.js";
+import type { Json } from "./values.js";
 
 /** Schemas of fields with expressions; syntax errors are refused with the path of the field. */
 
@@ -18,8 +19,17 @@ export const condition = text.superRefine(reading("condition"));
 /** A text field with any number of expressions. */
 export const template = text.superRefine(reading("text"));
 
+/** A number of JSON as `readJson` reads it: a `bigint` beyond 2^53. */
+const jsonNumber = z
+  .custom<number | bigint>((value) => typeof value === "bigint" || Number.isFinite(value))
+  .meta({ override: { type: "number" } });
+
+const json: z.ZodType<Json> = z.lazy(() =>
+  z.union([z.string(), jsonNumber, z.boolean(), z.null(), z.array(json), z.record(z.string(), json)]),
+);
+
 /** Any JSON, whose texts may contain expressions. */
-export const jsonTemplate = z.json().superRefine((value, context) => {
+export const jsonTemplate = json.superRefine((value, context) => {
   eachTemplate(value, [], (path, each) => {
     for (const message of syntaxFaults(each, "text")) context.addIssue({ code: "custom", message, path: [...path] });
   });

@@ -1,12 +1,22 @@
-import { type CelValue, celType, isCelList, isCelMap, isCelType, isCelUint } from "@bufbuild/cel";
+import {
+  type CelUint,
+  type CelValue,
+  celType,
+  celUint,
+  isCelList,
+  isCelMap,
+  isCelType,
+  isCelUint,
+} from "@bufbuild/cel";
 import { isMessage, toJson } from "@bufbuild/protobuf";
 import { DurationSchema, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { writeJson } from "../exact-json.js";
 import type { Type } from "./cel-types.js";
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json };
 
 /** A value as expressions read it. */
-export type Value = null | boolean | number | bigint | string | readonly Value[] | ReadonlyMap<string, Value>;
+export type Value = null | boolean | number | bigint | CelUint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
 /** The remaining elements and characters of results; larger ones would not fit into a request. */
 export interface SizeBudget {
@@ -16,7 +26,10 @@ export interface SizeBudget {
 
 export const createSizeBudget = (): SizeBudget => ({ elements: 10_000, characters: 1_000_000 });
 
-/** JSON as expressions see it: numbers are doubles, except whole ones declared `int`. */
+/**
+ * JSON as expressions see it: numbers are doubles, except whole ones declared `int` and those beyond 2^53. These are an
+ * `int` or else a `uint`, and the text of their digits where they do not fit in 64 bits.
+ */
 export function toValue(json: unknown, type: Type): Value {
   switch (typeof json) {
     case "string":
@@ -24,11 +37,19 @@ export function toValue(json: unknown, type: Type): Value {
       return json;
     case "number":
       return type.kind === "int" && Number.isSafeInteger(json) ? BigInt(json) : json;
+    case "bigint":
+      return toWholeNumber(json) ?? String(json);
     case "object":
       return json === null ? null : toNestedValue(json, type);
     default:
       return null;
   }
+}
+
+/** A whole number as `int`, or as `uint` if it fits only that; null if it does not fit in 64 bits. */
+export function toWholeNumber(number: bigint): bigint | CelUint | null {
+  if (BigInt.asIntN(64, number) === number) return number;
+  return BigInt.asUintN(64, number) === number ? celUint(number) : null;
 }
 
 function toNestedValue(json: object, type: Type): Value {
@@ -47,7 +68,7 @@ function typeOfField(type: Type, name: string): Type {
 }
 
 /**
- * A result as JSON: integers beyond 2^53 as text, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
+ * A result as JSON: integers as numbers, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
  * Throws when it is larger than `room`, and takes its size from it: a small expression may repeat the same part very
  * often.
  */
@@ -98,9 +119,9 @@ class Writer {
   }
 }
 
-function integer(value: bigint): number | string {
+function integer(value: bigint): number | bigint {
   const number = Number(value);
-  return Number.isSafeInteger(number) ? number : String(value);
+  return Number.isSafeInteger(number) ? number : value;
 }
 
 function keyText(key: unknown): string {
@@ -110,5 +131,5 @@ function keyText(key: unknown): string {
 /** A result as text: text unchanged, null as nothing, lists and maps as JSON. */
 export function toText(json: Json): string {
   if (json === null) return "";
-  return typeof json === "object" ? JSON.stringify(json) : String(json);
+  return typeof json === "object" ? writeJson(json) : String(json);
 }

@@ -10,12 +10,14 @@
  *
  * What a person sends again, and a test, is never stopped and never counted.
  */
+
 import { hash } from "node:crypto";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
+import { writeJson } from "../exact-json.js";
 import { retain } from "../tables/retention.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, findHookOccurrenceById, type HookOccurrence } from "./hook-occurrence.table.js";
@@ -163,6 +165,6 @@ function toPeriod(ms: number): number {
 }
 
 function toChangeKey(hookId: string, { task, run, event }: WorkEvent): string {
-  const change = JSON.stringify([hookId, task.id, run?.id ?? null, { ...event, at: "" }]);
+  const change = writeJson([hookId, task.id, run?.id ?? null, { ...event, at: "" }]);
   return hash("sha256", change, "base64url").slice(0, 22);
 }

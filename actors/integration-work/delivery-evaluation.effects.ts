@@ -3,6 +3,7 @@ import type { Scheduler } from "../../runtime/clock.js";
 import { effect } from "../../runtime/effect-type.js";
 import type { LaneLimits } from "../../runtime/lane.js";
 import type { Reading } from "../../storage/store.js";
+import { readJson } from "../exact-json.js";
 import type { Json } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { ReadBodies } from "../integrations/read-bodies.js";
@@ -82,7 +83,7 @@ function* begin(
       bodies.read({ workspaceId, digest, bytes, contentType }),
     ),
     places: toEventPlaces(reading, integration),
-    captures: captures === null ? null : (JSON.parse(captures) as Readonly<Record<string, Json>>),
+    captures: captures === null ? null : (readJson(captures) as Readonly<Record<string, Json>>),
   });
   const isOver = evaluated.kind === "over" || (evaluated.next === null && evaluated.lookup === null);
   if (isOver) bodies.forget({ workspaceId, digest, contentType: row.headers["content-type"] });

@@ -2,6 +2,7 @@
  * Evaluates what comes of a delivery, in slices: a generator that pauses wherever other work may run. Its cost is
  * counted, so it ends, and ends the same way everywhere; an expression that costs too much fails its entry alone.
  */
+import { writeJson } from "../exact-json.js";
 import { DYN } from "../expressions/cel-types.js";
 import type { Budget, Names, Outcome } from "../expressions/evaluate.js";
 import { evaluateText } from "../expressions/templates.js";
@@ -196,16 +197,16 @@ class Evaluation {
     const shared = { headers, ...(cursor === null ? {} : { cursor }), ...(item === null ? {} : { item: item.value }) };
     if (event.lookup !== null && captures === null && !leavesOutLookups) {
       this.#next = place;
-      this.#lookup = { place, item: shown.item, values: JSON.stringify(shared) };
+      this.#lookup = { place, item: shown.item, values: writeJson(shared) };
       return true;
     }
     const captured = toCaptured(event, captures);
     const raise = evaluateRaise(event, {
       ...{ budget, places, routed: this.#routed },
       names: (field) => ({ ...names(field), ...toNames(captured) }),
-      values: () => JSON.stringify({ ...shared, ...captured }),
+      values: () => writeJson({ ...shared, ...captured }),
     });
-    this.#characters += JSON.stringify(raise).length;
+    this.#characters += writeJson(raise).length;
     this.#entries.push({ ...shown, raise });
     return false;
   }

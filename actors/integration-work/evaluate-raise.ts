@@ -1,3 +1,4 @@
+import { writeJson } from "../exact-json.js";
 import { DYN } from "../expressions/cel-types.js";
 import { type Budget, compile, type Names, type Outcome } from "../expressions/evaluate.js";
 import { evaluateText, onlyExpression, readTemplate } from "../expressions/templates.js";
@@ -175,7 +176,7 @@ function evaluateFiles(
       name: cutText(toText(read("name")), MAX_TITLE),
       type: type === "" ? null : cutText(type, MAX_TITLE),
       size: Number.isSafeInteger(size) && size >= 0 ? size : null,
-      file: JSON.stringify(file),
+      file: writeJson(file),
     });
   }
   return { files, left: Math.max(0, list.size - MAX_EVENT_FILES) };

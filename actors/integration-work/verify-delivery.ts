@@ -197,7 +197,10 @@ export function toTimeMs(value: unknown): number | null {
     const atMs = Date.parse(value.trim());
     return Number.isNaN(atMs) ? null : atMs;
   }
-  const isNumeric = typeof value === "number" || (typeof value === "string" && /^\s*\d{1,16}(\.\d+)?\s*$/.test(value));
+  const isNumeric =
+    typeof value === "number" ||
+    typeof value === "bigint" ||
+    (typeof value === "string" && /^\s*\d{1,16}(\.\d+)?\s*$/.test(value));
   if (!isNumeric) return null;
   const number = Number(value);
   return number > FIRST_MILLISECONDS ? number : number * 1_000;

@@ -267,7 +267,7 @@ async function fetchIdentity(
 function findAccount(identity: string, response: unknown, tokens: Tokens): string | null {
   const outcome = evaluateText(identity, { response: toValue(withoutTokens(response, tokens), DYN) });
   const value = "value" in outcome ? outcome.value : null;
-  if (typeof value !== "string" && typeof value !== "number") return null;
+  if (typeof value !== "string" && typeof value !== "number" && typeof value !== "bigint") return null;
   const account = String(value)
     .replace(/\p{Cc}+/gu, " ")
     .trim();

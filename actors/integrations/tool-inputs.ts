@@ -48,8 +48,18 @@ function withoutPrototype(given: unknown): unknown {
 
 /** The JSON Schema of a tool's inputs, for agents: of an object without other members. */
 export function toJsonSchema(declared: ToolInputs): Record<string, unknown> {
-  const { $schema: _version, ...schema } = z.toJSONSchema(inputsSchema(declared), { io: "input" });
+  const { $schema: _version, ...schema } = z.toJSONSchema(toObjectSchema(declared, shownTypes), { io: "input" });
+  for (const [name, input] of Object.entries(declared))
+    Object.assign(schema.properties?.[name] ?? {}, shownDefault(input));
   return schema;
+}
+
+/** The default of an input where it is a value that the input takes. */
+function shownDefault(input: ToolInput): { readonly default?: unknown } {
+  const { type, default: given } = input;
+  if (given === undefined || hasExpressions(given)) return {};
+  const literal = types[type].safeParse(given);
+  return literal.success ? { default: literal.data } : {};
 }
 
 /** Whether calls may get the default of an input, where it has one: what an expression yields is not known before. */
@@ -63,36 +73,41 @@ const UNKNOWN = "is no input of the tool";
 /** A member that schemas pass over. */
 const UNSEEN = "__proto__";
 
-const types: Readonly<Record<ToolInput["type"], z.ZodType>> = {
+const NUMBER = "must be a number";
+
+type InputTypes = Readonly<Record<ToolInput["type"], z.ZodType>>;
+
+const types: InputTypes = {
   string: z.string("must be text"),
-  number: z.number("must be a number"),
+  // Whole ones beyond 2^53 are read so.
+  number: z.union([z.number(NUMBER), z.bigint(NUMBER)], NUMBER),
   boolean: z.boolean("must be true or false"),
   object: z.record(z.string(), z.unknown(), "must be an object"),
   array: z.array(z.unknown(), "must be a list"),
 };
 
-const schemas = new WeakMap<ToolInputs, ReturnType<typeof makeInputsSchema>>();
+/** The same as JSON Schema can show it. */
+const shownTypes: InputTypes = { ...types, number: z.number(NUMBER) };
+
+const schemas = new WeakMap<ToolInputs, ReturnType<typeof toObjectSchema>>();
 
 /** The schema of the inputs, made once for each declaration in memory: the first check compiles it. */
 function inputsSchema(declared: ToolInputs) {
   const known = schemas.get(declared);
   if (known !== undefined) return known;
-  const made = makeInputsSchema(declared);
+  const made = toObjectSchema(declared, types);
   schemas.set(declared, made);
   return made;
 }
 
-function makeInputsSchema(declared: ToolInputs) {
-  const shape = Object.entries(declared).map(([name, input]) => [name, inputSchema(input)] as const);
+function toObjectSchema(declared: ToolInputs, of: InputTypes) {
+  const shape = Object.entries(declared).map(([name, input]) => [name, inputSchema(input, of)] as const);
   return z.strictObject(Object.fromEntries(shape), "must be an object");
 }
 
-function inputSchema(input: ToolInput): z.ZodType {
-  const { type, description, required } = input;
-  const schema = description === "" ? types[type] : types[type].describe(description);
-  if (input.default === undefined) return required ? schema : schema.optional();
-  const literal = hasExpressions(input.default) ? undefined : types[type].safeParse(input.default);
-  return literal?.success === true ? schema.default(literal.data) : schema.optional();
+function inputSchema({ type, description, required, default: given }: ToolInput, of: InputTypes): z.ZodType {
+  const schema = description === "" ? of[type] : of[type].describe(description);
+  return required && given === undefined ? schema : schema.optional();
 }
 
 function hasExpressions(value: Json): boolean {

@@ -58,7 +58,8 @@ function askAsApp(
 
 const deliveriesSchema = z.array(
   z.object({
-    id: z.union([z.int(), z.string().regex(/^\d+$/)]),
+    // Beyond 2^53 at times.
+    id: z.union([z.int(), z.bigint(), z.string().regex(/^\d+$/)]),
     guid: z.string().max(100),
     delivered_at: z.iso.datetime({ offset: true }),
     status_code: z.int(),

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
+import { readJson } from "../exact-json.js";
 import { readText } from "./answer-text.js";
 import { type Outbound, RequestRefused } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
@@ -175,7 +176,7 @@ function whyUnanswered(error: unknown): string {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { readJson } from "../exact-json.js";
 import { AddressRefused } from "./address-guard.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
@@ -14,8 +15,17 @@ export function toReason(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : "it failed";
 }
 
-/** The value of a JSON text; undefined when it is no JSON. */
+/** The value of a JSON text, with exact whole numbers (`readJson`); undefined when it is no JSON. */
 export function parseJson(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** As {@link parseJson}, with doubles only: for the answers of models, whose numbers are counts and scores. */
+export function parseDoubles(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

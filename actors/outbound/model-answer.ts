@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseJson } from "./json-answer.js";
+import { parseDoubles as parseJson } from "./json-answer.js";
 import { readErrorStatus, toMembers } from "./model-error.js";
 
 /** Longest answer read, in bytes, with whatever a host says about it; a longer one is cut, and so unreadable. */

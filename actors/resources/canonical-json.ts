@@ -1,7 +1,9 @@
+import { writeJson } from "../exact-json.js";
+
 /** A value as JSON that is the same for equal values, whatever the order of members; omits `undefined` members. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  if (typeof value !== "object" || value === null) return writeJson(value) ?? "null";
   let members = "";
   for (const name of Object.keys(value).sort()) {
     const member: unknown = Reflect.get(value, name);

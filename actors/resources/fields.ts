@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeJson } from "../exact-json.js";
 
 /** Field schemas that several kinds share, with messages a person can act on. */
 
@@ -61,7 +62,5 @@ export function coversAddress(hosts: readonly string[], { host, hostname, port, 
 
 /** A list without repeated entries. */
 export function distinct<T extends z.ZodType>(item: T, message: string) {
-  return z
-    .array(item)
-    .refine((items) => new Set(items.map((one) => JSON.stringify(one))).size === items.length, message);
+  return z.array(item).refine((items) => new Set(items.map((one) => writeJson(one))).size === items.length, message);
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readJson, writeJson } from "../exact-json.js";
 
 /** Longest inputs of a call that needs approval, in characters of JSON. */
 const MAX_INPUTS_CHARACTERS = 65_536;
@@ -13,7 +14,7 @@ export const inputsSchema = z
   .record(z.string(), z.unknown())
   .refine((inputs) => nests(inputs, MAX_INPUTS_DEPTH), `must nest no deeper than ${MAX_INPUTS_DEPTH} levels`)
   .refine(
-    (inputs) => !nests(inputs, MAX_INPUTS_DEPTH) || JSON.stringify(inputs).length <= MAX_INPUTS_CHARACTERS,
+    (inputs) => !nests(inputs, MAX_INPUTS_DEPTH) || writeJson(inputs).length <= MAX_INPUTS_CHARACTERS,
     `must be at most ${MAX_INPUTS_CHARACTERS} characters of JSON`,
   );
 
@@ -25,7 +26,7 @@ export const inputsTextSchema = z
 
 /** Parses a text of {@link inputsTextSchema}. Equal texts may be the same object: nobody changes it. */
 export function parseInputs(text: string): CallInputs {
-  return findInputs(text) ?? inputsSchema.parse(JSON.parse(text));
+  return findInputs(text) ?? inputsSchema.parse(readJson(text));
 }
 
 /** Texts whose inputs are held in memory, and characters of them; the oldest go first. */
@@ -62,7 +63,7 @@ function nests(value: unknown, levels: number): boolean {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

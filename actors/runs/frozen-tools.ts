@@ -1,5 +1,6 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
+import { readJson, writeJson } from "../exact-json.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { type ToolInputs, toJsonSchema } from "../integrations/tool-inputs.js";
 import { parseToolName } from "../integrations/tools.js";
@@ -68,7 +69,7 @@ export function repeatTools(
 }
 
 function storeTools(turn: Turn, workspaceId: string, frozen: readonly FrozenTool[]): RunTools | undefined {
-  const digest = frozen.length === 0 ? null : holdText(turn, workspaceId, JSON.stringify(frozen));
+  const digest = frozen.length === 0 ? null : holdText(turn, workspaceId, writeJson(frozen));
   return digest === null ? undefined : { digest, servers: [...new Set(frozen.map(({ server }) => server))] };
 }
 
@@ -114,7 +115,7 @@ export function readFrozenTools(reading: Reading, workspaceId: string, { tools }
   const known = read.get(name);
   if (known !== undefined) return known.tools;
   const text = getText(reading, workspaceId, tools.digest);
-  const made = { tools: JSON.parse(text) as readonly FrozenTool[], characters: text.length };
+  const made = { tools: readJson(text) as readonly FrozenTool[], characters: text.length };
   read.set(name, made);
   readCharacters += made.characters;
   for (const [oldest, { characters }] of read) {

@@ -1,4 +1,5 @@
 import type { EffectEnded, Turn } from "../../runtime/turn.js";
+import { readJson, writeJson } from "../exact-json.js";
 import {
   type FetchedFile,
   type IntegrationRequestResult,
@@ -35,7 +36,7 @@ export function attachFiles(turn: Turn, message: AttachFiles): void {
   if (tasks.get(turn, turn.self.partition, turn.self.id) === undefined) return turn.stop();
   const { attaches, key } = message;
   const room = Math.min(MAX_EVENT_FILES, MAX_TASK_FILES - listRows(turn).length);
-  const values = JSON.parse(readStoredText(turn, turn.self.partition, attaches.values));
+  const values = readJson(readStoredText(turn, turn.self.partition, attaches.values)) as object;
   for (const file of attaches.files.slice(0, room)) askFor(turn, message, { file, values });
   const left = attaches.files.length + (attaches.left ?? 0) - Math.max(0, room);
   if (left > 0) {
@@ -62,7 +63,7 @@ function askFor(
     at: timeText(turn.now),
   };
   taskAttachments.insert(turn, turn.self.partition, row);
-  const seen = JSON.stringify({ ...values, file: JSON.parse(file.file) });
+  const seen = writeJson({ ...values, file: readJson(file.file) });
   if (file.size !== null && file.size > MAX_FILE_BYTES) return fail(turn, row, "it is larger than 10 MiB");
   if (Buffer.byteLength(seen) > MAX_VALUES_BYTES)
     return fail(turn, row, "what its request is made of is larger than 1 MiB");

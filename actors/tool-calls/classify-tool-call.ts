@@ -1,6 +1,7 @@
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, GateAnswer, TurnReading } from "../../runtime/turn.js";
 import { isOnTeam } from "../access/visibility.js";
+import { writeJson } from "../exact-json.js";
 import type { Names } from "../expressions/evaluate.js";
 import { integrationNames } from "../expressions/positions.js";
 import { toValue } from "../expressions/values.js";
@@ -139,7 +140,7 @@ function checkCallInputs({ inputs: declared }: FrozenTool, given: object, task: 
   const names: Names = task === null ? {} : { task: toValue(task, integrationNames.task ?? { kind: "dyn" }) };
   const checked = checkInputs(declared, given, names);
   if ("errors" in checked) return checked;
-  const inputs = JSON.stringify(checked.inputs);
+  const inputs = writeJson(checked.inputs);
   const bounded = inputsTextSchema.safeParse(inputs);
   return bounded.success ? { inputs } : { errors: [{ path: "", message: "are too large with their defaults" }] };
 }

@@ -1,3 +1,4 @@
+import { readJson } from "../exact-json.js";
 import type { IntegrationRequestCode, IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import { cutBytes } from "../tables/cut-bytes.js";
 import { timeText } from "../time-text.js";
@@ -62,7 +63,7 @@ export function toEditedNote(inputs: string): string {
 
 /** The text of a JSON text: a string's characters, anything else as JSON; empty for null. */
 function toText(json: string | null): string {
-  const value: unknown = json === null ? "" : JSON.parse(json);
+  const value: unknown = json === null ? "" : readJson(json);
   return typeof value === "string" ? value : (json ?? "");
 }
 
@@ -70,7 +71,7 @@ function toText(json: string | null): string {
 export function toHookOutput(output: string | null): unknown {
   if (output === null) return null;
   return Buffer.byteLength(output) <= MAX_HOOK_OUTPUT_BYTES
-    ? JSON.parse(output)
+    ? readJson(output)
     : cutBytes(toText(output), MAX_HOOK_OUTPUT_BYTES);
 }
 

@@ -1,6 +1,7 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
+import { readJson, writeJson } from "../exact-json.js";
 import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { approvals } from "../runs/approval.table.js";
 import { openCalls } from "../runs/open-call.table.js";
@@ -91,7 +92,7 @@ export function beginWaiting(
   const { runId } = context;
   const before = getCall(turn, context);
   const approvalId = turn.newId("apr");
-  const task = toStoredText(turn, partition, JSON.stringify(readTask(turn, context, owner)));
+  const task = toStoredText(turn, partition, writeJson(readTask(turn, context, owner)));
   const row = changeCall(turn, context, { state: "waiting", approvalId, requestDigest: digest, task });
   approvals.insert(turn, partition, {
     ...{ id: approvalId, runId, kind: "tool-call", request: "", tool: toName(row), callId: id, rule, approver },
@@ -134,11 +135,13 @@ export function beginRequest(
   const { partition } = turn.self;
   const row = changeCall(turn, context, { state: "running", method, begunAt: timeText(turn.now) });
   // What a person approved goes where it was to go when they were asked, whatever the task's marks are by now.
-  const task: TaskValues | null =
-    row.task === undefined ? readTask(turn, context, owner) : JSON.parse(readStoredText(turn, partition, row.task));
+  const task =
+    row.task === undefined
+      ? readTask(turn, context, owner)
+      : (readJson(readStoredText(turn, partition, row.task)) as TaskValues | null);
   startIntegrationRequest(turn, "request", {
     ...{ teamId: row.teamId, integrationId: row.integrationId, block: { kind: "action", name: action } },
-    values: JSON.stringify({ ...(task && { task }), inputs: readInputs(turn, row) }),
+    values: writeJson({ ...(task && { task }), inputs: readInputs(turn, row) }),
     after: { kind: "tool", name: row.tool },
     actsAs: row.actsAs === "team" ? { kind: "team" } : { kind: "person", userId: row.actsAs },
     ...{ timeoutMs: REQUEST_MS, again: "after-a-crash", lane: "waiting" },

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { TextReference } from "../../runtime/feed-texts.js";
 import type { Reading } from "../../storage/store.js";
+import { readJson } from "../exact-json.js";
 import { parseInputs } from "../runners/call-inputs.js";
 import { readStoredText, type StoredText, toStreamText } from "../tables/text-blobs.js";
 import { type ToolCallRow, toolCallCodes, toolCallStates } from "./tool-call.js";
@@ -56,7 +57,7 @@ export function toolCallView(reading: Reading, workspaceId: string, call: ToolCa
     ...shownMembers(call),
     inputs: { ...parseInputs(read(call.inputs)) },
     edited: call.edited === null ? null : { ...parseInputs(read(call.edited)) },
-    output: call.output === null ? null : JSON.parse(read(call.output)),
+    output: call.output === null ? null : readJson(read(call.output)),
   };
 }
 
@@ -78,5 +79,5 @@ export function streamedToolCallView(call: ToolCallRow): StreamedToolCall {
 
 function toStreamJson(stored: StoredText): unknown {
   const text = toStreamText(stored);
-  return typeof text === "string" ? JSON.parse(text) : text;
+  return typeof text === "string" ? readJson(text) : text;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { CheckTerms, Parsed, PlannedChange } from "../../actors/checks/check.messages.js";
+import { writeJson } from "../../actors/exact-json.js";
 import { lineSchema } from "../../actors/lines/line.js";
 import type { FieldError, Refusal } from "../../actors/refusal.js";
 import { proposedBlockSchema } from "../../actors/replays/live-block.js";
@@ -81,7 +82,7 @@ const lineTooLong: FieldError = { path: "line", message: `must be at most ${MAX_
 
 /** As it was sent, before what is left out is filled in. */
 function isTooLong(value: unknown): boolean {
-  return value !== undefined && JSON.stringify(value).length > MAX_LINE;
+  return value !== undefined && writeJson(value).length > MAX_LINE;
 }
 
 function toPlanned(parsed: Parsed<z.output<typeof planned>>): Parsed<PlannedChange> {

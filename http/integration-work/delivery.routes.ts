@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeJson } from "../../actors/exact-json.js";
 import { deliveryStates } from "../../actors/integration-work/delivery.js";
 import { deliveryIntakeRef, type RedeliveryPeriod } from "../../actors/integration-work/delivery.messages.js";
 import {
@@ -219,7 +220,7 @@ function tryRoute({ runtime, sealer }: DeliveryRoutesOptions): Route {
       const receiver = findReceiver(reading, integration.workspaceId, integration.id);
       if (receiver === undefined) return { refused: "conflict", detail: "The integration has no webhook." };
       const { headers, body = "" } = given;
-      const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
+      const bytes = Buffer.from(typeof body === "string" ? body : writeJson(body));
       const named = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
       const received = new ReceivedDelivery(bytes, new Map(named));
       const slices = tryDelivery(receiver, received, { reading, sealer, nowMs: clock.now() });

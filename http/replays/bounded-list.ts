@@ -1,3 +1,4 @@
+import { writeJson } from "../../actors/exact-json.js";
 import type { RouteRequest } from "../route.js";
 
 /** Items of a list with their JSON, until these have so many bytes. The first item is taken however long it is. */
@@ -21,7 +22,7 @@ export class BoundedList<Item extends object> {
 
   /** Adds an item; false when there is no room for it. */
   add(item: Item): boolean {
-    const text = JSON.stringify(item);
+    const text = writeJson(item);
     this.#bytesLeft -= Buffer.byteLength(text);
     if (this.#bytesLeft < 0 && this.#items.length > 0) return false;
     this.#items.push(item);
@@ -45,7 +46,7 @@ export async function toJsonList(
       await pause();
       text += ",";
     }
-    text += JSON.stringify(items.slice(from, from + atOnce)).slice(1, -1);
+    text += writeJson(items.slice(from, from + atOnce)).slice(1, -1);
   }
   return `${text}]`;
 }

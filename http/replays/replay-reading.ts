@@ -1,3 +1,4 @@
+import { writeJson } from "../../actors/exact-json.js";
 import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
 import type { ReplayRow } from "../../actors/replays/replay.js";
 import { listedReplayView, replayView } from "../../actors/replays/replay.view.js";
@@ -62,7 +63,7 @@ export async function readReplay(
   await pause();
   const { entries, comparison, ...rest } = body;
   const lists = `"entries":${await toJsonList(entries, read)},"comparison":${await toJsonList(comparison, read)}`;
-  return { body, json: `${JSON.stringify(rest).slice(0, -1)},${lists}}` };
+  return { body, json: `${writeJson(rest).slice(0, -1)},${lists}}` };
 }
 
 /** A replay as lists have it. */

@@ -1,4 +1,5 @@
 import type { VisibleResource } from "../../actors/access/resource.queries.js";
+import { writeJson } from "../../actors/exact-json.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import { toRepresentation } from "../../actors/resources/representation.js";
 import { CoverTrace, coveredVersion } from "../../runtime/covered-reading.js";
@@ -49,7 +50,7 @@ export class KeptTexts {
   /** Writes the text of the row's resource through the trace, and keeps it where it may be kept. */
   make(kind: Kind, row: VisibleResource, trace = new CoverTrace(this.#reading, row.workspaceId)): ResourceText {
     const version = kind.warnings === undefined ? null : coveredVersion(this.#reading, row.workspaceId);
-    const json = JSON.stringify(toRepresentation(kind, row, trace));
+    const json = writeJson(toRepresentation(kind, row, trace));
     const kept = { row, version, json, headers: { etag: `"${row.version}"` } };
     const isKnown = kind.warnings === undefined || (version !== null && trace.isCovered);
     if (isKnown && json.length <= MAX_TEXT) this.#keep(row.id, kept);

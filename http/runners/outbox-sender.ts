@@ -1,3 +1,4 @@
+import { writeJson } from "../../actors/exact-json.js";
 import { MAX_FRAME_BYTES, type ServiceFrame, type ServiceMessage } from "../../actors/runners/protocol.js";
 import type { WaitingPush } from "../../actors/runners/push.js";
 import { listOutgoing, type OutgoingMessage, type RunnerKey } from "../../actors/runners/runner.queries.js";
@@ -68,7 +69,7 @@ export class OutboxSender {
 
   #toFrame(n: number, message: ServiceMessage): string {
     const frame: ServiceFrame = { frame: "message", n, ack: this.#options.acknowledged(), message };
-    return JSON.stringify(frame);
+    return writeJson(frame);
   }
 
   /** Ends the run of a job that cannot be sent. */

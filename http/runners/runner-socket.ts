@@ -1,3 +1,4 @@
+import { writeJson } from "../../actors/exact-json.js";
 import type { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import type { PoolBearer } from "../../actors/runners/pool-token.js";
 import {
@@ -274,7 +275,7 @@ class RunnerConnection implements SocketHandler {
   }
 
   #send(frame: ServiceFrame): void {
-    if (!this.#hasEnded) this.#socket.send(JSON.stringify(frame));
+    if (!this.#hasEnded) this.#socket.send(writeJson(frame));
   }
 
   readonly #end: EndConnection = (code, reason) => {

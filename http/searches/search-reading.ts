@@ -1,3 +1,4 @@
+import { writeJson } from "../../actors/exact-json.js";
 import type { SearchRow } from "../../actors/searches/search.js";
 import { readSearchRows, type SearchRows } from "../../actors/searches/search.queries.js";
 import { listFrontier, searchView } from "../../actors/searches/search.view.js";
@@ -54,7 +55,7 @@ export async function readSearch(
   const { candidates: listed, ...rest } = body;
   return {
     body,
-    json: `${JSON.stringify(rest).slice(0, -1)},"candidates":${await toJsonList(listed, read, TEXTS_AT_ONCE)}}`,
+    json: `${writeJson(rest).slice(0, -1)},"candidates":${await toJsonList(listed, read, TEXTS_AT_ONCE)}}`,
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Audience, isAmong } from "../../actors/access/audience.js";
 import { type ChangeFor, type StreamTopic, type TopicSubject, toAll } from "../../actors/access/stream-topic.js";
+import { writeJson } from "../../actors/exact-json.js";
 import type { FeedEntry } from "../../runtime/runtime.js";
 import { RightsNow, type RightsOptions, type StreamReader } from "./reader-rights.js";
 
@@ -78,7 +79,7 @@ class Announcement {
   }
 
   #write(data: unknown): Uint8Array {
-    return Buffer.from(JSON.stringify({ topic: this.#announced.name, seq: this.entry.seq, kind: "change", data }));
+    return Buffer.from(writeJson({ topic: this.#announced.name, seq: this.entry.seq, kind: "change", data }));
   }
 }
 

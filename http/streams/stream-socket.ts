@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { findTopicSubject, type StreamTopic, seesSubject } from "../../actors/access/stream-topic.js";
 import type { Caller } from "../../actors/caller.js";
+import { writeJson } from "../../actors/exact-json.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { type FeedEntry, isDamage, type Runtime } from "../../runtime/runtime.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
@@ -277,7 +278,7 @@ class Stream implements SocketHandler {
 
   #send(topic: string, seq: number, kind: "snapshot" | "change" | "reset" | "error", data: unknown): void {
     if (kind === "error" && this.#isBehind()) return this.#socket.close(TOO_SLOW, "too slow");
-    this.#socket.send(JSON.stringify({ topic, seq, kind, data }));
+    this.#socket.send(writeJson({ topic, seq, kind, data }));
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeJson } from "../../actors/exact-json.js";
 import { inputsSchema } from "../../actors/runners/call-inputs.js";
 import { MAX_MESSAGE_CHARACTERS, MAX_REASON_CHARACTERS } from "../../actors/runners/protocol.js";
 import { approvalSchema, approvalView } from "../../actors/runs/approval.view.js";
@@ -90,7 +91,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "The inputs of a tool's call are checked as the agent's were (422: it goes on waiting), and hooks on `tool.using` " +
         "are asked about them before it is made.",
       body: z.strictObject({ inputs: inputsSchema }),
-      answerOf: ({ inputs }) => ({ verdict: "approved", edited: JSON.stringify(inputs), note: null }),
+      answerOf: ({ inputs }) => ({ verdict: "approved", edited: writeJson(inputs), note: null }),
     }),
     answerRoute(options, {
       name: "dismiss",

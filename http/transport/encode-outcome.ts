@@ -1,3 +1,4 @@
+import { writeJson } from "../../actors/exact-json.js";
 import { problemAnswer } from "../problem.js";
 import type { Outcome } from "../route.js";
 import type { ServerOptions } from "./edge.js";
@@ -52,6 +53,6 @@ function encode(answer: Outcome): TransportAnswer {
   return {
     status: answer.status,
     headers: { "content-type": "application/json", ...answer.headers },
-    body: answer.json ?? JSON.stringify(answer.body),
+    body: answer.json ?? writeJson(answer.body),
   };
 }

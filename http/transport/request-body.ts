@@ -1,3 +1,4 @@
+import { MAX_DIGITS, readJson, TooManyDigits } from "../../actors/exact-json.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { membersIn, outlineOf, repeatedMember } from "../json-text.js";
 import type { BodyHold, Crowd } from "../limits/body-room.js";
@@ -101,7 +102,7 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 
 /**
  * Parses JSON as the edge accepts it: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no lone
- * surrogates, no repeated names in an object.
+ * surrogates, no repeated names in an object. Whole numbers beyond 2^53 are exact (`readJson`).
  */
 export function parseJson(
   bytes: Uint8Array,
@@ -120,8 +121,11 @@ export function parseJson(
   if (values > maxValues) return { refused: "bad-request", detail: `The body holds more than ${maxValues} values.` };
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    json = readJson(text);
   } catch (error) {
+    if (error instanceof TooManyDigits) {
+      return { refused: "bad-request", detail: `The body holds a whole number of more than ${MAX_DIGITS} digits.` };
+    }
     return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
   }
   // The bytes are UTF-8, so only an escape can produce a lone surrogate.

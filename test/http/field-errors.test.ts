@@ -125,3 +125,24 @@ t.test("raw bytes are not walked byte by byte: anybody may send megabytes of the
     "__proto__: is not a name that can be used",
   ]);
 });
+
+t.test("a whole number beyond 2^53 is a number to a field that takes one, with the faults of a double", async (t) => {
+  const schema = z.strictObject({
+    most: z.int("must be a whole number").min(1, "must be at least 1").max(30, "must be at most 30"),
+    list: z.array(z.int().max(5)),
+    either: z.union([z.string(), z.strictObject({ deep: z.number().max(1, "must be at most 1") })]),
+    text: z.string(),
+    any: z.unknown(),
+  });
+  for (const huge of [2n ** 53n + 1n, 2n ** 64n + 1n, -(2n ** 53n) - 1n]) {
+    const body = (number: number | bigint) => ({
+      ...{ most: number, list: [1, number], either: { deep: number }, text: number, any: number },
+    });
+    t.same(faults(schema, body(huge)), faults(schema, body(Number(huge))), String(huge));
+    const free = { most: 1, list: [], either: "", text: "", any: { id: huge } };
+    t.same(parseBy(schema, free), { data: free }, "free JSON is as it was sent");
+    t.same(parseBy(z.strictObject({ share: z.number(), any: z.unknown() }), { share: huge, any: huge }), {
+      data: { share: Number(huge), any: huge },
+    });
+  }
+});

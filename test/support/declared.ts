@@ -1,3 +1,4 @@
+import { readJson, writeJson } from "../../actors/exact-json.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { problemsOf } from "../../http/openapi/problems.js";
 import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/route.js";
@@ -30,7 +31,7 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   }
   // A streamed body; the test that reads it compares it with the schema.
   if (answer.stream !== undefined) return null;
-  const text = answer.json ?? (answer.body === undefined ? undefined : JSON.stringify(answer.body));
-  const parsed = body.safeParse(text === undefined ? undefined : JSON.parse(Buffer.from(text).toString()));
+  const text = answer.json ?? (answer.body === undefined ? undefined : writeJson(answer.body));
+  const parsed = body.safeParse(text === undefined ? undefined : readJson(Buffer.from(text).toString()));
   return parsed.success ? null : `${name} answers a body that is not as declared: ${parsed.error.message}`;
 }

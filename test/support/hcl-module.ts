@@ -8,7 +8,7 @@ export interface ModuleFile {
   readonly content: string;
 }
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json };
 type JsonObject = { readonly [name: string]: Json };
 type Schema = z.core.JSONSchema.JSONSchema;
 

@@ -146,8 +146,8 @@ export class HandPrinter {
   }
 
   #onOneLine(value: HclValue): string {
-    if (value === null || typeof value === "boolean" || typeof value === "number") return String(value);
     if (typeof value === "string") return inQuotes(value);
+    if (value === null || typeof value !== "object") return String(value);
     if (isObject(value)) {
       return `{ ${value.entries.map(([name, each]) => `${name} = ${this.#onOneLine(each)}`).join(", ")} }`;
     }

@@ -1,3 +1,4 @@
+import { writeJson } from "../../exact-json.js";
 import {
   isKnown,
   type JsonPath,
@@ -126,7 +127,7 @@ function replacingOf({ source, found, live }: Editing, change: StationChange): R
   const attribute = nameOf(change);
   return {
     manner: mannerOf(source, found),
-    meaning: (element) => meaningOf(live, change.path, [element]) ?? JSON.stringify(element),
+    meaning: (element) => meaningOf(live, change.path, [element]) ?? writeJson(element),
     refuseLoss: (node) => {
       const message = `At ${placeOf(source, node)}, a comment in ${attribute} would be lost.`;
       return refuse("ambiguous", message, { attribute, wanted: writeWanted(change.now) });

@@ -1,5 +1,5 @@
 /** JSON as HashiCorp's parser gives it. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
 /** A file, or why it is no HCL. */

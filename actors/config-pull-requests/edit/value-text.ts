@@ -14,7 +14,7 @@ export interface Layout {
 
 /** A value as HCL: a literal, whatever it holds. Exact for every number. */
 export function writeLiteral(value: HclValue, layout: Layout): string {
-  if (value === null || typeof value === "boolean") return String(value);
+  if (value === null || typeof value === "boolean" || typeof value === "bigint") return String(value);
   if (typeof value === "number") return writeNumber(value);
   if (typeof value === "string") return quoteText(value);
   if (isList(value)) return writeList(value, layout);

@@ -1,8 +1,10 @@
 /** The step of a hook that calls a tool: the same request as an agent's call makes, under the rules of the hook. */
+
 import type { Clock } from "../../../runtime/clock.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
+import { writeJson } from "../../exact-json.js";
 import { DYN } from "../../expressions/cel-types.js";
 import type { Names } from "../../expressions/evaluate.js";
 import { integrationNames } from "../../expressions/positions.js";
@@ -71,7 +73,7 @@ export function prepareCall(
     teamId: teamId ?? "",
     integrationId: found.integration.id,
     block: { kind: "action", name: found.tool.action },
-    values: JSON.stringify({ task, inputs: checked.inputs }),
+    values: writeJson({ task, inputs: checked.inputs }),
     after: { kind: "tool", name: found.name },
     actsAs: { kind: "team" },
     again: "never",

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Reading } from "../../../storage/store.js";
 import type { WorkEvent } from "../../events/catalogue.js";
+import { writeJson } from "../../exact-json.js";
 import type { Names } from "../../expressions/evaluate.js";
 import type { Value } from "../../expressions/values.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
@@ -81,7 +82,7 @@ export function prepareRequest(
   const rendered = renderRequest(step.request, () => expressionNames(reading, delivery, hook, work));
   if ("error" in rendered) return { step: step.name, code: "unwritable", reason: rendered.error };
   const { event, occurrence, on, task, run, test } = work;
-  const body = JSON.stringify(
+  const body = writeJson(
     step.request.body === null ? { hook: hook.fields.key, on, occurrence, event, task, run, test } : rendered.body,
   );
   const proof = createProof(options, hook, { id, body, occurrence, nowMs });

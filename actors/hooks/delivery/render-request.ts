@@ -1,3 +1,4 @@
+import { readJson, writeJson } from "../../exact-json.js";
 import { DYN } from "../../expressions/cel-types.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText, isTemplate } from "../../expressions/templates.js";
@@ -42,7 +43,7 @@ export function renderRequest(request: StepRequest, names: () => Names): Rendere
 /** What later steps see of a completed step: its answer, parsed where it is JSON. */
 export function toStepOutput(body: string): Value {
   try {
-    return toValue(JSON.parse(body), DYN);
+    return toValue(readJson(body), DYN);
   } catch {
     return body;
   }
@@ -87,8 +88,8 @@ function fixedPartsOf(request: StepRequest): FixedParts {
   const known = fixedParts.get(request);
   if (known !== undefined) return known;
   const { url, headers, body } = request;
-  const isFixed = !isTemplate(JSON.stringify(request));
-  const isHeadFixed = !isTemplate(JSON.stringify([url, headers]));
+  const isFixed = !isTemplate(writeJson(request));
+  const isHeadFixed = !isTemplate(writeJson([url, headers]));
   const parts: FixedParts = {
     request: isFixed ? toRequest(parseHead(url, headers), body) : null,
     head: isHeadFixed ? renderHead(request, {}, createBudget()) : null,

@@ -1,3 +1,4 @@
+import { writeJson } from "../../exact-json.js";
 import { DYN } from "../../expressions/cel-types.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateText } from "../../expressions/templates.js";
@@ -79,7 +80,8 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   const unread: string[] = partly === null ? [] : [`its answer cannot be read: ${partly}`];
   const captures = evaluateCaptures(found.capture, seen, { allowance, unread });
   const read = {
-    ...{ response: toBoundedJson(response), captures: JSON.stringify(captures) },
+    response: toBoundedJson(response),
+    captures: writeJson(captures),
     ...(partly === null ? {} : { partly }),
   };
   if (failure !== null) return { ...read, success: false, ...failure };
@@ -166,7 +168,7 @@ function evaluateCaptures(
   let room = MAX_RESPONSE_BYTES;
   const captured = Object.entries(capture).map(([name, expression]): [string, Json] => {
     const value = evaluate(`capture.${name}`, expression, names, evaluation);
-    const bytes = Buffer.byteLength(JSON.stringify(value));
+    const bytes = Buffer.byteLength(writeJson(value));
     if (bytes > room) return [name, null];
     room -= bytes;
     return [name, value];
@@ -224,12 +226,12 @@ function evaluateCursor(
 /** JSON text of at most {@link MAX_RESPONSE_BYTES}: what is longer is a string that begins as it does. Null for null. */
 export function toBoundedJson(json: Json): string | null {
   if (json === null) return null;
-  const whole = JSON.stringify(json);
+  const whole = writeJson(json);
   if (Buffer.byteLength(whole) <= MAX_RESPONSE_BYTES) return whole;
   const text = typeof json === "string" ? json : whole;
   // A quarter of it surely fits, whatever has to be escaped in JSON; most texts fit nearly whole.
   for (const share of [0.9, 0.5, 0.16]) {
-    const cut = JSON.stringify(`${text.slice(0, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
+    const cut = writeJson(`${text.slice(0, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
     if (Buffer.byteLength(cut) <= MAX_RESPONSE_BYTES) return cut;
   }
   return null;

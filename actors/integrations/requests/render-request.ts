@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { writeJson } from "../../exact-json.js";
 import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateJson, evaluateText } from "../../expressions/templates.js";
 import { type Json, toText } from "../../expressions/values.js";
@@ -73,11 +74,10 @@ function toSent(headers: Readonly<Record<string, string>>, json: Json): Pick<Ren
   const all = { accept: "application/json", "user-agent": "Service-Integrations/1", ...headers };
   if (json === null) return { headers: all, body: null };
   const type = headers["content-type"]?.toLowerCase();
-  if (type === undefined)
-    return { headers: { ...all, "content-type": "application/json" }, body: JSON.stringify(json) };
+  if (type === undefined) return { headers: { ...all, "content-type": "application/json" }, body: writeJson(json) };
   if (type.startsWith(FORM) && isObject(json)) return { headers: all, body: toForm(json) };
   const isText = typeof json === "string" && !/[/+]json\b/.test(type);
-  return { headers: all, body: isText ? json : JSON.stringify(json) };
+  return { headers: all, body: isText ? json : writeJson(json) };
 }
 
 function isObject(json: Json): json is { readonly [name: string]: Json } {

@@ -1,3 +1,4 @@
+import { writeJson } from "../../exact-json.js";
 import { MAX_FILE_BYTES } from "./bounds.js";
 
 /** How much of texts a file has room for: `room` parts of their usual bounds, from 1 down. */
@@ -12,9 +13,8 @@ const MOST_TRIES = 12;
  */
 export function fitJson(make: (room: Room) => object): string {
   for (let tried = 0; ; tried++) {
-    const text = `${JSON.stringify(
+    const text = `${writeJson(
       make((bytes) => Math.floor(bytes / 2 ** tried)),
-      null,
       2,
     )}\n`;
     if (Buffer.byteLength(text) <= MAX_FILE_BYTES) return text;

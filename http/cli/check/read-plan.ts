@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readJson } from "../../../actors/exact-json.js";
 import { outlineOf } from "../../json-text.js";
 import { idSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
@@ -55,7 +56,7 @@ function parseJson(text: string, file: string): unknown {
     throw new CouldNotAsk(`${file} is no plan: it nests deeper than ${MAX_DEPTH} levels.`);
   }
   try {
-    return JSON.parse(text.replace(/^\ufeff/, ""));
+    return readJson(text.replace(/^\ufeff/, ""));
   } catch {
     // What the parser says may quote the file, which may hold secrets.
     throw new CouldNotAsk(`${file} is no JSON.`);

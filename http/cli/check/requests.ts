@@ -1,3 +1,4 @@
+import { readJson } from "../../../actors/exact-json.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 
 /** One request. */
@@ -120,7 +121,7 @@ async function textOf(answer: Response): Promise<string> {
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return null;
   }

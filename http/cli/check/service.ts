@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { writeJson } from "../../../actors/exact-json.js";
 import { idSchema, problemSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { Credential } from "./credential.js";
@@ -47,7 +48,7 @@ export class Service {
 
   post(path: string, body: unknown, idempotencyKey: string): Promise<Answered> {
     return this.#send("POST", path, {
-      body: JSON.stringify(body),
+      body: writeJson(body),
       headers: { "content-type": "application/json", "idempotency-key": idempotencyKey },
     });
   }

@@ -1,4 +1,5 @@
 import { WebSocket } from "ws";
+import { readJson } from "../../../actors/exact-json.js";
 import {
   MAX_FRAME_BYTES,
   RUNNER_PROTOCOL,
@@ -328,7 +329,7 @@ function noop(): void {
 
 function parseFrame(text: string): ServiceFrame | null {
   try {
-    const parsed = serviceFrameSchema.safeParse(JSON.parse(text));
+    const parsed = serviceFrameSchema.safeParse(readJson(text));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

@@ -1,4 +1,5 @@
 import type { Writable } from "node:stream";
+import { writeJson } from "../../../actors/exact-json.js";
 import type { InputLine } from "./agent-lines.js";
 
 /** Most lines that a program has not read yet; further ones are dropped. */
@@ -22,7 +23,7 @@ export class AgentInput {
     if (pipe === null || this.#unread >= MAX_UNREAD_LINES) return Promise.resolve(false);
     this.#unread += 1;
     return new Promise((resolve) => {
-      pipe.write(`${JSON.stringify(line)}\n`, (error) => {
+      pipe.write(`${writeJson(line)}\n`, (error) => {
         this.#unread -= 1;
         resolve(error === null || error === undefined);
       });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { readJson } from "../../../actors/exact-json.js";
 import { MAX_AMOUNT } from "../../../actors/money.js";
 import { type CallInputs, inputsSchema } from "../../../actors/runners/call-inputs.js";
 import {
@@ -98,7 +99,7 @@ export function parseAgentLine(line: string): AgentLine | null {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return null;
   }

@@ -1,3 +1,4 @@
+import { writeJson } from "../../../actors/exact-json.js";
 import type { RunnerMessage, ServiceMessage } from "../../../actors/runners/protocol.js";
 import { ToolCalls } from "../tools/tool-calls.js";
 import { Handovers } from "./handovers.js";
@@ -40,7 +41,7 @@ export class Dialogue {
       send({ type: "run.handover", ...claim, id, to, note: mask(note) }),
     );
     this.permissions = new Permissions(prefix, (id, wish) => {
-      const inputs = JSON.stringify(maskedWithin(wish.inputs, mask));
+      const inputs = writeJson(maskedWithin(wish.inputs, mask));
       const [tool, reason] = [mask(wish.tool), mask(wish.reason)];
       send({ type: "run.permission", ...claim, id, tool, inputs, reason });
     });

@@ -2,6 +2,7 @@ import { constants } from "node:fs";
 import { lstat, open, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { readJson, writeJson } from "../../../actors/exact-json.js";
 import type { Clock } from "../../../runtime/clock.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 import type { Said } from "./said.js";
@@ -94,7 +95,7 @@ export class ProposalFiles {
     const { answers } = this.#options.folder;
     const part = join(answers, `.${name}`);
     await rm(part, { recursive: true, force: true });
-    await writeFile(part, JSON.stringify({ status, body }), { flag: "wx" });
+    await writeFile(part, writeJson({ status, body }), { flag: "wx" });
     await rename(part, join(answers, name));
   }
 }
@@ -117,7 +118,7 @@ async function readPlain(path: string): Promise<string | null> {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { writeJson } from "../../../actors/exact-json.js";
 import { maskedWithin } from "../harness/mask.js";
 import type { SaidType, SearchClient, ServiceAnswer } from "./search-client.js";
 
@@ -43,7 +44,7 @@ export class Said {
 
   #toBody(value: object): string | null {
     try {
-      return JSON.stringify(maskedWithin(value, this.#options.mask));
+      return writeJson(maskedWithin(value, this.#options.mask));
     } catch (error) {
       if (error instanceof RangeError) return null;
       throw error;

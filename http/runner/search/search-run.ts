@@ -1,3 +1,4 @@
+import { writeJson } from "../../../actors/exact-json.js";
 import type { Job, JobSearch } from "../../../actors/runners/job.js";
 import type { RunStep } from "../../../actors/runners/protocol.js";
 import type { Clock } from "../../../runtime/clock.js";
@@ -55,7 +56,7 @@ export class SearchRun {
 
   #show(type: SaidType, { status, body }: ServiceAnswer): Promise<void> {
     const kind = status === 201 ? "tool" : "error";
-    return this.#options.step({ kind, text: `${type}: ${status} ${JSON.stringify(body)}`, tool: type });
+    return this.#options.step({ kind, text: `${type}: ${status} ${writeJson(body)}`, tool: type });
   }
 }
 

@@ -1,3 +1,4 @@
+import { writeJson } from "../../../actors/exact-json.js";
 import { canonicalJson } from "../../../actors/resources/canonical-json.js";
 import type { CallInputs } from "../../../actors/runners/call-inputs.js";
 import {
@@ -163,7 +164,7 @@ export class ToolCalls {
     call.id = `${this.#options.prefix}-${this.#asked}`;
     call.isCancelled = false;
     const { server, tool, inputs } = call.wish;
-    this.#options.send({ type: "run.tool-call", id: call.id, server, tool, inputs: JSON.stringify(inputs) });
+    this.#options.send({ type: "run.tool-call", id: call.id, server, tool, inputs: writeJson(inputs) });
   }
 
   #attach(call: Call, waiter: Waiter): PendingCall | null {

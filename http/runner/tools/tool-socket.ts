@@ -3,7 +3,9 @@ import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
+import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { mayRound, readJson, writeJson } from "../../../actors/exact-json.js";
 import { createMcpServer, type ServedTool } from "./mcp-server.js";
 import type { Pace } from "./pace.js";
 
@@ -72,19 +74,81 @@ function serveClient(client: Socket, name: string, tools: readonly ServedTool[])
   serveStdio(() => createMcpServer(name, tools), { transport: new SocketTransport(client) });
 }
 
-/** Messages in lines; its end is the connection's. */
-class SocketTransport extends StdioServerTransport {
+/**
+ * Messages in lines, as the stdio transport of MCP has them; its end is the connection's. The library's own transport
+ * would round whole numbers beyond 2^53 of inputs, and could not write those of a schema.
+ */
+class SocketTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
   readonly #client: Socket;
+  readonly #unread: Buffer[] = [];
+  #unreadBytes = 0;
+  #isClosed = false;
 
   constructor(client: Socket) {
-    super(client, client, { maxBufferSize: MAX_MESSAGE_BYTES });
     this.#client = client;
   }
 
-  override async close(): Promise<void> {
-    await super.close();
-    this.#client.destroy();
+  async start(): Promise<void> {
+    this.#client.on("data", (chunk: Buffer) => this.#take(chunk));
+    this.#client.once("end", () => void this.close());
+    this.#client.once("close", () => void this.close());
   }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) throw new Error("the connection is closed");
+    await new Promise<void>((resolve, reject) => {
+      this.#client.write(`${writeJson(message)}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#client.destroy();
+    this.onclose?.();
+  }
+
+  #take(chunk: Buffer): void {
+    let from = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1 && !this.#isClosed; end = chunk.indexOf(NEWLINE, from)) {
+      this.#unread.push(chunk.subarray(from, end));
+      this.#unreadBytes += end - from;
+      from = end + 1;
+      if (this.#unreadBytes > MAX_MESSAGE_BYTES) return void this.close();
+      this.#read(Buffer.concat(this.#unread.splice(0)).toString("utf8"));
+      this.#unreadBytes = 0;
+    }
+    this.#unread.push(chunk.subarray(from));
+    this.#unreadBytes += chunk.length - from;
+    if (this.#unreadBytes > MAX_MESSAGE_BYTES) void this.close();
+  }
+
+  /** A line that is no message is dropped, as the library does. */
+  #read(line: string): void {
+    try {
+      this.onmessage?.(toMessage(line));
+    } catch (error) {
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}
+
+const NEWLINE = "\n".charCodeAt(0);
+
+/** A message as the library reads it, but for the inputs of a tool's call, whose whole numbers are exact. */
+function toMessage(line: string): JSONRPCMessage {
+  const message = parseJSONRPCMessage(JSON.parse(line));
+  const exact = mayRound(line) ? findArguments(readJson(line)) : undefined;
+  if (exact === undefined || !("params" in message)) return message;
+  return { ...message, params: { ...message.params, arguments: exact } };
+}
+
+function findArguments(value: unknown): unknown {
+  const params = typeof value === "object" && value !== null && "params" in value ? value.params : undefined;
+  return typeof params === "object" && params !== null && "arguments" in params ? params.arguments : undefined;
 }
 
 /** A path that is too long is bound through a short link to its folder, which is gone afterwards. */

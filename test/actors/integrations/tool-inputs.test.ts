@@ -88,3 +88,12 @@ t.test(
     });
   },
 );
+
+t.test("whole numbers beyond 2^53 are numbers, given or by default, and stay exact", async (t) => {
+  const inputs = { id: { type: "number", default: 2n ** 64n + 1n }, text: {}, map: { type: "object" } };
+  t.same(check(inputs, {}), { inputs: { id: 2n ** 64n + 1n } });
+  const given = { id: -(2n ** 53n) - 1n, map: { deep: [2n ** 53n + 1n] } };
+  t.same(check(inputs, given), { inputs: given });
+  t.same(check(inputs, { text: 2n ** 53n + 1n }), { errors: [{ path: "text", message: "must be text" }] });
+  t.match(toJsonSchema(declare(inputs)), { properties: { id: { type: "number", default: 2n ** 64n + 1n } } });
+});

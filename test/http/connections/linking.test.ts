@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import t, { type Test } from "tap";
 import { CLIENT, REDIRECT_URI } from "../../support/authorization-server.js";
 import { comeBack, connect, integrationAt, oauth2At, openScene, setOut } from "../../support/connection-scene.js";
+import { expr } from "../../support/integration.js";
 import { join, personAt } from "../../support/people.js";
 import { bearer, createUnder, itemsOf, problemOf, replace, slugOf } from "../../support/resources.js";
 import type { Client } from "../../support/service.js";
@@ -291,4 +292,23 @@ t.test("the client's secret is sent only to hosts that it is bound to", async (t
   t.notOk(host.asked.includes("/token"), "it was not sent");
   t.equal((await bind(2, [host.host])).status, 200);
   t.equal((await connect(scene, owner, { whose: "team", account: "bot@host" })).status, 200);
+});
+
+t.test("an account whose name is a whole number beyond 2^53 is named by all its digits", async (t) => {
+  let digits = "";
+  const people = createServer((_incoming, answer) => answer.end(`{"id":${digits}}`));
+  await new Promise<void>((resolve) => people.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => new Promise((resolve) => people.close(resolve)));
+  const address = people.address();
+  const named = `127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  const scene = await openScene(t, { alsoAllowed: [`http://${named}`] });
+  const { owner, host, integrationId } = scene;
+  const oauth2 = { ...oauth2At(host), identityUrl: `http://${named}/me`, identity: expr("response.id") };
+  const changed = integrationAt(host, { hosts: [host.host, named], connection: { holder: "team", oauth2 } });
+  const put = await replace(owner, `/api/resources/integrations/${integrationId}`, 1, changed);
+  t.equal(put.status, 200, put.text);
+  for (digits of ["9007199254740993", "-9007199254740993", "18446744073709551617", "-18446744073709551617"]) {
+    const connected = await connect(scene, owner, { whose: "team", account: "bot@host" });
+    t.match(connected.body, { account: digits }, connected.text);
+  }
 });

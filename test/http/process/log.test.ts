@@ -155,3 +155,10 @@ t.test("the last lines before the end of the process are written, in order", asy
     );
   }
 });
+
+t.test("whole numbers beyond 2^53 are logged with all their digits", async (t) => {
+  const lines: string[] = [];
+  const log = createLog("info", { write: (line: string) => void lines.push(line) });
+  log.warn("seen", { id: 2n ** 53n + 1n, deep: { ids: [-(2n ** 64n) - 1n] } });
+  t.match(lines[0], /"id":9007199254740993,"deep":\{"ids":\[-18446744073709551617\]\}/);
+});

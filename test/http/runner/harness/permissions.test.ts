@@ -88,3 +88,26 @@ t.test("a run that waits for leave is ended by its timeout, and by a stop", asyn
   scene.service.tell({ type: "run.stop", runId: "run_2", fence: 1, reason: "enough" });
   t.match(await scene.message("run.ended", ({ runId }) => runId === "run_2"), { outcome: "stopped" });
 });
+
+t.test("whole numbers beyond 2^53 of inputs keep their digits, on both ways", async (t) => {
+  const scene = await RunScene.start(t);
+  const numbers = ["9007199254740993", "-9007199254740993", "18446744073709551617", "-18446744073709551617"];
+  const asks = numbers.map(
+    (digits, index) =>
+      `printf '%s\\n' '{"type":"permission","id":"${index}","tool":"close","inputs":{"id":${digits}}}'`,
+  );
+  scene.assign({ agent: `${asks.join("; ")}; ${numbers.map(() => read).join("; ")}` });
+  await scene.message("run.permission", () => scene.messages("run.permission").length === numbers.length);
+  t.same(
+    scene.messages("run.permission").map(({ inputs }) => inputs),
+    numbers.map((digits) => `{"id":${digits}}`),
+  );
+  const [, second = ""] = numbers;
+  scene.service.tell(answer("1-1"));
+  scene.service.tell(answer("1-2", { inputs: `{"id":${second}1}` }));
+  scene.service.tell(answer("1-3"));
+  scene.service.tell(answer("1-4"));
+  await scene.message("run.ended");
+  const got = scene.steps().map((step) => /"inputs":\{"id":(-?\d+)\}/.exec(step)?.[1]);
+  t.same(got, [numbers[0], `${second}1`, numbers[2], numbers[3]]);
+});

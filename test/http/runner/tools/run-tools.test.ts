@@ -240,3 +240,31 @@ t.test("a client that reads nothing, and connections beyond a bound, are cut off
   await until("those too many", () => ended === 8);
   t.equal(ended, 8);
 });
+
+t.test("whole numbers beyond 2^53 keep their digits, in schemas, inputs and results", async (t) => {
+  const schema = { type: "object", properties: { id: { type: "number", default: 2n ** 64n + 1n } } };
+  const tools = [{ server: "tracker", name: "close", description: "", schema }];
+  const { socketOf, nth, answer } = await begin(t, { tools });
+  const socket = await connectTo(t, socketOf("tracker"));
+  let got = "";
+  socket.on("data", (chunk) => {
+    got += chunk;
+  });
+  const say = (method: string, id: number | null, params: string) =>
+    socket.write(`{"jsonrpc":"2.0",${id === null ? "" : `"id":${id},`}"method":"${method}","params":${params}}\n`);
+  const client = '{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"tester","version":"1"}}';
+  say("initialize", 1, client);
+  await until("the greeting", () => got.includes("serverInfo"));
+  say("notifications/initialized", null, "{}");
+  say("tools/list", 2, "{}");
+  await until("the tools", () => got.includes('"default":18446744073709551617'));
+  const numbers = ["9007199254740993", "-9007199254740993", "18446744073709551617", "-18446744073709551617"];
+  for (const [index, digits] of numbers.entries()) {
+    const inputs = `{"id":${digits},"in":[${digits},1.5,1182376459023450171.0]}`;
+    say("tools/call", index + 3, `{"name":"close","arguments":${inputs}}`);
+    const call = await nth(index);
+    t.equal(call.inputs, `{"id":${digits},"in":[${digits},1.5,1182376459023450000]}`);
+    answer(call.id, `{"id":${digits}}`);
+    await until("the result", () => got.includes(`{\\"id\\":${digits}}`));
+  }
+});

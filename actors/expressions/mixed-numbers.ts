@@ -1,0 +1,68 @@
+import { type CelFunc, CelScalar, type CelUint, celFunc, isCelUint } from "@bufbuild/cel";
+import { toWholeNumber } from "./values.js";
+
+const { DOUBLE, DYN, INT, UINT } = CelScalar;
+
+type Numeric = bigint | number | CelUint;
+
+/** An operator on whole numbers, null where it has no whole result; and on doubles. */
+interface Operator {
+  readonly whole: (left: bigint, right: bigint) => bigint | null;
+  readonly double: (left: number, right: number) => number;
+}
+
+const operators: Readonly<Record<string, Operator>> = {
+  "_+_": { whole: (left, right) => left + right, double: (left, right) => left + right },
+  "_-_": { whole: (left, right) => left - right, double: (left, right) => left - right },
+  "_*_": { whole: (left, right) => left * right, double: (left, right) => left * right },
+  "_/_": {
+    whole: (left, right) => (left % notZero(right) === 0n ? left / right : null),
+    double: (left, right) => left / right,
+  },
+  "_%_": {
+    whole: (left, right) => left % notZero(right),
+    double: () => {
+      throw new Error("% takes whole numbers");
+    },
+  },
+};
+
+/**
+ * Arithmetic on numbers of two types, which cel-spec does not have. A number of JSON is a double or, beyond 2^53, an `int`:
+ * which of them `body.id + body.offset` adds depends on what is received. The result is exact if both numbers are whole
+ * and it is, else a double; a whole one that does not fit in 64 bits is an error.
+ */
+export const mixedNumbers: readonly CelFunc[] = Object.entries(operators).flatMap(([name, operator]) => {
+  const apply = (left: Numeric, right: Numeric) => {
+    const [above, below] = [toWhole(left), toWhole(right)];
+    const whole = above === null || below === null ? null : operator.whole(above, below);
+    if (whole === null) return operator.double(toDouble(left), toDouble(right));
+    const fitting = toWholeNumber(whole);
+    if (fitting === null) throw new Error("the result does not fit in 64 bits");
+    return fitting;
+  };
+  return [
+    celFunc(name, [INT, DOUBLE], DYN, apply),
+    celFunc(name, [DOUBLE, INT], DYN, apply),
+    celFunc(name, [UINT, DOUBLE], DYN, apply),
+    celFunc(name, [DOUBLE, UINT], DYN, apply),
+    celFunc(name, [INT, UINT], DYN, apply),
+    celFunc(name, [UINT, INT], DYN, apply),
+  ];
+});
+
+function notZero(divisor: bigint): bigint {
+  if (divisor === 0n) throw new Error("division by 0");
+  return divisor;
+}
+
+/** The exact whole number; null for a double that is none, or that may have been rounded. */
+function toWhole(number: Numeric): bigint | null {
+  if (typeof number === "bigint") return number;
+  if (isCelUint(number)) return number.value;
+  return Number.isSafeInteger(number) ? BigInt(number) : null;
+}
+
+function toDouble(number: Numeric): number {
+  return Number(isCelUint(number) ? number.value : number);
+}
