@@ -9,6 +9,8 @@
  * | any            | archive.hold                     | same    | one more needs it                               |
  * | all            | archive.unheld (archive.release) | same    | one less needs it                               |
  * | any            | archive.let-go (archive.release) | absent  | row, pack and room go: nobody needs it          |
+ * | served         | archive.doubted (archive.look)   | wanted  | runners are asked at once: a checkout failed    |
+ * | all            | archive.doubted, look.needless   | same    | it is looked for, kept, refused or not needed   |
  * | wanted, served | archive.take                     | taken   | that runner looks for it, none else             |
  * | taken          | archive.take                     | taken   | the same runner again                           |
  * | taken          | found.on-branch (archive.report) | served  | nothing is kept; asked again in 6 hours         |
@@ -43,6 +45,7 @@ import {
   hold,
   keepPack,
   letGo,
+  lookNow,
   missing,
   noteServed,
   refuse,
@@ -67,6 +70,8 @@ const always = {
   "archive.unheld": { actions: "unhold" },
   "archive.let-go": { target: "absent", actions: "letGo" },
   "archive.refused": { actions: "refuse" },
+  "archive.doubted": { actions: "ignore" },
+  "look.needless": { actions: "ignore" },
 } as const;
 
 const machine = setup({
@@ -87,6 +92,10 @@ const machine = setup({
     letGo: assign(({ context, event }) => {
       assertEvent(event, "archive.let-go");
       return letGo(event, context);
+    }),
+    lookNow: assign(({ context, event }) => {
+      assertEvent(event, "archive.doubted");
+      return lookNow(event, context);
     }),
     take: assign(({ context, event }) => {
       assertEvent(event, "archive.take");
@@ -163,6 +172,7 @@ const machine = setup({
       on: {
         "archive.hold": { target: "wanted", actions: "begin" },
         "archive.unheld": { actions: "ignore" },
+        "look.needless": { actions: "ignore" },
         "archive.refused": { actions: "refuse" },
       },
     },
@@ -194,6 +204,7 @@ const machine = setup({
     served: {
       on: {
         ...always,
+        "archive.doubted": { target: "wanted", actions: "lookNow" },
         "archive.take": { target: "taken", actions: "take" },
         "asked.again": { actions: "askAgain" },
       },

@@ -18,6 +18,11 @@ export interface ReleaseArchive extends Message {
   readonly holder: string;
 }
 
+/** A run could not check the commit out: it may have left its branch. One that is not needed is fine. */
+export interface LookForArchive extends Message {
+  readonly type: "archive.look";
+}
+
 /** A runner wants to look for the commit. */
 export interface TakeArchive extends Answered<Taken | Refusal> {
   readonly type: "archive.take";
@@ -60,7 +65,14 @@ export interface ChunksReceived {
   readonly received: number;
 }
 
-export type ArchiveMessage = HoldArchive | ReleaseArchive | TakeArchive | ReportArchive | OfferPack | TakeChunk;
+export type ArchiveMessage =
+  | HoldArchive
+  | ReleaseArchive
+  | LookForArchive
+  | TakeArchive
+  | ReportArchive
+  | OfferPack
+  | TakeChunk;
 
 /** The archive of a commit, by workspace and id (`toArchiveId`). */
 export const archiveRef = reference<ArchiveMessage>("archive");

@@ -50,6 +50,11 @@ export function letGo({ turn, holder, row }: EventOf<"archive.let-go">, context:
   return next;
 }
 
+/** Looks for a commit again that a branch held, as if it had never been found. */
+export function lookNow({ turn, row }: EventOf<"archive.doubted">, context: ArchiveContext): ArchiveContext {
+  return { ...context, asked: ask(turn, toPending(turn, row), 0) };
+}
+
 export function take({ turn, runnerId }: EventOf<"archive.take">, context: ArchiveContext): ArchiveContext {
   turn.cancelWake("ask");
   turn.wake("silent", turn.now + SILENT_MS);

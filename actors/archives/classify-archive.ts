@@ -4,6 +4,7 @@ import type { ArchiveRow } from "./archive.js";
 import type {
   ArchiveMessage,
   HoldArchive,
+  LookForArchive,
   OfferPack,
   ReleaseArchive,
   ReportArchive,
@@ -58,6 +59,10 @@ export type ArchiveEvent =
   | Renamed<ReleaseArchive, "archive.unheld">
   /** Nobody needs it any more. */
   | (Renamed<ReleaseArchive, "archive.let-go"> & OfRow)
+  /** A run could not check it out, although a branch holds it. */
+  | (Renamed<LookForArchive, "archive.doubted"> & OfRow)
+  /** It is looked for already, kept, refused, or not needed. */
+  | Renamed<LookForArchive, "look.needless">
   | (Renamed<TakeArchive, "archive.take"> & OfRow)
   /** The pack is kept, and that runner sent it. */
   | Renamed<TakeArchive, "take.repeated">
@@ -87,6 +92,8 @@ export function classifyArchive({ bytesPerWorkspace }: ArchiveLimits) {
         return row === undefined || isHeldByOthers(turn, message.holder)
           ? { ...message, type: "archive.unheld" }
           : { ...message, type: "archive.let-go", row };
+      case "archive.look":
+        return row?.standing === "served" ? { type: "archive.doubted", row } : { type: "look.needless" };
       case "archive.take":
       case "archive.report":
       case "archive.offer":

@@ -1,4 +1,6 @@
 import type { Turn } from "../../runtime/turn.js";
+import { archiveRef } from "../archives/archive.messages.js";
+import { findArchive } from "../archives/archive.queries.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { boundMoney } from "../money.js";
@@ -48,12 +50,22 @@ function recordReport(
   for (const [index, text] of (report.remarks ?? []).entries()) {
     sendToOwner(turn, { type: "note", from: "service", text, key: `remark ${row.id} ${index}` });
   }
+  if (report.failure?.code === "checkout-failed") lookForCommits(turn);
   const { outcome, failure } = acceptedOutcome(row, report);
   const spent = report.spent ?? row.spent;
   const { ending, check, model } = report;
   const reported = { ending, failure, check, spent, ...(model !== undefined && { reportedModel: model }) };
   runs.put(turn, turn.self.partition, row, { ...row, ...reported });
   return { outcome, failure };
+}
+
+/** Where branches hold the commits that the run was to begin from, runners look whether they still do. */
+function lookForCommits(turn: Turn): void {
+  const { partition, id } = turn.self;
+  for (const { repository, base } of getRunInput(turn, partition, id).beginning?.checkouts ?? []) {
+    const of = base === null ? undefined : findArchive(turn, partition, { repository, commit: base });
+    if (of?.standing === "served") turn.send(archiveRef(partition, of.id), { type: "archive.look" });
+  }
 }
 
 /** The agent is done, and what it changed is pushed before the run ends. Its claim goes on until then. */

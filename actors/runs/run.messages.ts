@@ -121,10 +121,13 @@ export interface RunBegan extends Message {
   readonly runId: string;
 }
 
-/** To an owner with conversation: a person's message that the run's agent did not get; once for each key. */
+/**
+ * To the owner: a person's message that the run's agent did not get, or what people should know of the run; once for each
+ * key. An owner without notes ignores it.
+ */
 export interface CarryNote extends Message {
   readonly type: "note";
-  /** `person <id>`. */
+  /** `person <id>`, or `service`. */
   readonly from: string;
   readonly text: string;
   readonly key: string;

@@ -79,7 +79,10 @@ export class ArchiveCache {
     try {
       const pack = join(part, `objects/pack/pack-${PACK}.pack`);
       await pipeline(this.#chunks(wanted, signal), createWriteStream(pack, { mode: 0o600 }), { signal });
-      await verify(part, wanted.commit, signal);
+      await verify(part, wanted.commit, signal).catch((error: unknown) => {
+        if (!(error instanceof GitFailed) || signal.aborted) throw error;
+        throw new GitFailed(`${falsePack(wanted)} (${error.message})`);
+      });
       await rename(part, folder);
     } finally {
       await rm(part, { recursive: true, force: true });
@@ -115,6 +118,12 @@ export class ArchiveCache {
       if (bytes > maxBytes) await rm(pack.path, { recursive: true, force: true });
     }
   }
+}
+
+/** What people may do about a pack that the service took for the commit's: it cannot know that it is not. */
+function falsePack({ commit }: ArchivedCommit): string {
+  const again = "take its runs out of their replay sets and add them again, so that it is looked for once more";
+  return `what a runner sent to be kept as the commit ${commit} is not the commit: ${again}`;
 }
 
 /** Rejects with {@link GitFailed} unless the pack in the folder holds the commit, its tree, and nothing else. */

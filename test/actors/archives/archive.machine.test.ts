@@ -194,6 +194,29 @@ t.test("while a branch holds it nothing is kept; when the branch leaves it, it i
   t.same(archive.keeping, ["kept", null]);
 });
 
+t.test("a commit that a branch held is looked for at once when a run cannot check it out", async (t) => {
+  const archive = new SteppedArchive();
+  const look = () => archive.tell({ type: "archive.look" }).changes;
+  t.same(look(), [], "it is looked for already");
+  archive.by("r1", { type: "archive.take" });
+  t.same(look(), [], "a runner looks for it");
+  archive.by("r1", { type: "archive.report", found: "on-branch" });
+  t.match(look(), [{ topic: `archive-wanted/${workspaceId}`, data: { archiveId: id, runnerId: null } }]);
+  t.same([archive.actor.value, ...archive.keeping], ["wanted", "pending", null]);
+  archive.wake("ask", 60_000);
+  archive.by("r1", { type: "archive.take" });
+  archive.by("r1", { type: "archive.report", found: "on-branch" });
+  t.same([archive.actor.value, ...archive.keeping], ["served", null, null], "its branch is there after all");
+  look();
+  archive.send(made.bytes);
+  t.same(archive.keeping, ["kept", null]);
+  const before = JSON.stringify(archive.row);
+  t.same(look(), []);
+  t.equal(JSON.stringify(archive.row), before, "a pack that is kept stays");
+  archive.tell({ type: "archive.release", holder: "set_1" });
+  t.same(look(), [], "nobody needs it any more");
+});
+
 t.test("after 7 days without an answer the commit is gone, whatever came of a pack", async (t) => {
   const archive = new SteppedArchive();
   archive.send(made.bytes, 1);

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import t, { type Test } from "tap";
+import t from "tap";
+import { putGitFirst } from "./first-git.js";
 import { inRepository, RunScene, sceneFolder } from "./run-scene.js";
 
 /** What a run's report says besides its changes. */
@@ -68,23 +69,9 @@ t.test("an agent finds prompt, task and notes in one file, and texts that end wi
   t.match(readFileSync(scene.path("context.json"), "utf8"), /\}\n$/);
 });
 
-/** A `git` first on PATH that is another in what it says of its version, and knows no merging without files. */
-function oldGit(t: Test, folder: string, version: string): void {
-  const path = process.env.PATH ?? "";
-  const bin = join(folder, "bin");
-  mkdirSync(bin);
-  const script = `#!/bin/sh\ncase " $* " in\n*" --version "*) echo "git version ${version}" ;;\n*" merge-tree --write-tree "*) echo "usage: git merge-tree" >&2; exit 1 ;;\n*) PATH='${path}' exec git "$@" ;;\nesac\n`;
-  writeFileSync(join(bin, "git"), script);
-  chmodSync(join(bin, "git"), 0o755);
-  process.env.PATH = `${bin}:${path}`;
-  t.teardown(() => {
-    process.env.PATH = path;
-  });
-}
-
 t.test("a git that is too old is named at the start, and is the reason of what it cannot do", async (t) => {
   const folder = sceneFolder(t);
-  oldGit(t, folder, "2.30.1");
+  putGitFirst(t, folder, { version: "2.30.1", merging: 1 });
   const scene = await RunScene.start(t, { folder });
   t.match(scene.said.slice(0, 2), ["git 2.30.1", /too old for merging branches, which needs 2\.38 or later/]);
   t.match(await scene.work({ agent: "echo hi" }), { outcome: "completed" }, "the rest goes on");

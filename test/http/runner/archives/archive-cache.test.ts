@@ -1,13 +1,29 @@
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { CHUNK_BYTES } from "../../../../actors/archives/pack.js";
+import { faultOfPack } from "../../../../actors/archives/pack-head.js";
 import { ArchiveCache } from "../../../../http/runner/archives/archive-cache.js";
+import { makePack } from "../../../../http/runner/archives/make-pack.js";
+import { createCheckout, type RestoreCommit } from "../../../../http/runner/checkout/checkout.js";
+import { Mirrors } from "../../../../http/runner/checkout/mirrors.js";
 import { clearLeftovers } from "../../../../http/runner/checkout/work-folder.js";
 import { chunksOf, makeCommit, toPack } from "../../../actors/archives/archive-scene.js";
+import { changeScene, pathsOf, put } from "../changes/change-scene.js";
+import { changesOf } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
 
 const { signal } = new AbortController();
@@ -38,7 +54,8 @@ function scene(t: Test, bytes: Buffer, { maxBytes = 100 * CHUNK_BYTES, digest = 
     await cache.restoreInto(record, { archive: { id, bytes: bytes.length, digest }, commit, claim }, signal);
     return record;
   };
-  return { folder, fetched, restore, kept: () => readdirSync(join(folder, "archives")) };
+  const restoreInto: RestoreCommit = (record, stored) => cache.restoreInto(record, { ...stored, claim }, signal);
+  return { folder, fetched, restore, restoreInto, kept: () => readdirSync(join(folder, "archives")) };
 }
 
 /** A pack of these objects of a repository that `make` fills, each named as git names them. */
@@ -107,7 +124,8 @@ t.test("a pack that is damaged, of something else, or more than the commit, is n
     ["half of it", made.bytes.subarray(0, 5_000), made.commit],
   ] as const) {
     const { restore, kept } = scene(t, bytes);
-    await t.rejects(restore(of), { name: "GitFailed" }, name);
+    const problem = { name: "GitFailed", message: /is not the commit: take its runs out of their replay sets/ };
+    await t.rejects(restore(of), problem, name);
     t.same(kept(), [], `${name}: nothing of it stays`);
   }
 });
@@ -122,6 +140,49 @@ t.test("a chunk that is cut short, or a digest that is another, ends it before g
   const huge = { archive: { id: "arc_1", bytes: 2 ** 40, digest: pack.digest }, commit: made.commit, claim };
   await t.rejects(cut.restoreInto(other.folder, huge, signal), /longer than packs are/);
 });
+
+t.test(
+  "a commit of odd paths is packed and checked out from its pack, and what changed there is carried on",
+  async (t) => {
+    const files = { "a.txt": "one\r\n", ".gitattributes": "*.txt text\n", "new\nline": "two\n", "sub/git": "three\n" };
+    const scenery = changeScene(t, files);
+    symlinkSync("/nowhere", join(scenery.repository, "link"));
+    const latin = Buffer.concat([Buffer.from(`${scenery.repository}/`), Buffer.from([0xe9])]);
+    writeFileSync(latin, "four\n");
+    const gitlink = `160000,${"1".repeat(40)},module`;
+    scenery.git("add", ".");
+    scenery.git("update-index", "--add", "--cacheinfo", gitlink);
+    scenery.git("commit", "--quiet", "-m", "Odd");
+    const commit = scenery.git("rev-parse", "HEAD").trim();
+    const file = join(scenery.folder, "pack");
+    const pack = await makePack({ mirror: scenery.repository, commit, file, signal });
+    const bytes = readFileSync(file);
+    t.equal(faultOfPack(bytes, commit), null);
+    const { restoreInto } = scene(t, bytes);
+    const mirrors = new Mirrors({
+      workFolder: join(scenery.folder, "empty"),
+      gitUrl: join(scenery.folder, "gone/{name}"),
+    });
+    const wanted = { repository: "acme/app", setup: null, image: null, base: commit, diff: "" };
+    const lay = (name: string, diff: string) =>
+      createCheckout(
+        mirrors,
+        { ...wanted, diff, archive: { id: "arc_1", bytes: pack?.bytes ?? 0, digest: pack?.digest ?? "" } },
+        {
+          ...{ folder: join(scenery.folder, name), record: join(scenery.folder, `${name}.record`), signal },
+          restore: restoreInto,
+        },
+      );
+    const checkout = await lay("first", "");
+    t.equal(await changesOf(checkout), "", "untouched, whatever attributes say");
+    put(checkout.folder, "inner/f.txt", "five\n");
+    inRepository(join(checkout.folder, "inner"), "init", "--quiet");
+    rmSync(join(checkout.folder, "new\nline"));
+    const diff = await changesOf(checkout);
+    t.same(pathsOf(diff), ["inner/f.txt", "new\\nline"]);
+    t.equal(await changesOf(await lay("second", diff)), diff);
+  },
+);
 
 t.test("a pack that unfolds to more than git may hold ends there", async (t) => {
   const size = 5 * 1024 ** 3;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import t from "tap";
 import { bobThere } from "../../../support/code-host-scene.js";
 import { until } from "../../../support/until.js";
+import { putGitFirst } from "../first-git.js";
 import { BRANCH, type PushedRun, PushScene } from "./push-scene.js";
 
 /** What the runner pushes, to a code host with real repositories. */
@@ -86,6 +87,21 @@ t.test("a conflict with what people pushed moves nothing, and is told", async (t
   const next = await scene.run({ branch: BRANCH });
   put(next, "a.txt", "ours\n");
   t.equal((await next.end()).type, "run.pushed", "a run that begins there goes on");
+});
+
+t.test("a git that cannot merge is the reason why nothing is pushed, and no conflict", async (t) => {
+  const scene = await PushScene.open(t);
+  const run = await scene.run();
+  await scene.app.commit({ branch: BRANCH, files: { "theirs.txt": "theirs\n" } });
+  put(run, "a.txt", "ours\n");
+  await run.keep();
+  const restore = putGitFirst(t, scene.workFolder, { version: "2.30.1", merging: 1 });
+  t.match(await run.order(), { type: "run.push-rejected", problem: "failed", why: /merging branches needs git 2\.38/ });
+  restore();
+  const again = putGitFirst(t, scene.workFolder, { version: "2.39.5", merging: 128 });
+  t.match(await run.order(), { type: "run.push-rejected", problem: "failed", why: /usage: git merge-tree/ });
+  again();
+  t.match(await run.order(), { type: "run.pushed" });
 });
 
 t.test("a push whose answer was lost is told as made; made again it adds nothing", async (t) => {

@@ -1,0 +1,28 @@
+import { chmodSync, mkdtempSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Test } from "tap";
+
+/** What a git says of itself, and what its `merge-tree --write-tree` exits with instead of merging. */
+export interface OddGit {
+  readonly version: string;
+  readonly merging: number;
+}
+
+/** Puts such a `git` first on PATH, which is this machine's git otherwise. Returns what takes it away; the test's end does. */
+export function putGitFirst(t: Test, folder: string, { version, merging }: OddGit): () => void {
+  const path = process.env.PATH ?? "";
+  const bin = mkdtempSync(join(folder, "bin-"));
+  const cases = [
+    `*" --version "*) echo "git version ${version}" ;;`,
+    `*" merge-tree --write-tree "*) echo "usage: git merge-tree" >&2; exit ${merging} ;;`,
+    `*) PATH='${path}' exec git "$@" ;;`,
+  ];
+  writeFileSync(join(bin, "git"), `#!/bin/sh\ncase " $* " in\n${cases.join("\n")}\nesac\n`);
+  chmodSync(join(bin, "git"), 0o755);
+  process.env.PATH = `${bin}:${path}`;
+  const restore = () => {
+    process.env.PATH = path;
+  };
+  t.teardown(restore);
+  return restore;
+}
