@@ -1,16 +1,25 @@
 import type { Reading } from "../../storage/store.js";
+import { findHosted } from "../code-host/hosted-repository.queries.js";
 import type { Warning } from "../resources/kind.js";
 import { isHarnessOffered } from "../runners/runner.table.js";
 import type { LineBody } from "./line.js";
 import type { StationBody } from "./station.js";
 
-/** Warnings for fields of a line that are accepted and have no effect yet. */
+/** Warnings for fields of a line that are accepted and have no effect yet, or name what has another name by now. */
 export function lineWarnings(
-  { repositories, stations }: LineBody,
+  { repositories, source, stations }: LineBody,
   reading: Reading,
   { workspaceId, judges }: { readonly workspaceId: string; readonly judges: boolean },
 ): readonly Warning[] {
+  const namesOld = (name: string, path: string) => {
+    const known = findHosted(reading, workspaceId, { repository: name });
+    if (known === undefined || known.name.toLowerCase() === name.toLowerCase()) return [];
+    const message = `${known.host} calls this repository ${known.name} by now: name it so, since an old name may be taken by another repository`;
+    return [warning(path, message)];
+  };
   return [
+    ...repositories.flatMap(({ name }, index) => namesOld(name, `repositories[${index}].name`)),
+    ...(source === null ? [] : namesOld(source.repository, "source.repository")),
     ...repositories.flatMap(({ image }, index) =>
       image === null
         ? []
