@@ -7,6 +7,7 @@ import { findClaimant } from "../tables/claims.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { type CodeHostConnection, MAX_CONNECTIONS } from "./connection.js";
 import { codeHostConnections } from "./connection.table.js";
+import { findHosted } from "./hosted-repository.queries.js";
 import type { InstallationKey } from "./installation.js";
 import { installationClaims, toName } from "./installation-claims.machine.js";
 import { notAWorkspaceAdministrator } from "./refusals.js";
@@ -16,15 +17,21 @@ export function listCodeHostConnections(reading: Reading, workspaceId: string): 
   return codeHostConnections.list(reading, workspaceId, [], { limit: MAX_CONNECTIONS });
 }
 
-/** The connection whose installation is of the repository's owner (`owner/name`); undefined for none that is connected. */
+/**
+ * The connection that reaches the repository (`owner/name`, now or before it was renamed): its installation is of the
+ * owner, or told of the repository last. Undefined for none that is connected.
+ */
 export function findReachingConnection(
   reading: Reading,
   workspaceId: string,
   repository: string,
 ): CodeHostConnection | undefined {
-  const owner = repository.split("/")[0]?.toLowerCase();
-  return listCodeHostConnections(reading, workspaceId).find(
-    ({ state, account }) => state === "connected" && account.login.toLowerCase() === owner,
+  const known = findHosted(reading, workspaceId, { repository });
+  const owner = (known?.name ?? repository).split("/")[0]?.toLowerCase();
+  const connected = listCodeHostConnections(reading, workspaceId).filter(({ state }) => state === "connected");
+  return (
+    connected.find(({ account }) => account.login.toLowerCase() === owner) ??
+    connected.find(({ host, installationId }) => host === known?.host && installationId === known.installationId)
   );
 }
 

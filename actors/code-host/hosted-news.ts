@@ -10,8 +10,12 @@ import {
 /** What a delivery of the code host says of pull requests in a repository. */
 export interface HostedNews {
   readonly installationId: number;
-  /** `owner/name` */
+  /** `owner/name`, as the code host calls it. */
   readonly repository: string;
+  /** The repository's number at the code host; absent where that is not told. */
+  readonly repositoryId?: number | undefined;
+  /** The code host's time of the repository's name, in milliseconds since 1970; absent for what is so now. */
+  readonly namedAtMs?: number | undefined;
   readonly about:
     | {
         readonly number: number;
@@ -21,15 +25,28 @@ export interface HostedNews {
       }
     /** Something was pushed to a branch. */
     | { readonly branch: string }
+    /** The repository was renamed or transferred, or an answer shows that it was: what it was called before. */
+    | { readonly formerName: string }
     /** The installation reaches it no more, or again. */
     | "reach";
 }
 
+const timeMs = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+const fullName = z
+  .string()
+  .regex(/^[^/]+\/[^/]+$/)
+  .max(200);
+const repositoryId = z.int().positive().optional().catch(undefined);
 const place = z.object({
   installation: z.object({ id: z.int().positive() }),
-  repository: z.object({ full_name: z.string().min(3).max(200) }),
+  repository: z.object({ id: repositoryId, full_name: fullName, updated_at: timeMs.optional().catch(undefined) }),
 });
-const timeMs = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+/** The place of an event, as its news have it. */
+function toPlace({ installation, repository }: z.output<typeof place>): Omit<HostedNews, "about"> {
+  const { full_name, id, updated_at } = repository;
+  return { installationId: installation.id, repository: full_name, repositoryId: id, namedAtMs: updated_at };
+}
 
 const pullRequestEvent = place.extend({
   action: z.string().optional().catch(undefined),
@@ -45,9 +62,15 @@ const pullRequestEvent = place.extend({
 const pushEvent = place.extend({ ref: z.string().max(1_100) });
 const reachEvent = z.object({
   installation: z.object({ id: z.int().positive() }),
-  repositories_added: z.array(z.object({ full_name: z.string().max(200) })).catch([]),
-  repositories_removed: z.array(z.object({ full_name: z.string().max(200) })).catch([]),
+  repositories_added: z.array(z.object({ id: repositoryId, full_name: fullName })).catch([]),
+  repositories_removed: z.array(z.object({ id: repositoryId, full_name: fullName })).catch([]),
 });
+const renamed = z.object({ repository: z.object({ name: z.object({ from: z.string().min(1).max(100) }) }) });
+const login = z.object({ login: z.string().min(1).max(100) });
+const transferred = z.object({
+  owner: z.object({ from: z.object({ user: login.nullish(), organization: login.nullish() }) }),
+});
+const repositoryEvent = place.extend({ changes: z.unknown() });
 
 const PULL_REQUEST_EVENTS: readonly string[] = [
   "pull_request",
@@ -58,7 +81,7 @@ const PULL_REQUEST_EVENTS: readonly string[] = [
 
 /** Whether events of this name say something of pull requests. */
 export function isNewsEvent(event: string): boolean {
-  return PULL_REQUEST_EVENTS.includes(event) || event === "push" || event === "installation_repositories";
+  return PULL_REQUEST_EVENTS.includes(event) || ["push", "repository", "installation_repositories"].includes(event);
 }
 
 /** Most repositories of one delivery that are looked at. */
@@ -68,13 +91,14 @@ const MAX_REPOSITORIES = 100;
 export function toHostedNews(event: string, json: unknown): readonly HostedNews[] {
   if (PULL_REQUEST_EVENTS.includes(event)) return toPullRequestNews(json);
   if (event === "push") return toPushNews(json);
+  if (event === "repository") return toRepositoryNews(json);
   return event === "installation_repositories" ? toReachNews(json) : [];
 }
 
 function toPullRequestNews(json: unknown): HostedNews[] {
   const read = pullRequestEvent.safeParse(json);
   if (!read.success) return [];
-  const { installation, repository, pull_request, review, comment } = read.data;
+  const { pull_request, review, comment } = read.data;
   const picture = hostedPullRequestSchema.safeParse(pull_request);
   const resolved = toResolved(read.data, picture.data?.updatedAtMs);
   const about = {
@@ -82,7 +106,7 @@ function toPullRequestNews(json: unknown): HostedNews[] {
     picture: picture.success ? picture.data : null,
     reviews: [review ?? [], comment ?? [], resolved ?? []].flat(),
   };
-  return [{ installationId: installation.id, repository: repository.full_name, about }];
+  return [{ ...toPlace(read.data), about }];
 }
 
 /** The comment that began the thread which is resolved, or is not any more; `atMs` is the time of the pull request. */
@@ -101,10 +125,19 @@ const BRANCH = "refs/heads/";
 function toPushNews(json: unknown): HostedNews[] {
   const read = pushEvent.safeParse(json);
   if (!read.success || !read.data.ref.startsWith(BRANCH)) return [];
-  const { installation, repository, ref } = read.data;
-  return [
-    { installationId: installation.id, repository: repository.full_name, about: { branch: ref.slice(BRANCH.length) } },
-  ];
+  return [{ ...toPlace(read.data), about: { branch: read.data.ref.slice(BRANCH.length) } }];
+}
+
+/** What a repository was called before it was renamed or transferred; nothing for other events of repositories. */
+function toRepositoryNews(json: unknown): HostedNews[] {
+  const read = repositoryEvent.safeParse(json);
+  if (!read.success) return [];
+  const { repository, changes } = read.data;
+  const [owner = "", name = ""] = repository.full_name.split("/");
+  const from = transferred.safeParse(changes).data?.owner.from;
+  const formerOwner = from?.organization?.login ?? from?.user?.login ?? owner;
+  const formerName = `${formerOwner}/${renamed.safeParse(changes).data?.repository.name.from ?? name}`;
+  return formerName === repository.full_name ? [] : [{ ...toPlace(read.data), about: { formerName } }];
 }
 
 function toReachNews(json: unknown): HostedNews[] {
@@ -113,5 +146,7 @@ function toReachNews(json: unknown): HostedNews[] {
   const { installation, repositories_added, repositories_removed } = read.data;
   return [...repositories_removed, ...repositories_added]
     .slice(0, MAX_REPOSITORIES)
-    .map(({ full_name: repository }) => ({ installationId: installation.id, repository, about: "reach" }));
+    .map(({ id, full_name: repository }) => ({
+      ...{ installationId: installation.id, repository, repositoryId: id, about: "reach" },
+    }));
 }

@@ -13,7 +13,7 @@ import { COMMIT_CONFIG, type CommitResult, type MadeCommit } from "./commit.effe
 import type { ConfigPullRequestRow, ConfigSource, OpeningRefusal } from "./config-pull-request.js";
 import type { CandidatePicked, ConfigPullRequestMessage, PickCandidate } from "./config-pull-request.messages.js";
 import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
-import { OPEN_CONFIG_PULL_REQUEST, type OpenConfigResult } from "./open.effects.js";
+import { OPEN_CONFIG_PULL_REQUEST, type OpenConfigResult, type OpenedConfig } from "./open.effects.js";
 import { boundRefusal, noAccess, noConnection, noSource, notAnswered } from "./opening-refusals.js";
 
 /** What is stored of one between turns, besides its row. */
@@ -60,8 +60,7 @@ export interface CommitMade extends StepDue<"commit.made"> {
 /** It stands at the code host. */
 interface Opened extends Message {
   readonly type: "opening.done";
-  /** Its address for people. */
-  readonly url: string;
+  readonly answer: OpenedConfig;
 }
 
 interface OpeningRefused extends Message {
@@ -163,7 +162,7 @@ function toOpened(
   nowMs: number,
 ): ConfigPullRequestEvent {
   const answer = toHostAnswer(result);
-  return answer.problem === null ? { type: "opening.done", url: answer.url } : toProblem(answer, state, row, nowMs);
+  return answer.problem === null ? { type: "opening.done", answer } : toProblem(answer, state, row, nowMs);
 }
 
 function toProblem(

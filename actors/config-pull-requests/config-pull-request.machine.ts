@@ -107,7 +107,7 @@ const machine = setup({
     },
     noteOpened: ({ event }) => {
       assertEvent(event, "opening.done");
-      noteOpened(event.turn, event.url);
+      noteOpened(event.turn, event.answer);
     },
     remove: ({ event }) => removePullRequest(event.turn),
     leave: ({ event }) => event.turn.stop(),

@@ -1,5 +1,7 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { LineFields } from "../lines/line.js";
+import { findPullRequestLog, toNameNews } from "../pull-requests/pull-request-log.messages.js";
 import { type ChangeRecord, recordChange } from "../resources/change-record.table.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
@@ -8,7 +10,7 @@ import { COMMIT_CONFIG } from "./commit.effects.js";
 import { type ConfigPullRequestRow, type OpeningRefusal, toBranch } from "./config-pull-request.js";
 import type { CandidatePicked, PickCandidate } from "./config-pull-request.messages.js";
 import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
-import { OPEN_CONFIG_PULL_REQUEST } from "./open.effects.js";
+import { OPEN_CONFIG_PULL_REQUEST, type OpenedConfig } from "./open.effects.js";
 
 type Picked = Delivered<PickCandidate>;
 
@@ -121,8 +123,22 @@ export function noteRefused(turn: Turn, reason: OpeningRefusal): void {
   change(turn, { state: "refused", reason, waitsUntil: null });
 }
 
-export function noteOpened(turn: Turn, url: string): void {
+export function noteOpened(turn: Turn, { url, named }: OpenedConfig): void {
   change(turn, { state: "opened", url, waitsUntil: null });
+  tellName(turn, named);
+}
+
+/** Tells the repository's log what the code host calls it, where the line's source names it otherwise. */
+function tellName(turn: Turn, named: OpenedConfig["named"]): void {
+  const { partition, id } = turn.self;
+  const askedAs = findPullRequestOf(turn, partition, id)?.source?.repository;
+  const connection = askedAs === undefined ? undefined : findReachingConnection(turn, partition, askedAs);
+  if (named === undefined || askedAs === undefined || connection === undefined) return;
+  if (named.repository.toLowerCase() === askedAs.toLowerCase()) return;
+  const { host, installationId } = connection;
+  const shown = { host, installationId, ...named };
+  const told = toNameNews(turn, partition, { ...shown, askedAs });
+  if (told !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), told);
 }
 
 /** Changes the row, where that makes a difference. */

@@ -19,8 +19,17 @@ export interface OpenConfigInput extends Omit<CommitInput, "path" | "made">, Mad
   readonly sinceMs: number;
 }
 
+/** It is at the code host. */
+export interface OpenedConfig {
+  readonly problem: null;
+  /** Its address for people. */
+  readonly url: string;
+  /** What the code host calls the repository, with its number there; absent in answers that earlier releases stored. */
+  readonly named?: Pick<HostedPullRequest, "repository" | "repositoryId">;
+}
+
 export type OpenConfigResult =
-  | { readonly problem: null; readonly url: string }
+  | OpenedConfig
   | { readonly problem: "unfit"; readonly reason: OpeningRefusal }
   | CodeHostProblem;
 
@@ -61,15 +70,19 @@ async function open(opening: Opening, input: OpenConfigInput): Promise<OpenConfi
   const texts = readTexts(opening, input);
   if (texts === null) return unfit(refuseOpening("not-found", "The search of the candidate is gone."));
   const known = await find(codeHost, input);
-  if (known !== undefined && known.state !== "open") return { problem: null, url: known.url };
+  if (known !== undefined && known.state !== "open") return toOpened(known);
   if (!(await placeBranch(codeHost, input))) return unfit(branchTaken(row.branch, repository));
-  if (known !== undefined) return { problem: null, url: known.url };
+  if (known !== undefined) return toOpened(known);
   const of = { row, ...texts, baseUrl: baseUrl() };
   const wanted = { title: toTitle(of), body: toBody(of), branch: row.branch, base, draft: false };
   const opened = (await codeHost.pullRequests.open(input, wanted)) ?? (await find(codeHost, input));
   return opened === undefined
     ? { problem: "again", why: `${codeHost.name} says that there is one already, and shows none.` }
-    : { problem: null, url: opened.url };
+    : toOpened(opened);
+}
+
+function toOpened({ url, repository, repositoryId }: HostedPullRequest): OpenedConfig {
+  return { problem: null, url, named: { repository, ...(repositoryId !== undefined && { repositoryId }) } };
 }
 
 function readTexts({ reading, partition, findPicked }: Opening, { row }: OpenConfigInput) {

@@ -1,17 +1,29 @@
 import type { Reading } from "../../storage/store.js";
+import { findHosted } from "../code-host/hosted-repository.queries.js";
 import type { Warning } from "../resources/kind.js";
 import { isHarnessOffered } from "../runners/runner.table.js";
 import type { LineBody } from "./line.js";
 import { unreachedStations } from "./passing.js";
 import type { StationBlock } from "./station.js";
 
-/** Warnings for what a line accepts and cannot honour as written: fields without effect, stations without tasks. */
+/**
+ * Warnings for what a line accepts and cannot honour as written: fields without effect, stations without tasks, and
+ * repositories that have another name by now.
+ */
 export function lineWarnings(
-  { repositories, stations }: LineBody,
+  { repositories, source, stations }: LineBody,
   reading: Reading,
   { workspaceId, judges }: { readonly workspaceId: string; readonly judges: boolean },
 ): readonly Warning[] {
+  const namesOld = (name: string, path: string) => {
+    const known = findHosted(reading, workspaceId, { repository: name });
+    if (known === undefined || known.name.toLowerCase() === name.toLowerCase()) return [];
+    const message = `${known.host} calls this repository ${known.name} by now: name it so, since an old name may be taken by another repository`;
+    return [warning(path, message)];
+  };
   return [
+    ...repositories.flatMap(({ name }, index) => namesOld(name, `repositories[${index}].name`)),
+    ...(source === null ? [] : namesOld(source.repository, "source.repository")),
     ...repositories.flatMap(({ image }, index) =>
       image === null
         ? []

@@ -10,9 +10,10 @@ import {
   type RepositoryCallParts,
   type RepositoryThere,
   readPages,
+  readRepository,
   whyRefused,
 } from "./code-host-repository.js";
-import { readAs } from "./code-host-requests.js";
+import { isRefusedWith, readAs } from "./code-host-requests.js";
 import { type CodeHostReviews, reviewMethods } from "./code-host-reviews.js";
 import {
   type HostedPullRequest,
@@ -81,9 +82,16 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
   const call = (there: RepositoryThere, wanted: Call) => callAs(parts, there, wanted);
   return {
     async listFrom(there, branch) {
-      const head = encodeURIComponent(`${there.repository.split("/")[0]}:${branch}`);
-      const path = `/pulls?head=${head}&state=all&sort=created&direction=desc&per_page=${ON_PAGE}`;
-      const answer = await call(there, { what: "pull requests of a branch", path });
+      const list = ({ repository }: RepositoryThere) => {
+        const head = encodeURIComponent(`${repository.split("/")[0]}:${branch}`);
+        const path = `/pulls?head=${head}&state=all&sort=created&direction=desc&per_page=${ON_PAGE}`;
+        return call({ ...there, repository }, { what: "pull requests of a branch", path });
+      };
+      const listed = await list(there);
+      // The head is named by the owner, who is another one after a transfer.
+      const isFound = listed.isMoved === true && listed.status === 200;
+      const moved = isFound ? await readRepository(parts, there) : null;
+      const answer = moved === null ? listed : await list({ ...there, repository: moved.name });
       const found = readAs(name, z.array(hostedPullRequestSchema), expectStatus(name, answer, 200));
       return found.filter((one) => one.branch === branch);
     },
@@ -101,7 +109,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
       return { open, isWhole: false, etag: null };
     },
     async open(there, { base, branch, ...wanted }) {
-      const into = base ?? (await defaultBranch(parts, there));
+      const into = base ?? (await readDefaultBranch(parts, there));
       await parts.paced(there.installationId);
       const json = { ...wanted, head: branch, base: into };
       const answer = await call(there, { what: "a new pull request", method: "POST", path: "/pulls", json });
@@ -111,8 +119,8 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
     async read(there, number, etag) {
       const answer = await call(there, { what: "a pull request", path: `/pulls/${number}`, etag });
       if (answer.status === 304) return { read: "same" };
-      // Of a repository that has another name by now, the code host says where it is: not here.
-      if ([301, 404, 410].includes(answer.status)) return { read: "gone" };
+      // A redirect that was not followed leads out of the code host.
+      if ([301, 302, 307, 308, 404, 410].includes(answer.status)) return { read: "gone" };
       const pullRequest = readAs(name, hostedPullRequestSchema, expectStatus(name, answer, 200));
       return { read: "changed", pullRequest, etag: answer.etag };
     },
@@ -137,9 +145,10 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
   };
 }
 
-async function defaultBranch(parts: RepositoryCallParts, there: RepositoryThere): Promise<string> {
-  const answer = await callAs(parts, there, { what: "a repository", path: "" });
-  return readAs(parts.name, repositorySchema, expectStatus(parts.name, answer, 200)).default_branch;
+async function readDefaultBranch(parts: RepositoryCallParts, there: RepositoryThere): Promise<string> {
+  const repository = await readRepository(parts, there);
+  if (repository === null) throw isRefusedWith(parts.name, 404, `it does not show ${there.repository}`);
+  return repository.defaultBranch;
 }
 
 function saysThatItExists(json: unknown): boolean {
@@ -149,6 +158,5 @@ function saysThatItExists(json: unknown): boolean {
 const openSchema = z
   .object({ number: z.int().positive(), updated_at: z.iso.datetime({ offset: true }) })
   .transform(({ number, updated_at }): OpenPullRequest => ({ number, updatedAtMs: Date.parse(updated_at) }));
-const repositorySchema = z.object({ default_branch: z.string().min(1).max(500) });
 const path = z.string().min(1).max(4_096);
 const fileSchema = z.object({ filename: path, previous_filename: path.nullish() });

@@ -74,7 +74,11 @@ export async function readPages<Item>(
 
 /** The answer's JSON. Throws with the code host's own word when its status is another. */
 export function expectStatus(name: string, { status, json }: CodeHostAnswer, expected: number): unknown {
-  if (status !== expected) throw isRefusedWith(name, status, whyRefused(json), fieldRefused(json));
+  if (status !== expected) {
+    const isRedirect = status >= 300 && status < 400;
+    const why = isRedirect ? "a redirect that leads out of its API" : whyRefused(json);
+    throw isRefusedWith(name, status, why, fieldRefused(json));
+  }
   return json;
 }
 
@@ -85,7 +89,8 @@ export function whyRefused(json: unknown): string {
     .filter((part) => part !== "")
     .join(": ")
     .replace(/\s+/g, " ")
-    .slice(0, 500);
+    .slice(0, 500)
+    .toWellFormed();
 }
 
 /** The first field of the request that a refusal names; null for none. */
@@ -113,5 +118,35 @@ const reasonSchema = z.union([
 /** `errors` is a list, or one reason by itself. */
 const refusalSchema = z.object({
   message: word,
-  errors: z.union([z.array(reasonSchema), reasonSchema.transform((reason) => [reason])]).default([]),
+  errors: z.union([z.array(reasonSchema), reasonSchema.transform((reason) => [reason])]).catch([]),
+});
+
+/** A repository as the code host shows it now, whatever it was called when it was asked for. */
+export interface RepositoryNow {
+  /** Its number there, which stays when it is renamed or transferred; null where the code host does not say. */
+  readonly id: number | null;
+  /** `owner/name` */
+  readonly name: string;
+  readonly defaultBranch: string;
+}
+
+/** Reads a repository; null where the installation does not reach one of that name. */
+export async function readRepository(
+  parts: RepositoryCallParts,
+  there: RepositoryThere,
+): Promise<RepositoryNow | null> {
+  const answer = await callAs(parts, there, { what: "a repository", path: "" });
+  if (answer.status === 404) return null;
+  const { id, full_name, default_branch } = readAs(parts.name, repositorySchema, expectStatus(parts.name, answer, 200));
+  return { id: id ?? null, name: full_name ?? there.repository, defaultBranch: default_branch };
+}
+
+const repositorySchema = z.object({
+  id: z.int().positive().nullish(),
+  full_name: z
+    .string()
+    .regex(/^[^/]+\/[^/]+$/)
+    .max(200)
+    .nullish(),
+  default_branch: z.string().min(1).max(500),
 });

@@ -54,11 +54,14 @@ export interface CodeHostAnswer {
   readonly etag: string | null;
   /** The cursor of the next page, as its links say; null for none. */
   readonly next: string | null;
+  /** Whether a redirect was followed: what was asked about has another address by now; absent for no. */
+  readonly isMoved?: boolean;
 }
 
 /**
- * Asks the code host. Rejects with {@link CodeHostRefused} when there is no answer, for 5xx, and where it takes no more
- * for now: 429, or a 403 that says so.
+ * Asks the code host, and follows redirects within its API with the same method, body and credential; any other redirect
+ * is an answer. Rejects with {@link CodeHostRefused} when there is no answer, for 5xx, and where it takes no more for now:
+ * 429, or a 403 that says so.
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
@@ -68,6 +71,8 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface CodeHostRequestsOptions {
   readonly outbound: Pick<Outbound, "send">;
+  /** Base address of the API, without a slash at its end; redirects are followed below it. Without it none is. */
+  readonly apiUrl?: string;
   /** Name of the code host in messages. */
   readonly name: string;
   readonly now: () => number;
@@ -79,45 +84,89 @@ export interface CodeHostRequestsOptions {
 
 /** Sends requests to the code host through `outbound`. */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
-  const { outbound, name, now, log, timeoutMs = REQUEST_TIMEOUT_MS } = options;
-  return async ({ what, url, authorization, body, etag = null, maxBytes = MAX_ANSWER_BYTES, ...given }) => {
-    const sent = outbound.send({
-      url: new URL(url),
-      method: given.method ?? (body === undefined ? "GET" : "POST"),
-      headers: {
-        accept: "application/vnd.github+json, application/json",
-        "user-agent": "Service-Code-Host/1",
-        "x-github-api-version": "2022-11-28",
-        ...(authorization === null ? {} : { authorization }),
-        ...(body === undefined ? {} : { "content-type": body.type }),
-        ...(etag === null ? {} : { "if-none-match": etag }),
-      },
-      body: body?.text ?? null,
-      maxBodyBytes: maxBytes,
-      timeoutMs,
-      signal: new AbortController().signal,
-    });
-    const { status, headers, bytes, unread } = await sent.catch((error: unknown) => {
-      const why = whyUnanswered(error);
-      log.warn("the code host did not answer", { host: name, what, why });
-      throw new CodeHostRefused(`${name} ${why}.`);
-    });
+  const { name, apiUrl, log } = options;
+  const ask = async (request: CodeHostRequest, hops: number): Promise<CodeHostAnswer> => {
+    const { status, headers, bytes, unread } = await sendRequest(options, request);
+    const { what } = request;
+    if (REDIRECTS.has(status)) {
+      const isFollowed = apiUrl !== undefined && hops < MAX_REDIRECTS;
+      const to = isFollowed ? findRedirect(apiUrl, request.url, headers.location) : null;
+      if (to !== null) return ask({ ...request, url: to }, hops + 1);
+    }
     if (status >= 300 && status !== 404 && status !== 304)
       log.warn("the code host refused", { host: name, what, status });
-    const saysLimit = status === 403 && LIMITED.test(bytes.subarray(0, MAX_REFUSAL_BYTES).toString("utf8"));
-    const retryAtMs = findRetryTime(status, headers, { nowMs: now(), saysLimit });
-    if (retryAtMs !== null) throw new CodeHostRefused(`${name} answered with ${status}.`, { status, retryAtMs });
-    if (status >= 500) throw isRefusedWith(name, status);
+    refuseLater(options, status, { headers, bytes });
     if (status < 300 && unread !== undefined && unread.kind !== "size")
       throw new CodeHostRefused(`${name} answered with ${status}, and its answer cannot be read: ${unread.reason}.`);
     return {
-      ...{ status, json: parseJson(readText(bytes, headers["content-type"]).text) },
-      ...{ etag: headers.etag ?? null, next: nextCursor(headers.link) },
+      status,
+      json: parseJson(readText(bytes, headers["content-type"]).text),
+      ...(hops > 0 && { isMoved: true }),
+      etag: headers.etag ?? null,
+      next: nextCursor(headers.link),
     };
   };
+  return (request) => ask(request, 0);
 }
 
-type Headers = Awaited<ReturnType<Outbound["send"]>>["headers"];
+type Sent = Awaited<ReturnType<Outbound["send"]>>;
+
+async function sendRequest(
+  { outbound, name, log, timeoutMs = REQUEST_TIMEOUT_MS }: CodeHostRequestsOptions,
+  { what, url, authorization, body, method, etag = null, maxBytes = MAX_ANSWER_BYTES }: CodeHostRequest,
+): Promise<Sent> {
+  const sent = outbound.send({
+    url: new URL(url),
+    method: method ?? (body === undefined ? "GET" : "POST"),
+    headers: {
+      accept: "application/vnd.github+json, application/json",
+      "user-agent": "Service-Code-Host/1",
+      "x-github-api-version": "2022-11-28",
+      ...(authorization === null ? {} : { authorization }),
+      ...(body === undefined ? {} : { "content-type": body.type }),
+      ...(etag === null ? {} : { "if-none-match": etag }),
+    },
+    body: body?.text ?? null,
+    maxBodyBytes: maxBytes,
+    timeoutMs,
+    signal: new AbortController().signal,
+  });
+  return sent.catch((error: unknown) => {
+    const why = whyUnanswered(error);
+    log.warn("the code host did not answer", { host: name, what, why });
+    throw new CodeHostRefused(`${name} ${why}.`);
+  });
+}
+
+/** Throws for 5xx, and where the code host takes no more for now. */
+function refuseLater(
+  { name, now }: CodeHostRequestsOptions,
+  status: number,
+  { headers, bytes }: Pick<Sent, "headers" | "bytes">,
+): void {
+  const saysLimit = status === 403 && LIMITED.test(bytes.subarray(0, MAX_REFUSAL_BYTES).toString("utf8"));
+  const retryAtMs = findRetryTime(status, headers, { nowMs: now(), saysLimit });
+  if (retryAtMs !== null) throw new CodeHostRefused(`${name} answered with ${status}.`, { status, retryAtMs });
+  if (status >= 500) throw isRefusedWith(name, status);
+}
+
+/** Statuses of redirects. Renamed and transferred repositories answer with 301 or, for writes, 307. */
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
+/** Most redirects of one request that are followed. */
+const MAX_REDIRECTS = 3;
+
+/**
+ * The address that a redirect leads to; null where it is not below the API's base address. The credential goes along, so
+ * nothing else is followed.
+ */
+function findRedirect(apiUrl: string, asked: string, location: string | string[] | undefined): string | null {
+  const [given] = [location ?? []].flat();
+  if (given === undefined || !URL.canParse(given, asked)) return null;
+  const to = new URL(given, asked);
+  const base = new URL(`${apiUrl}/`);
+  const isBelow = to.origin === base.origin && to.pathname.startsWith(base.pathname);
+  return isBelow && `${to.username}${to.password}` === "" ? to.href : null;
+}
 
 /** The least wait that GitHub asks for where it names no time, in milliseconds. */
 const LIMIT_WAIT_MS = 60_000;
@@ -129,7 +178,7 @@ const MAX_REFUSAL_BYTES = 4_096;
 /** When the code host may be asked again, where it takes no more for now; else null. */
 function findRetryTime(
   status: number,
-  headers: Headers,
+  headers: Sent["headers"],
   { nowMs, saysLimit }: { readonly nowMs: number; readonly saysLimit: boolean },
 ): number | null {
   const retryAfter = headers["retry-after"] ?? null;

@@ -6,6 +6,7 @@ import {
   expectStatus,
   type RepositoryCallParts,
   type RepositoryThere,
+  readRepository,
   whyRefused,
 } from "./code-host-repository.js";
 import { readAs } from "./code-host-requests.js";
@@ -111,9 +112,9 @@ function readMethods(parts: RepositoryCallParts) {
   return {
     ...{ readBranch, readCommit },
     async readHead(there) {
-      const answer = await call(there, { what: "a repository", path: "" });
-      if (answer.status === 404) return null;
-      const { default_branch: branch } = readAs(name, repositorySchema, expectStatus(name, answer, 200));
+      const repository = await readRepository(parts, there);
+      if (repository === null) return null;
+      const { defaultBranch: branch } = repository;
       const commit = await readBranch(there, branch);
       return commit === null ? null : { ...(await readCommit(there, commit)), branch };
     },
@@ -209,7 +210,6 @@ const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
 const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
 const madeSchema = z.object({ sha, committer: z.object({ date: timeMs }).optional().catch(undefined) });
 const refSchema = z.object({ ref: z.string(), object: z.object({ sha }) });
-const repositorySchema = z.object({ default_branch: z.string().min(1).max(500) });
 const commitSchema = z.object({ sha, tree: z.object({ sha }), parents: z.array(z.object({ sha })) }).transform(
   (given): HostedCommit => ({
     ...{ commit: given.sha, tree: given.tree.sha },

@@ -5,7 +5,7 @@ import type { RuntimeLog } from "../../runtime/runtime.js";
 import { createAppSigner } from "./code-host-app.js";
 import { createPace } from "./code-host-pace.js";
 import { type CodeHostPullRequests, createPullRequests } from "./code-host-pull-requests.js";
-import type { RepositoryThere } from "./code-host-repository.js";
+import { type RepositoryThere, readRepository } from "./code-host-repository.js";
 import { CodeHostRefused, createCodeHostRequests, isRefusedWith, readAs } from "./code-host-requests.js";
 import { type CodeHostSettings, codeHostName } from "./code-host-settings.js";
 import {
@@ -86,7 +86,7 @@ export interface CodeHostOptions {
 export function createCodeHost({ settings, outbound, now, log, pause = setTimeout }: CodeHostOptions): CodeHost {
   const { apiUrl, webUrl } = settings;
   const name = codeHostName(webUrl);
-  const ask = createCodeHostRequests({ outbound, name, now, log });
+  const ask = createCodeHostRequests({ outbound, apiUrl, name, now, log });
   const lane = new Lane(codeHostLane);
   const app = createAppSigner(settings.appId, settings.appKey);
   const appToken = () => app.token(now());
@@ -105,10 +105,22 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
     name,
     pullRequests: createPullRequests(parts),
     sources: createSources(parts),
-    async pushToken({ installationId, repository, workflows }) {
+    async pushToken({ workflows, ...there }) {
+      const { installationId, repository } = there;
       const contents = { contents: "write", ...(workflows && { workflows: "write" }) };
-      const url = `${webUrl}/${repository}.git`;
-      return { url, token: await tokens.forRepository(installationId, repository, contents) };
+      const make = async (named: string | number, called: string) => {
+        const { token, name: told } = await tokens.forRepository(installationId, named, contents);
+        return { url: `${webUrl}/${told ?? called}.git`, token };
+      };
+      try {
+        return await make(repository, repository);
+      } catch (error) {
+        // Tokens are made by the present name alone, without a redirect from an earlier one.
+        if (!(error instanceof CodeHostRefused) || (error.status !== 422 && error.status !== 404)) throw error;
+        const now = await readRepository(parts, there).catch(() => null);
+        if (now === null || now.name.toLowerCase() === repository.toLowerCase()) throw error;
+        return make(now.id ?? now.name, now.name);
+      }
     },
     signInUrl: (way) => signInUrl(settings, way),
     personToken: (back) => fetchPersonToken({ ask, settings, name, log }, back),

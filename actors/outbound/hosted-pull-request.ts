@@ -2,8 +2,10 @@ import { z } from "zod";
 
 /** A pull request as the code host shows it, in an answer or in a delivery. */
 export interface HostedPullRequest {
-  /** `owner/name` */
+  /** `owner/name`, as the code host calls it now. */
   readonly repository: string;
+  /** The repository's number there; absent where the code host does not say. */
+  readonly repositoryId?: number;
   readonly number: number;
   /** Its address for people. */
   readonly url: string;
@@ -80,7 +82,10 @@ export const hostedPullRequestSchema = z
     state: z.enum(["open", "closed"]),
     draft: z.boolean().nullish(),
     head: z.object({ ref, sha: commit, repo: z.object({ full_name: z.string().max(500) }).nullish() }),
-    base: z.object({ ref, repo: z.object({ full_name: z.string().min(1).max(500) }) }),
+    base: z.object({
+      ref,
+      repo: z.object({ full_name: z.string().min(1).max(500), id: z.int().positive().optional().catch(undefined) }),
+    }),
     created_at: timeMs,
     updated_at: timeMs,
     closed_at: timeMs.nullish(),
@@ -91,6 +96,7 @@ export const hostedPullRequestSchema = z
   .transform((given): HostedPullRequest => {
     const mergedAtMs = given.merged_at ?? null;
     return {
+      ...(given.base.repo.id !== undefined && { repositoryId: given.base.repo.id }),
       ...{ repository: given.base.repo.full_name, number: given.number, url: given.html_url },
       ...{ title: given.title.slice(0, 1_000), body: given.body, author: given.user },
       ...{ branch: given.head.ref, from: given.head.repo?.full_name ?? null, head: given.head.sha },

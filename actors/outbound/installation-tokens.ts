@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { whyRefused } from "./code-host-repository.js";
 import {
   type CodeHostAnswer,
   CodeHostRefused,
@@ -16,12 +17,15 @@ import {
 export interface InstallationTokens {
   /** Rejects with {@link CodeHostRefused}. */
   of(installationId: number): Promise<string>;
-  /** A new token for one repository with these permissions, which is not kept. Rejects with {@link CodeHostRefused}. */
+  /**
+   * A new token for one repository, by its name or its number, with these permissions, and what the code host calls the
+   * repository, where it says so. It is not kept. Rejects with {@link CodeHostRefused}.
+   */
   forRepository(
     installationId: number,
-    repository: string,
+    repository: string | number,
     permissions: Readonly<Record<string, string>>,
-  ): Promise<string>;
+  ): Promise<{ readonly token: string; readonly name: string | null }>;
   /** Drops a token that the code host rejected; the next call of `of` fetches a new one. */
   forget(installationId: number): void;
 }
@@ -46,10 +50,17 @@ export const MAX_TOKEN_LENGTH = 4_096;
 const tokenSchema = z.object({
   token: z.string().min(1).max(MAX_TOKEN_LENGTH),
   expires_at: z.iso.datetime({ offset: true }),
+  /** Those that it is for, of a token for some alone. */
+  repositories: z
+    .tuple([z.object({ full_name: z.string().regex(/^[\w.-]+\/[\w.-]+$/) })])
+    .optional()
+    .catch(undefined),
 });
 
 interface Held {
   readonly token: string;
+  /** The repository that it is for, where it is for a single one. */
+  readonly name: string | null;
   readonly expiresAtMs: number;
 }
 
@@ -69,9 +80,9 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       body,
     });
     if (status === 401) throw new CodeHostRefused(`${name} did not take the app that this service signs in as.`);
-    if (status >= 300) throw isRefusedWith(name, status);
-    const { token, expires_at } = readAs(name, tokenSchema, json);
-    return { token, expiresAtMs: Date.parse(expires_at) };
+    if (status >= 300) throw isRefusedWith(name, status, whyRefused(json));
+    const { token, expires_at, repositories } = readAs(name, tokenSchema, json);
+    return { token, name: repositories?.[0].full_name ?? null, expiresAtMs: Date.parse(expires_at) };
   };
   const renew = async (installationId: number): Promise<Held> => {
     try {
@@ -98,8 +109,12 @@ export function createInstallationTokens(options: InstallationTokensOptions): In
       return (await pending).token;
     },
     async forRepository(installationId, repository, permissions) {
-      const repositories = [repository.split("/").at(-1) ?? ""];
-      return (await fetchToken(installationId, { repositories, permissions })).token;
+      const named =
+        typeof repository === "number"
+          ? { repository_ids: [repository] }
+          : { repositories: [repository.split("/").at(-1) ?? ""] };
+      const { token, name } = await fetchToken(installationId, { ...named, permissions });
+      return { token, name };
     },
     forget: (installationId) => void held.delete(installationId),
   };

@@ -56,6 +56,7 @@ export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Ans
 
 function toProblem({ message: why, status, retryAtMs, field }: CodeHostRefused): CodeHostProblem {
   if (retryAtMs !== null) return { problem: "limited", untilMs: retryAtMs, why };
-  const isRefused = status !== null && status >= 400 && status < 500 && status !== 408 && status !== 401;
+  // A redirect that is not followed leads to the same place each time.
+  const isRefused = status !== null && status >= 300 && status < 500 && status !== 408 && status !== 401;
   return isRefused ? { problem: "refused", why, ...(field !== null && { field }) } : { problem: "again", why };
 }

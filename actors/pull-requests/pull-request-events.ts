@@ -44,6 +44,8 @@ export interface AskingRun {
   readonly wish: string | null;
   /** The id of the gate's question, and of the push that is allowed. */
   readonly push: string;
+  /** What the run calls the repository; absent in what earlier releases stored. */
+  readonly repository?: string;
   /** Whether that push changes workflows of the code host; absent for no. */
   readonly workflows?: boolean;
   /** When the code host makes a token for it again, in milliseconds since 1970; absent while it may make one. */

@@ -1,7 +1,8 @@
 /**
- * What the code host tells of pull requests in a repository, `pull-request-log/<repository in lower case>`. It passes on
- * what is about one of a task to that pull request, and writes the rows of those of people: one for each team with a
- * line on the repository.
+ * What the code host tells of pull requests in a repository, `pull-request-log/<id>`: the name, in lower case, that the
+ * repository had when a line first named it, also after it is renamed. It passes on what is about one of a task to that
+ * pull request, and writes the rows of those of people: one for each team with a line on the repository. It keeps what
+ * the code host calls the repository.
  *
  * | state   | moved by                                     | next    | also                                       |
  * |---------|----------------------------------------------|---------|--------------------------------------------|
@@ -18,29 +19,17 @@
 import { assign, setup } from "xstate";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
-import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, EffectEnded, Woken } from "../../runtime/turn.js";
-import type { HostedNews } from "../code-host/hosted-news.js";
+import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
+import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
 import { LIST_OPEN } from "./list-open.effects.js";
-import { LOOK_AT_PULL_REQUEST } from "./look.effects.js";
-import { LIST, listFromNowOn, listNow, type PullRequestLogContext, takeList } from "./missed-news.js";
+import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
+import { LIST, listFromNowOn, listNow, type PullRequestLogContext, takeList, toNamed } from "./missed-news.js";
 import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
-import { recordNews, takeLook } from "./pull-request-log.transitions.js";
+import { pullRequestLogRef, type TakeNews, toNameNews } from "./pull-request-log.messages.js";
+import { recordName, recordNews, takeLook } from "./pull-request-log.transitions.js";
 import { REVIEW_EFFECT } from "./review.effects.js";
 import { beginReview, postReview, takeReview, takeWoken } from "./reviews.js";
-
-/** A delivery of the code host. Answered with whether it was about a pull request that is known, or is now. */
-export interface TakeNews extends Answered<boolean> {
-  readonly type: "host.news";
-  readonly host: string;
-  readonly news: HostedNews;
-}
-
-/** By workspace and repository, `owner/name`. */
-export const pullRequestLogRef = reference<
-  TakeNews | ReviewBegun | ReviewOver,
-  [workspaceId: string, repository: string]
->("pull-request-log", (workspaceId, repository) => [workspaceId, repository.toLowerCase()]);
 
 const machine = setup({
   types: {
@@ -56,6 +45,7 @@ const machine = setup({
       on: {
         "host.news": {
           actions: [
+            assign(({ context, event }) => takeName(context, event)),
             ({ event }) => event.turn.reply(recordNews(event.turn, event)),
             assign(({ context, event }) => listFromNowOn(context, event.turn)),
           ],
@@ -74,6 +64,11 @@ const machine = setup({
   },
 });
 
+function takeName(context: PullRequestLogContext, event: Delivered<TakeNews>): PullRequestLogContext {
+  const of = recordName(event.turn, event);
+  return of === null ? context : { ...context, of };
+}
+
 function takeWake(context: PullRequestLogContext, event: Delivered<Woken>): PullRequestLogContext {
   if (event.name === LIST) return listNow(context, event.turn);
   takeWoken(event.turn, event);
@@ -83,8 +78,28 @@ function takeWake(context: PullRequestLogContext, event: Delivered<Woken>): Pull
 function takeEnded(context: PullRequestLogContext, event: Delivered<EffectEnded>): PullRequestLogContext {
   const { turn } = event;
   if (isResultOf(REVIEW_EFFECT, event)) takeReview(turn, event);
-  if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) takeLook(turn, event.result.output);
+  if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) {
+    const answer = event.result.output;
+    const named = takeLookedName(context, turn, answer);
+    takeLook(turn, answer);
+    return named;
+  }
   return isResultOf(LIST_OPEN, event) && event.result.ok ? takeList(context, turn, event.result.output) : context;
+}
+
+/** An answer shows what the repository is called now. */
+function takeLookedName(context: PullRequestLogContext, turn: Turn, answer: LookResult): PullRequestLogContext {
+  if (answer.problem !== null || answer.seen !== "changed") return context;
+  const { repository: askedAs } = toNamed(context, turn);
+  const { partition } = turn.self;
+  const connection = findReachingConnection(turn, partition, askedAs);
+  const told = connection && toNameNews(turn, partition, { ...connection, ...toRepository(answer.picture), askedAs });
+  const of = told ? recordName(turn, told) : null;
+  return of === null ? context : { ...context, of };
+}
+
+function toRepository({ repository, repositoryId }: HostedPullRequest) {
+  return { repository, repositoryId };
 }
 
 /** See the table above. */

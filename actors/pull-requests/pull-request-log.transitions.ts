@@ -1,12 +1,20 @@
 import type { Turn } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { HostedNews } from "../code-host/hosted-news.js";
+import { keepHosted } from "../code-host/hosted-repository.js";
+import {
+  listNames,
+  listRepositoryKeys,
+  type NamedRepository,
+  toRepositoryKey,
+} from "../code-host/hosted-repository.queries.js";
+import type { HostedKey } from "../code-host/hosted-repository.table.js";
 import type { LineFields } from "../lines/line.js";
 import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
 import { listResources } from "../resources/resource.table.js";
 import { keepHeardRevert, withHeardRevert } from "./heard-revert.table.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
-import type { PullRequestRole, PullRequestRow } from "./pull-request.js";
+import { type PullRequestRole, type PullRequestRow, withRepository } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
 import { listByBranch, listByMerge, listByNumber, pullRequestEntry, pullRequests } from "./pull-request.table.js";
 import { recordPullRequestFact } from "./pull-request-fact.js";
@@ -23,44 +31,85 @@ interface Told {
 /** Passes on or records what the code host told; returns whether it was about a pull request that is known then. */
 export function recordNews(turn: Turn, { host, news }: Told): boolean {
   const { about, repository, installationId } = news;
-  if (about === "reach") return tellAll(turn, listOpenIn(turn, repository, ["own"]));
+  const named = { host, repository, repositoryId: toRepositoryId(news) };
+  if (about === "reach") return tellAll(turn, listOpenIn(turn, named, ["own"]));
+  if ("formerName" in about) return listTeams(turn, named).length > 0;
   if ("branch" in about) {
-    const of = { repository, branch: about.branch };
+    const of = { ...named, branch: about.branch };
     return tellAll(
       turn,
       listByBranch(turn, turn.self.partition, of).filter(({ state }) => state === "open"),
     );
   }
   const { picture, reviews, number } = about;
-  if (picture !== null) recordReverts(turn, picture);
-  const rows = listByNumber(turn, turn.self.partition, { repository, number });
-  const own = rows.find(({ role }) => role === "own") ?? findUnopened(turn, picture);
+  if (picture !== null) recordReverts(turn, host, picture);
+  const rows = listByNumber(turn, turn.self.partition, { ...named, number });
+  const own = rows.find(({ role }) => role === "own") ?? findUnopened(turn, host, picture);
   if (own !== undefined) {
     turn.send(pullRequestRef(turn.self.partition, own.id), { type: "pull-request.seen", picture, reviews });
     return true;
   }
-  const at = { host, installationId, repository, number };
+  const at = { ...named, installationId, number };
   return recordPeoples(turn, { rows, at, seen: { picture, reviews } });
 }
 
+/**
+ * Stores what the code host calls the repository, where a line names it so or as it was called before. Where that is
+ * another name than it was known by, its open pull requests get it.
+ */
+export function recordName(turn: Turn, { host, news }: Told): HostedKey | null {
+  const { repository: name, installationId, namedAtMs = null, about } = news;
+  const repositoryId = toRepositoryId(news);
+  if (repositoryId === undefined) return null;
+  const formerNames = typeof about === "object" && "formerName" in about ? [about.formerName] : [];
+  const isNamed = [name, ...formerNames].some(
+    (repository) => isNamedByLine(turn, { host, repository, repositoryId }) || isNamedByLine(turn, { repository }),
+  );
+  if (!isNamed) return null;
+  const key = { host, repositoryId };
+  const isRenamed = keepHosted(turn, { ...key, name, formerNames, installationId, asOfMs: namedAtMs });
+  if (isRenamed || formerNames.length > 0) renameOpen(turn, { ...key, repository: name });
+  return key;
+}
+
+/** The repository's number, where a delivery tells it anywhere. */
+function toRepositoryId({ repositoryId, about }: HostedNews): number | undefined {
+  const picture = typeof about === "object" && "picture" in about ? about.picture : null;
+  return repositoryId ?? picture?.repositoryId;
+}
+
+function renameOpen(turn: Turn, named: HostedKey & { readonly repository: string }): void {
+  for (const before of listOpenIn(turn, named, ["people", "review"])) {
+    const row = withRepository(before, named);
+    if (row.repository !== before.repository) storePeoples(turn, before, row);
+  }
+  const own = listOpenIn(turn, named, ["own"]);
+  tellAll(
+    turn,
+    own.filter(({ repository }) => repository.toLowerCase() !== named.repository.toLowerCase()),
+  );
+}
+
 /** The task's pull request that is being opened, which this may be: nobody else pushes to its branch. */
-function findUnopened(turn: Turn, picture: HostedPullRequest | null): PullRequestRow | undefined {
+function findUnopened(turn: Turn, host: string, picture: HostedPullRequest | null): PullRequestRow | undefined {
   if (picture === null || picture.from?.toLowerCase() !== picture.repository.toLowerCase()) return undefined;
-  const found = listByBranch(turn, turn.self.partition, picture);
+  const found = listByBranch(turn, turn.self.partition, { ...picture, host });
   return found.findLast(({ number, state }) => number === null && (state === "opening" || state === "failed"));
 }
 
 /** The open ones in the repository that have one of these roles. */
 export function listOpenIn(
   turn: Turn,
-  repository: string,
+  named: NamedRepository,
   roles: readonly PullRequestRole[],
 ): readonly PullRequestRow[] {
-  const teamIds = listTeams(turn, repository);
+  const { partition } = turn.self;
+  const teamIds = listTeams(turn, named);
   const open = teamIds.flatMap((teamId) =>
-    roles.flatMap((role) => pullRequests.all(turn, turn.self.partition, { teamId, role, state: "open" })),
+    roles.flatMap((role) => pullRequests.all(turn, partition, { teamId, role, state: "open" })),
   );
-  return open.filter((row) => row.repository.toLowerCase() === repository.toLowerCase());
+  const keys = new Set(listRepositoryKeys(turn, partition, named));
+  return open.filter((row) => keys.has(toRepositoryKey(row)));
 }
 
 /** Has these ask the code host what is so. */
@@ -78,6 +127,7 @@ interface Peoples {
     readonly host: string;
     readonly installationId: number;
     readonly repository: string;
+    readonly repositoryId?: number | undefined;
     readonly number: number;
   };
   readonly seen: Seen;
@@ -91,13 +141,14 @@ function recordPeoples(turn: Turn, { rows, at, seen }: Peoples): boolean {
     isUnclear ||= applied.isUnclear;
     storePeoples(turn, before, applied.row, seen.reviews);
   }
-  const teamIds = listNewTo(turn, at.repository, rows);
+  const teamIds = listNewTo(turn, at, rows);
   if (picture !== null) for (const teamId of teamIds) insert(turn, teamId, { at, seen: { ...seen, picture } });
   const isWanted = rows.length > 0 || teamIds.length > 0;
   // What is not known yet is asked for where the delivery does not show it.
   if (isUnclear || (picture === null && isWanted)) {
     turn.cancelEffect(`look ${at.number}`);
-    turn.start(LOOK_AT_PULL_REQUEST.request(`look ${at.number}`, { ...at, etag: null }));
+    const { repositoryId: _known, ...there } = at;
+    turn.start(LOOK_AT_PULL_REQUEST.request(`look ${at.number}`, { ...there, etag: null }));
   }
   return isWanted;
 }
@@ -107,10 +158,11 @@ function insert(turn: Turn, teamId: string, { at, seen }: Omit<Peoples, "rows"> 
 }
 
 /** A pull request of people of which only the number is known; it is found by its id when it is stored. */
-export function beginPeoples(turn: Turn, teamId: string, at: Peoples["at"]): PullRequestRow {
+export function beginPeoples(turn: Turn, teamId: string, { repositoryId, ...at }: Peoples["at"]): PullRequestRow {
   const id = turn.newId("pr");
   turn.direct(pullRequestEntry(turn.self.partition, id));
   return {
+    ...(repositoryId !== undefined && { repositoryId }),
     ...{ id, teamId, role: "people", taskId: null, lineId: null, ...at, url: null, title: "", author: null },
     ...{ branch: "", base: null, head: null, draft: false, state: "open", openedAt: null },
     ...{ createdAt: new Date(turn.now).toISOString(), firstReviewAt: null, reviewedCommits: [], mergedAt: null },
@@ -138,41 +190,44 @@ export function storePeoples(
 export function takeLook(turn: Turn, answer: LookResult): void {
   if (answer.problem !== null || answer.seen !== "changed") return;
   const { picture, reviews } = answer;
-  const { repository, number } = picture;
-  recordReverts(turn, picture);
-  const rows = listByNumber(turn, turn.self.partition, picture);
+  const { repository, repositoryId, number } = picture;
+  const connection = findReachingConnection(turn, turn.self.partition, repository);
+  const named = { repository, repositoryId, ...(connection && { host: connection.host }) };
+  if (connection !== undefined) recordReverts(turn, connection.host, picture);
+  const rows = listByNumber(turn, turn.self.partition, { ...named, number });
   if (rows.some(({ role }) => role === "own")) return;
   const looked = (row: PullRequestRow): PullRequestRow => ({ ...row, lookedUpTo: row.hostUpdatedAt });
   for (const before of rows) storePeoples(turn, before, looked(applyAnswer(before, { picture, reviews })), reviews);
-  const connection = findReachingConnection(turn, turn.self.partition, repository);
   if (connection === undefined) return;
   const { host, installationId } = connection;
-  const at = { host, installationId, repository, number };
-  for (const teamId of listNewTo(turn, repository, rows)) {
+  const at = { ...named, host, installationId, number };
+  for (const teamId of listNewTo(turn, named, rows)) {
     const row = applyAnswer(beginPeoples(turn, teamId, at), { picture, reviews });
     storePeoples(turn, null, looked(row), reviews);
   }
 }
 
 /** The teams with a line on the repository that have none of the rows. */
-export function listNewTo(turn: Turn, repository: string, rows: readonly PullRequestRow[]): readonly string[] {
-  return listTeams(turn, repository).filter((teamId) => !rows.some((row) => row.teamId === teamId));
+export function listNewTo(turn: Turn, named: NamedRepository, rows: readonly PullRequestRow[]): readonly string[] {
+  return listTeams(turn, named).filter((teamId) => !rows.some((row) => row.teamId === teamId));
 }
 
 /** Notes which pull requests a merged one reverts. */
-function recordReverts(turn: Turn, { state, title, body, repository, url }: HostedPullRequest): void {
+function recordReverts(turn: Turn, host: string, picture: HostedPullRequest): void {
+  const { state, title, body, repository, repositoryId, url } = picture;
   if (state !== "merged") return;
   const { partition } = turn.self;
-  const { numbers, commits } = findReverts(`${title}\n${body}`, repository);
+  const of = { host, repository, repositoryId };
+  const { numbers, commits } = findReverts(`${title}\n${body}`, repository, listNames(turn, partition, of));
   const named = [
     ...numbers.map((number) => ({
       reverts: `#${number}`,
-      rows: listByNumber(turn, partition, { repository, number }),
+      rows: listByNumber(turn, partition, { ...of, number }),
     })),
-    ...commits.map((commit) => ({ reverts: commit, rows: listByMerge(turn, partition, { repository, commit }) })),
+    ...commits.map((commit) => ({ reverts: commit, rows: listByMerge(turn, partition, { ...of, commit }) })),
   ];
   for (const { reverts, rows } of named) {
-    if (rows.length === 0) keepHeardRevert(turn, { repository, reverts, by: url });
+    if (rows.length === 0) keepHeardRevert(turn, { named: of, reverts, by: url });
   }
   const reverted = named.flatMap(({ rows }) => rows);
   for (const row of new Map(reverted.map((one) => [one.id, one])).values()) {
@@ -182,11 +237,21 @@ function recordReverts(turn: Turn, { state, title, body, repository, url }: Host
   }
 }
 
-/** The teams with a line on the repository. */
-export function listTeams(turn: Turn, repository: string): readonly string[] {
-  const name = repository.toLowerCase();
+/** The teams with a line on the repository, also as it was called before. */
+export function listTeams(turn: Turn, named: NamedRepository): readonly string[] {
+  const names = new Set(listNames(turn, turn.self.partition, named));
   const lines = listResources<LineFields>(turn, turn.self.partition, "line").filter(({ fields }) =>
-    fields.repositories.some((one) => one.name.toLowerCase() === name),
+    fields.repositories.some((one) => names.has(one.name.toLowerCase())),
   );
   return [...new Set(lines.flatMap(({ teamId }) => teamId ?? []))].sort();
+}
+
+/** Whether a line is on the repository, or has its config there. */
+export function isNamedByLine(turn: Turn, named: NamedRepository): boolean {
+  if (listTeams(turn, named).length > 0) return true;
+  const names = new Set(listNames(turn, turn.self.partition, named));
+  const lines = listResources<LineFields>(turn, turn.self.partition, "line");
+  return lines.some(
+    ({ fields: { source } }) => source !== null && source !== undefined && names.has(source.repository.toLowerCase()),
+  );
 }

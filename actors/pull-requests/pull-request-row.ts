@@ -1,6 +1,6 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { findTaskBranch, type TaskBranch, taskBranches } from "../runs/task-branch.table.js";
-import type { PullRequestRow } from "./pull-request.js";
+import { type PullRequestRow, toCheckout } from "./pull-request.js";
 import type { PullRequestNote, TaskPullRequestChanged } from "./pull-request.messages.js";
 import { pullRequests } from "./pull-request.table.js";
 import type { PullRequestContext } from "./pull-request-events.js";
@@ -41,8 +41,9 @@ export function noteOnTask(turn: Turn, { taskAddress }: Pick<PullRequestContext,
 /** Changes the branch of the task, which the pull request writes alone; it went where the task was removed. */
 export function changeTaskBranch(turn: Turn, row: PullRequestRow, changed: Partial<TaskBranch>): void {
   const { partition } = turn.self;
-  const { taskId, repository, id } = row;
+  const { taskId, id } = row;
   if (taskId === null) return;
+  const repository = toCheckout(row);
   const before = findTaskBranch(turn, partition, { taskId, repository });
   if (before === undefined) return;
   // A later pull request of the task may have taken over.

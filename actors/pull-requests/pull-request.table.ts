@@ -1,8 +1,9 @@
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
 import { toChangeEntry, topic } from "../../runtime/topic.js";
-import type { Entry, Reading } from "../../storage/store.js";
-import { table } from "../../storage/table.js";
+import type { KeyPart, Reading } from "../../storage/store.js";
+import { type Table, table } from "../../storage/table.js";
+import { listRepositoryKeys, type NamedRepository, toRepositoryKey } from "../code-host/hosted-repository.queries.js";
 import { locationEntry } from "../resources/resource-location.table.js";
 import { changedMembers } from "../tables/changed-members.js";
 import { indexedTable } from "../tables/indexed-table.js";
@@ -27,11 +28,11 @@ const teamTopic = topic<{
   readonly state: PullRequestRow["state"];
 }>("team");
 
-/** `[repository in lower case, number, pull request]`; the code host tells of them so. */
+/** `[key of the repository, number, pull request]`; the code host tells of them so. */
 const pullRequestNumbers = table<true>("pull-request-number");
-/** `[repository in lower case, commit of the merge, pull request]` */
+/** `[key of the repository, commit of the merge, pull request]` */
 const pullRequestMerges = table<true>("pull-request-merge");
-/** `[repository in lower case, branch, pull request]`, of those whose branch is of the repository itself */
+/** `[key of the repository, branch, pull request]`, of those whose branch is of the repository itself */
 const pullRequestBranches = table<true>("pull-request-branch");
 
 /** `[pull request]`; ids rise with time. */
@@ -43,14 +44,16 @@ export const pullRequests = indexedTable<PullRequestRow>("pull-request", {
     "task-pull-request": { by: ["taskId"], has: ["taskId"] },
   },
   derived: [
-    derivedRows(pullRequestNumbers, ({ id, repository, number }) =>
-      number === null ? [] : [[[repository.toLowerCase(), number, id], true]],
+    derivedRows(pullRequestNumbers, (row) =>
+      row.number === null ? [] : [[[toRepositoryKey(row), row.number, row.id], true]],
     ),
-    derivedRows(pullRequestMerges, ({ id, repository, mergeCommit }) =>
-      mergeCommit === null ? [] : [[[repository.toLowerCase(), mergeCommit, id], true]],
+    derivedRows(pullRequestMerges, (row) =>
+      row.mergeCommit === null ? [] : [[[toRepositoryKey(row), row.mergeCommit, row.id], true]],
     ),
-    derivedRows(pullRequestBranches, ({ id, repository, branch, role, fork }) =>
-      role === "own" || (branch !== "" && fork !== true) ? [[[repository.toLowerCase(), branch, id], true]] : [],
+    derivedRows(pullRequestBranches, (row) =>
+      row.role === "own" || (row.branch !== "" && row.fork !== true)
+        ? [[[toRepositoryKey(row), row.branch, row.id], true]]
+        : [],
     ),
   ],
   blobs: ({ changed, vetted, asking, body, comments }) => [
@@ -99,25 +102,22 @@ export const listTaskPullRequests: (reading: Reading, workspaceId: string, taskI
 export function listByNumber(
   reading: Reading,
   workspaceId: string,
-  { repository, number }: { readonly repository: string; readonly number: number },
+  of: NamedRepository & { readonly number: number },
 ): PullRequestRow[] {
-  const found = pullRequestNumbers.entries(reading, workspaceId, [repository.toLowerCase(), number]);
-  return rowsOf(reading, workspaceId, found);
+  return listUnder(pullRequestNumbers, reading, workspaceId, { of, part: of.number });
 }
 
 /** Those that were merged with this commit. */
 export function listByMerge(
   reading: Reading,
   workspaceId: string,
-  { repository, commit }: { readonly repository: string; readonly commit: string },
+  of: NamedRepository & { readonly commit: string },
 ): PullRequestRow[] {
-  const found = pullRequestMerges.entries(reading, workspaceId, [repository.toLowerCase(), commit]);
-  return rowsOf(reading, workspaceId, found);
+  return listUnder(pullRequestMerges, reading, workspaceId, { of, part: of.commit });
 }
 
-/** A branch of a repository, `owner/name`. */
-interface RepositoryBranch {
-  readonly repository: string;
+/** A branch of a repository. */
+interface RepositoryBranch extends NamedRepository {
   readonly branch: string;
 }
 
@@ -141,11 +141,18 @@ function isAtHost(row: PullRequestRow): row is PullRequestRow & { readonly numbe
   return row.number !== null && row.url !== null;
 }
 
-function listFrom(reading: Reading, workspaceId: string, { repository, branch }: RepositoryBranch): PullRequestRow[] {
-  const found = pullRequestBranches.entries(reading, workspaceId, [repository.toLowerCase(), branch]);
-  return rowsOf(reading, workspaceId, found);
+function listFrom(reading: Reading, workspaceId: string, of: RepositoryBranch): PullRequestRow[] {
+  return listUnder(pullRequestBranches, reading, workspaceId, { of, part: of.branch });
 }
 
-function rowsOf(reading: Reading, workspaceId: string, entries: readonly Entry[]): PullRequestRow[] {
-  return entries.flatMap(({ key }) => pullRequests.get(reading, workspaceId, String(key.at(-1))) ?? []);
+/** The rows of a repository, whatever it is or was called, under one part of an index. */
+function listUnder(
+  index: Table<true>,
+  reading: Reading,
+  workspaceId: string,
+  { of, part }: { readonly of: NamedRepository; readonly part: KeyPart },
+): PullRequestRow[] {
+  return listRepositoryKeys(reading, workspaceId, of)
+    .flatMap((key) => index.entries(reading, workspaceId, [key, part]))
+    .flatMap(({ key }) => pullRequests.get(reading, workspaceId, String(key.at(-1))) ?? []);
 }

@@ -38,8 +38,12 @@ export interface PullRequestRow {
   readonly lineId: string | null;
   readonly host: string;
   readonly installationId: number;
-  /** `owner/name` */
+  /** `owner/name`, as the code host calls it. */
   readonly repository: string;
+  /** The repository's number at the code host; absent while it is not known. */
+  readonly repositoryId?: number;
+  /** What runs of its task call the repository, where that is another name: the line names an earlier one. */
+  readonly checkout?: string;
   /** Null while it is not at the code host. */
   readonly number: number | null;
   readonly url: string | null;
@@ -83,6 +87,24 @@ export interface PullRequestRow {
   /** Until when the code host takes no more. */
   readonly waitsUntil: string | null;
   readonly comments: Readonly<Record<string, KeptComment>>;
+}
+
+/** What runs of the pull request's task call its repository. */
+export function toCheckout({ checkout, repository }: Pick<PullRequestRow, "checkout" | "repository">): string {
+  return checkout ?? repository;
+}
+
+/** The row with what the code host calls its repository now. */
+export function withRepository(
+  row: PullRequestRow,
+  { repository, repositoryId = row.repositoryId }: Pick<PullRequestRow, "repository" | "repositoryId">,
+): PullRequestRow {
+  const checkout = row.role === "own" && repository !== row.repository ? toCheckout(row) : row.checkout;
+  return {
+    ...{ ...row, repository },
+    ...(repositoryId !== undefined && { repositoryId }),
+    ...(checkout !== undefined && { checkout }),
+  };
 }
 
 /** Most commits with reviews that are told apart; later ones count no more. */

@@ -7,10 +7,14 @@ export interface Reverted {
 /** Most reverts that one text names. */
 const MAX_REVERTS = 20;
 
-/** The reverts that the text of a pull request names: "Reverts owner/name#n", "This reverts commit <commit>". */
-export function findReverts(text: string, repository: string): Reverted {
+/**
+ * The reverts that the text of a pull request names: "Reverts owner/name#n", "This reverts commit <commit>". `formerNames`
+ * are those that the repository had before, in lower case.
+ */
+export function findReverts(text: string, repository: string, formerNames: readonly string[] = []): Reverted {
+  const names = [repository.toLowerCase(), ...formerNames];
   const named = [...text.matchAll(/\bReverts ([\w.-]+\/[\w.-]+)?#(\d{1,10})\b/g)].filter(
-    ([, of]) => of === undefined || of.toLowerCase() === repository.toLowerCase(),
+    ([, of]) => of === undefined || names.includes(of.toLowerCase()),
   );
   const commits = [...text.matchAll(/\bThis reverts commit ([0-9a-f]{40,64})\b/g)];
   return {

@@ -1,5 +1,5 @@
 import type { HostedPullRequest, HostedReview } from "../outbound/hosted-pull-request.js";
-import { isPeoplesReview, MAX_ROUNDS, type PullRequestRow } from "./pull-request.js";
+import { isPeoplesReview, MAX_ROUNDS, type PullRequestRow, withRepository } from "./pull-request.js";
 
 /** What the code host told of a pull request. */
 export interface Seen {
@@ -47,7 +47,7 @@ function pictured(before: PullRequestRow, picture: HostedPullRequest): PullReque
   const isMerged = before.state === "merged";
   const knownMs = before.hostUpdatedAt === null ? 0 : Date.parse(before.hostUpdatedAt);
   return {
-    ...before,
+    ...withRepository(before, picture),
     ...{ number: picture.number, url: picture.url, title: picture.title, author: picture.author },
     branch: before.role === "own" ? before.branch : picture.branch,
     ...(isOfFork(picture) && { fork: true }),
@@ -68,7 +68,7 @@ function isOfFork({ from, repository }: HostedPullRequest): boolean {
 
 /** Whether two pictures of the same time differ in what they say. Whether it conflicts is found out later, and is not. */
 function tellsOther(before: PullRequestRow, after: PullRequestRow): boolean {
-  const members = ["state", "title", "base", "head", "draft", "closedAt"] as const;
+  const members = ["repository", "state", "title", "base", "head", "draft", "closedAt"] as const;
   return members.some((member) => before[member] !== after[member]);
 }
 

@@ -8,6 +8,7 @@ import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.
 import type { PullRequestRow } from "./pull-request.js";
 import { readPaths } from "./pull-request.view.js";
 import type { Became, PullRequestContext } from "./pull-request-events.js";
+import { findPullRequestLog, toNameNews } from "./pull-request-log.messages.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
 import { recordReviewFacts } from "./review-facts.js";
 import { tellRun } from "./vetting.js";
@@ -42,11 +43,19 @@ export function takeSeen(
   const isThere = row.number !== null;
   const told = withHeardRevert(turn, before, row);
   const after = changePullRequest(turn, context, { ...told, ...(isThere && { problem: null, waitsUntil: null }) });
+  tellName(turn, before, after);
   recordReviewFacts(turn, after, reviews);
   if (before.number === null && after.number !== null) noteOnTask(turn, context, `Pull request opened: ${after.url}`);
   if (after.isDirty !== before.isDirty) takeDirty(turn, context, after);
   const seen = etag === undefined ? context : { ...context, etag, unanswered: 0 };
   return asks && after.number !== null ? look(seen, turn) : seen;
+}
+
+/** Tells the repository's log what the code host calls it, where that is not known yet. */
+function tellName(turn: Turn, { repository: askedAs }: PullRequestRow, shown: PullRequestRow): void {
+  const { partition } = turn.self;
+  const told = toNameNews(turn, partition, { ...shown, askedAs });
+  if (told !== null) turn.send(findPullRequestLog(turn, partition, { ...shown, repository: askedAs }), told);
 }
 
 function takeDirty(turn: Turn, context: PullRequestContext, row: PullRequestRow): void {

@@ -3,6 +3,7 @@
  * about, and no token is made before they have answered.
  */
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import { findHosted } from "../code-host/hosted-repository.queries.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { pullRequestTerms } from "../lines/line.js";
@@ -17,7 +18,7 @@ import {
 import { runRef } from "../runs/run.messages.js";
 import { findTaskBranch, taskBranches } from "../runs/task-branch.table.js";
 import { storeText, toStoredText } from "../tables/text-blobs.js";
-import { changesWorkflows, type PullRequestRow, toBranch, toTitle } from "./pull-request.js";
+import { changesWorkflows, type PullRequestRow, toBranch, toCheckout, toTitle } from "./pull-request.js";
 import { pullRequestEntry, pullRequests } from "./pull-request.table.js";
 import { readPaths } from "./pull-request.view.js";
 import type { AskAllowed, AskRefused, AskVetted, Left, PullRequestContext } from "./pull-request-events.js";
@@ -42,8 +43,8 @@ export function vet(context: PullRequestContext, event: Delivered<AskVetted>): P
   return askGate(turn, { ...asked, run: toRun(turn, ask) }, { row: before, subject, paths });
 }
 
-function toRun(turn: Turn, { runId, wish }: AskPullRequest): NonNullable<PullRequestContext["run"]> {
-  return { id: runId, wish, push: turn.newId("push") };
+function toRun(turn: Turn, { runId, wish, repository }: AskPullRequest): NonNullable<PullRequestContext["run"]> {
+  return { id: runId, wish, push: turn.newId("push"), repository };
 }
 
 /** What the gate is asked about. */
@@ -78,7 +79,8 @@ export function vetAgain(
   const before = getPullRequest(turn);
   const asking = before.asking ?? before.vetted;
   const row = changePullRequest(turn, context, { state: "vetting", asking });
-  const run = context.run === null ? null : { id: context.run.id, wish: context.run.wish, push: turn.newId("push") };
+  const { id = "", wish = null, repository } = context.run ?? {};
+  const run = context.run === null ? null : { id, wish, push: turn.newId("push"), ...(repository && { repository }) };
   const asked = { ...context, run, rejected: context.rejected + 1 };
   return askGate(turn, asked, { row, subject, paths: readPaths(turn, partition, asking) });
 }
@@ -95,7 +97,8 @@ function begin({ turn, ask, connection, subject }: Delivered<AskVetted>): PullRe
   const serial = (known?.serial ?? 1) + (isMerged ? 1 : 0);
   const branch = known !== undefined && !isMerged ? known.branch : toBranch(subject.task, serial);
   return {
-    ...{ id, teamId, role: "own", taskId, lineId, host, installationId, repository, number: null, url: null },
+    ...toRepository(turn, repository),
+    ...{ id, teamId, role: "own", taskId, lineId, host, installationId, number: null, url: null },
     ...{ title: toTitle(title ?? subject.task.title), author: null, branch },
     base: known?.base ?? subject.task.branch ?? terms?.base ?? null,
     ...{ head: null, draft: terms?.draft ?? false, state: "vetting", createdAt: new Date(turn.now).toISOString() },
@@ -105,14 +108,23 @@ function begin({ turn, ask, connection, subject }: Delivered<AskVetted>): PullRe
   };
 }
 
+/** What the code host calls the repository that a run names. */
+function toRepository(turn: Turn, checkout: string): Pick<PullRequestRow, "repository" | "repositoryId" | "checkout"> {
+  const known = findHosted(turn, turn.self.partition, { repository: checkout });
+  if (known === undefined) return { repository: checkout };
+  const { name: repository, repositoryId } = known;
+  return { repository, repositoryId, ...(repository !== checkout && { checkout }) };
+}
+
 /** Hooks agree: the branch is fixed, and the runner may push. */
 export function allowPush(context: PullRequestContext, turn: Turn): PullRequestContext {
   const { partition } = turn.self;
   const before = getPullRequest(turn);
   const paths = readPaths(turn, partition, before.asking);
   const row = changePullRequest(turn, context, { state: "pushing", vetted: before.asking, asking: null });
-  const { taskId, repository, branch, base, id } = row;
+  const { taskId, branch, base, id } = row;
   if (taskId !== null) {
+    const repository = toCheckout(row);
     const known = findTaskBranch(turn, partition, { taskId, repository });
     const isNew = known?.branch !== branch;
     const serial = (known?.serial ?? 0) + (isNew ? 1 : 0);
@@ -150,9 +162,10 @@ function withWorkflows(context: PullRequestContext, paths: readonly string[]): P
 export function sendAllowed(turn: Turn, { run }: PullRequestContext, row: PullRequestRow): void {
   if (run === null) return;
   const { workflows = false } = run;
-  const { id: pullRequestId, repository, host, installationId, branch } = row;
+  const { id: pullRequestId, host, installationId, branch } = row;
+  const { push, repository = toCheckout(row) } = run;
   const allowed: PushAllowed = {
-    ...{ type: "pull-request.allowed", pullRequestId, push: run.push, repository, host, installationId },
+    ...{ type: "pull-request.allowed", pullRequestId, push, repository, host, installationId },
     // People may change both at the code host to what a runner does not take.
     ...{ branch, base: toTakenBranch(row.base), title: toTitle(row.title), workflows },
   };
@@ -167,7 +180,8 @@ export function tellRun(
 ): PullRequestContext {
   const { run } = context;
   if (run === null) return context;
-  sendTold(turn, { runId: run.id, repository: getPullRequest(turn).repository, wish: run.wish }, told);
+  const { id: runId, wish, repository = toCheckout(getPullRequest(turn)) } = run;
+  sendTold(turn, { runId, repository, wish }, told);
   return { ...context, run: null };
 }
 
@@ -220,7 +234,8 @@ export function removePullRequest(turn: Turn): void {
   const { partition, id } = turn.self;
   const row = pullRequests.get(turn, partition, id);
   if (row !== undefined) {
-    const { taskId, repository } = row;
+    const { taskId } = row;
+    const repository = toCheckout(row);
     const branch = taskId === null ? undefined : findTaskBranch(turn, partition, { taskId, repository });
     if (taskId !== null && branch?.pullRequestId === id) {
       if (branch.head === null && branch.serial <= 1) taskBranches.remove(turn, partition, taskId, repository);

@@ -1,5 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
+import { listNames } from "../code-host/hosted-repository.queries.js";
 
 /**
  * The branch of a task in a repository. It is written by the task's pull request there, and read by whoever begins a run
@@ -22,11 +23,15 @@ export interface TaskBranch {
 /** `[task, repository]` */
 export const taskBranches = table<TaskBranch>("task-branch");
 
-/** The branch of a task in a repository, from its first pull request on. */
+/** The branch of a task in a repository, from its first pull request on, by any name of the repository. */
 export function findTaskBranch(
   reading: Reading,
   workspaceId: string,
   { taskId, repository }: { readonly taskId: string; readonly repository: string },
 ): TaskBranch | undefined {
-  return taskBranches.get(reading, workspaceId, taskId, repository);
+  const known = taskBranches.get(reading, workspaceId, taskId, repository);
+  if (known !== undefined) return known;
+  const names = listNames(reading, workspaceId, { repository });
+  const others = taskBranches.entries(reading, workspaceId, [taskId]);
+  return others.find(({ key }) => names.includes(String(key.at(-1)).toLowerCase()))?.value;
 }

@@ -4,7 +4,7 @@ import type { Reading } from "../../storage/store.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { LineFields } from "../lines/line.js";
 import { findOpenFrom } from "../pull-requests/pull-request.table.js";
-import { pullRequestLogRef } from "../pull-requests/pull-request-log.machine.js";
+import { findPullRequestLog } from "../pull-requests/pull-request-log.messages.js";
 import type { RunEnding } from "../runners/protocol.js";
 import type { TaskRow } from "./task.js";
 import { taskRef } from "./task.messages.js";
@@ -32,7 +32,7 @@ export function findBranchReview(
 export function beginReviewing(turn: Turn, { id: taskId, teamId, lineId, reviews }: TaskRow): void {
   const of = toPlace(reviews);
   if (of === null) return;
-  turn.send(pullRequestLogRef(turn.self.partition, of.repository), {
+  turn.send(findPullRequestLog(turn, turn.self.partition, of), {
     ...{ type: "review.begun", teamId, lineId, taskId, ...of },
   });
 }
@@ -42,7 +42,7 @@ export function tellReview(turn: Turn, { id, reviews }: TaskRow, runId: string, 
   const of = toPlace(reviews);
   if (of === null) return;
   const { partition } = turn.self;
-  turn.send(pullRequestLogRef(partition, of.repository), {
+  turn.send(findPullRequestLog(turn, partition, of), {
     ...{ type: "review.over", taskId: id, taskAddress: taskRef(partition, id), runId, ...of },
     text: ending?.kind === "finish" ? ending.note : "",
   });

@@ -9,7 +9,7 @@ import {
 } from "../../actors/code-host/delivery.js";
 import { type HostedNews, isNewsEvent, toHostedNews } from "../../actors/code-host/hosted-news.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
-import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.machine.js";
+import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Metrics } from "../process/metrics.js";
@@ -39,17 +39,17 @@ export function codeHostDeliveryRoutes(options: CodeHostDeliveryOptions): readon
       operation: "takeCodeHostDelivery",
       summary: "Take a delivery of the code host's webhook",
       description:
-        "Signed with CODE_HOST_WEBHOOK_SECRET in `x-hub-signature-256`, named by `x-github-event` and " +
-        "`x-github-delivery`; a delivery that comes again changes nothing. An installation that is suspended, taken " +
+        "JSON, or a form whose field `payload` is JSON; signed with CODE_HOST_WEBHOOK_SECRET in `x-hub-signature-256`, " +
+        "named by `x-github-event` and `x-github-delivery`. A delivery that comes again changes nothing. An installation that is suspended, taken " +
         "up again or deleted there, or given further permissions, changes its connection; what happens to pull requests in repositories of lines is " +
-        "recorded, in whatever order it comes; every other event is taken and unused.",
+        "recorded, in whatever order it comes, and so is the name of a repository that is renamed or transferred; every other event is taken and unused.",
       access: "public",
       body: z.instanceof(Uint8Array),
       rawBodyBytes: MAX_DELIVERY_BYTES,
       takes: installationEventSchema,
       example: { action: "suspend", installation: { id: 16598467, updated_at: "2026-09-23T12:00:00Z" } },
       answers: { 204: null },
-      problems: ["unauthenticated"],
+      problems: ["unauthenticated", "unsupported-media-type"],
       handle: (request) => take(options, request),
     }),
   ];
@@ -69,10 +69,11 @@ async function take(
   }
   const name = header("x-github-event") ?? "";
   const from = { host: codeHost.name, delivery };
+  const json = readPayload(body, header("content-type"));
   const isUsed =
     name === INSTALLATION_EVENT
-      ? await use(options.runtime, from, parseInstallationEvent(body))
-      : await useNews(options.runtime, from, listNews(name, body));
+      ? await use(options.runtime, from, toInstallationEvent(json))
+      : await useNews(options.runtime, from, isNewsEvent(name) ? toHostedNews(name, json) : []);
   metrics.delivered(isUsed ? "used" : "unused");
   return { status: 204 };
 }
@@ -83,10 +84,24 @@ interface DeliveryFrom {
   readonly delivery: string;
 }
 
-/** What the delivery says of pull requests; nothing for one that cannot be read. */
-function listNews(name: string, body: Uint8Array): readonly HostedNews[] {
-  const read = isNewsEvent(name) ? parseJson(body) : null;
-  return read === null || "refused" in read ? [] : toHostedNews(name, read.json);
+/** Throws {@link Refused} for a body that is not JSON, nor a form whose field `payload` is. */
+function readPayload(body: Uint8Array, contentType = "application/json"): unknown {
+  const type = contentType.split(";")[0]?.trim().toLowerCase();
+  if (type !== "application/json" && type !== FORM) {
+    const detail = `The delivery must be JSON, or a form with the field payload: application/json or ${FORM}.`;
+    throw new Refused({ refused: "unsupported-media-type", detail });
+  }
+  const read = parseJson(type === FORM ? readField(body) : body, Number.POSITIVE_INFINITY, "replaced");
+  if ("refused" in read) throw new Refused(read);
+  return read.json;
+}
+
+const FORM = "application/x-www-form-urlencoded";
+
+function readField(body: Uint8Array): Uint8Array {
+  const payload = new URLSearchParams(Buffer.from(body).toString("utf8")).get("payload");
+  if (payload !== null) return Buffer.from(payload);
+  throw new Refused({ refused: "bad-request", detail: "The form has no field payload." });
 }
 
 /** Sends the news to the repositories that they are of; resolves with whether any was used. */
@@ -99,18 +114,16 @@ async function useNews(
   for (const [index, news] of all.entries()) {
     const workspaceId = findInstallationOwner(runtime.reading, { host, installationId: news.installationId });
     if (workspaceId === undefined) continue;
-    const to = pullRequestLogRef(workspaceId, news.repository);
+    const to = findPullRequestLog(runtime.reading, workspaceId, { ...news, host });
     const messageId = `${delivery} ${index}`;
     isUsed = (await runtime.ask(to, { type: "host.news", host, news }, { messageId })) === true || isUsed;
   }
   return isUsed;
 }
 
-/** Throws {@link Refused} for a body that is not an event of an installation. */
-function parseInstallationEvent(body: Uint8Array): InstallationEvent {
-  const read = parseJson(body);
-  if ("refused" in read) throw new Refused(read);
-  const event = installationEventSchema.safeParse(read.json);
+/** Throws {@link Refused} for what is not an event of an installation. */
+function toInstallationEvent(json: unknown): InstallationEvent {
+  const event = installationEventSchema.safeParse(json);
   if (event.success) return event.data;
   throw new Refused({ refused: "bad-request", detail: "This is no event of an installation." });
 }

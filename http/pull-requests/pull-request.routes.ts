@@ -14,7 +14,7 @@ import {
   pullRequestSchema,
   pullRequestView,
 } from "../../actors/pull-requests/pull-request.view.js";
-import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.machine.js";
+import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { countAsking, createAskingLimit } from "../code-host/asking-limit.js";
@@ -138,6 +138,8 @@ async function refresh(runtime: Runtime, { workspaceId, row }: VisiblePullReques
     granted(await runtime.ask(pullRequestRef(workspaceId, id), { type: "pull-request.refresh" }));
     return;
   }
-  const news = { installationId, repository, about: { number, picture: null, reviews: [] } };
-  await runtime.ask(pullRequestLogRef(workspaceId, repository), { type: "host.news", host, news });
+  const { repositoryId } = row;
+  const news = { installationId, repository, repositoryId, about: { number, picture: null, reviews: [] } };
+  const log = findPullRequestLog(runtime.reading, workspaceId, row);
+  await runtime.ask(log, { type: "host.news", host, news });
 }

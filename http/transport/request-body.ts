@@ -1,5 +1,6 @@
 import { MAX_DIGITS, readJson, TooManyDigits } from "../../actors/exact-json.js";
 import type { Refusal } from "../../actors/refusal.js";
+import { toWellFormedJson } from "../../actors/well-formed.js";
 import { membersIn, outlineOf, repeatedMember } from "../json-text.js";
 import type { BodyHold, Crowd } from "../limits/body-room.js";
 import type { EdgeRefusal } from "../problem.js";
@@ -101,12 +102,14 @@ function bodyRefusal(error: unknown, limitBytes: number): EdgeRefusal | Refusal 
 }
 
 /**
- * Parses JSON as the edge accepts it: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no lone
- * surrogates, no repeated names in an object. Whole numbers beyond 2^53 are exact (`readJson`).
+ * Parses JSON as the edge accepts it: UTF-8, at most {@link MAX_DEPTH} levels and `maxValues` values, no repeated names
+ * in an object. Whole numbers beyond 2^53 are exact (`readJson`). Lone surrogates are refused, or `replaced` by U+FFFD in
+ * what senders that cannot mend it quote of others.
  */
 export function parseJson(
   bytes: Uint8Array,
   maxValues = Number.POSITIVE_INFINITY,
+  loneSurrogates: "refused" | "replaced" = "refused",
 ): { readonly json: unknown } | Refusal {
   let text: string;
   try {
@@ -129,8 +132,11 @@ export function parseJson(
     return { refused: "bad-request", detail: `The body is not JSON: ${jsonFault(error)}.` };
   }
   // The bytes are UTF-8, so only an escape can produce a lone surrogate.
-  if (/\\u[dD][89a-fA-F]/.test(text) && holdsHalfPair(json)) return { refused: "bad-request", detail: HALF_PAIR };
-  return members === membersIn(json) ? { json } : { refused: "bad-request", detail: repetition(text) };
+  const mayHoldHalfPair = /\\u[dD][89a-fA-F]/.test(text);
+  if (loneSurrogates === "refused" && mayHoldHalfPair && holdsHalfPair(json))
+    return { refused: "bad-request", detail: HALF_PAIR };
+  if (members !== membersIn(json)) return { refused: "bad-request", detail: repetition(text) };
+  return { json: mayHoldHalfPair ? toWellFormedJson(json) : json };
 }
 
 function repetition(text: string): string {

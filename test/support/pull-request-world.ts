@@ -6,7 +6,7 @@ import { CodeHostRefused } from "../../actors/outbound/code-host-requests.js";
 import type { HostedPullRequest } from "../../actors/outbound/hosted-pull-request.js";
 import { filesEffect, lookEffect } from "../../actors/pull-requests/look.effects.js";
 import { openEffect } from "../../actors/pull-requests/open.effects.js";
-import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.machine.js";
+import { pullRequestLogRef } from "../../actors/pull-requests/pull-request-log.messages.js";
 import { resources } from "../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES } from "../../actors/runners/protocol.js";
 import { runnerRef } from "../../actors/runners/runner.messages.js";

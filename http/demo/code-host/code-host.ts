@@ -8,6 +8,7 @@ import { answerRepository, type HostedToken, mayWork } from "./hosted-api.js";
 import { HostedApp, type HostedInstallation, type TokenWish } from "./hosted-app.js";
 import type { HostedHooks } from "./hosted-hooks.js";
 import type { HostedReply } from "./hosted-reply.js";
+import type { HostedRepository } from "./hosted-repository.js";
 import { HostedSignIn } from "./hosted-sign-in.js";
 import { appAccount, HostedWork } from "./hosted-work.js";
 
@@ -67,6 +68,7 @@ export class CodeHost {
     this.memberships = this.#signIn.memberships;
     this.browser = this.#signIn.browser;
     this.work = new HostedWork(now, (repository) => this.#app.installationOf(repository), folder);
+    this.#app.nameOf = (id) => [...this.work.repositories.values()].find((one) => one.id === id)?.name ?? null;
     this.#server = createServer((request, response) => {
       this.#take(request, response).catch((error: unknown) => fail(response, error));
     });
@@ -131,6 +133,12 @@ export class CodeHost {
     return this.hooks.headers(event, body, delivery);
   }
 
+  /** Renames or transfers a repository. */
+  async rename(repository: HostedRepository, name: string, by: HostedAccount): Promise<void> {
+    this.#app.rename(repository.name, name);
+    await this.work.rename(repository, name, by);
+  }
+
   /** Ends it, and removes its repositories where their folder was not given. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
@@ -172,14 +180,27 @@ export class CodeHost {
     if (pathname === "/login/oauth/access_token") return this.#signIn.exchange(new URLSearchParams(body));
     const path = pathname.replace(/^\/api\/v3/, "");
     if (path === "/app" || path.startsWith("/app/")) return this.#app.answer(bearer, { method, path, query, body });
-    if (path.startsWith("/repos/")) {
+    if (path.startsWith("/repos/") || path.startsWith("/repositories/")) {
       const token = this.#app.tokenOf(bearer);
       if (token === null) return { status: 401, json: { message: "Bad credentials" } };
+      const moved = this.#redirect(method, path, query);
+      if (moved !== null) return moved;
       return answerRepository(this.work, { method, path, query, body, etag: headers["if-none-match"], token });
     }
     if (path === "/installation/repositories") return this.#app.answerRepositories(bearer, query);
     if (path === "/user" || path.startsWith("/user/memberships/orgs/")) return this.#signIn.answer(bearer, path);
     return { status: 404, json: { message: "Not Found" } };
+  }
+
+  /** Leads from a repository's old name to its number; null for a name that is no old one. */
+  #redirect(method: string, path: string, query: URLSearchParams): HostedReply | null {
+    const [, owner = "", name = "", ...rest] = path.slice(1).split("/");
+    const former = path.startsWith("/repos/") ? this.work.formerNames.get(`${owner}/${name}`) : undefined;
+    if (former === undefined || this.work.repositories.has(`${owner}/${name}`)) return null;
+    const below = [former.id, ...rest].join("/");
+    const location = `${this.origin}/api/v3/repositories/${below}${query.size > 0 ? `?${query}` : ""}`;
+    const json = { message: "Moved Permanently", url: location };
+    return { status: method === "GET" ? 301 : 307, json, headers: { location } };
   }
 
   /** Fetching and pushing. Answers 401 to who has no token for the repository. */

@@ -15,10 +15,10 @@ export interface HostedToken {
   readonly permissions: Readonly<Record<string, string>>;
 }
 
-/** A request to `/repos/…` by a token. */
+/** A request to `/repos/…`, or `/repositories/…`, by a token. */
 export interface RepositoryRequest {
   readonly method: string;
-  /** From `/repos/` on. */
+  /** From `/repos/` or `/repositories/` on. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly body: string;
@@ -45,8 +45,13 @@ export function mayWork(token: HostedToken, repository: string, permission: stri
 
 /** Answers a request about a repository: pull requests, their files, reviews and comments; its own files and commits. */
 export async function answerRepository(work: HostedWork, request: RepositoryRequest): Promise<HostedReply> {
-  const [, owner = "", name = "", ...rest] = request.path.slice(1).split("/").map(decodeURIComponent);
-  const repository = work.repositories.get(`${owner}/${name}`);
+  const parts = request.path.slice(1).split("/").map(decodeURIComponent);
+  const isNumbered = parts[0] === "repositories";
+  const [owner = "", name = ""] = parts.slice(1);
+  const rest = parts.slice(isNumbered ? 2 : 3);
+  const repository = isNumbered
+    ? [...work.repositories.values()].find(({ id }) => `${id}` === owner)
+    : work.repositories.get(`${owner}/${name}`);
   const { token, method, body } = request;
   if (repository === undefined || !mayWork(token, repository.name, "metadata", "read")) return NOT_FOUND;
   const permission = rest[0] === "pulls" || rest[0] === "issues" ? "pull_requests" : "contents";

@@ -20,6 +20,8 @@ export interface HostedInstallation {
 export interface TokenWish {
   /** Without their owners. */
   readonly repositories?: readonly string[];
+  /** By their numbers. */
+  readonly repository_ids?: readonly number[];
   readonly permissions?: Readonly<Record<string, string>>;
 }
 
@@ -56,6 +58,8 @@ export class HostedApp {
   /** `owner/name` of what each installation reaches. */
   readonly repositories = new Map<number, readonly string[]>();
   readonly hooks: HostedHooks;
+  /** The name of a repository by its number; null for none. */
+  nameOf: (repositoryId: number) => string | null = () => null;
   readonly #secrets: SecretLog;
   readonly #now: () => number;
   readonly #webhookSecret = `webhook-${randomBytes(16).toString("hex")}`;
@@ -81,6 +85,20 @@ export class HostedApp {
     return [...this.installations.values()].find(({ account }) => account.login === login)?.account;
   }
 
+  /** A repository has another name: installations and tokens reach it under that, those of another owner no more. */
+  rename(before: string, after: string): void {
+    const [owner] = after.split("/");
+    for (const { id, account } of this.installations.values()) {
+      const kept = (this.repositories.get(id) ?? []).filter((name) => name !== before);
+      this.repositories.set(id, account.login === owner ? [...kept, after] : kept);
+    }
+    for (const [token, { repositories, ...made }] of this.#tokens)
+      this.#tokens.set(token, {
+        ...made,
+        repositories: repositories?.map((name) => (name === before ? after : name)) ?? null,
+      });
+  }
+
   /** The installation that reaches a repository; null for none. */
   installationOf(repository: string): number | null {
     return [...this.repositories].find(([, names]) => names.includes(repository))?.[0] ?? null;
@@ -93,11 +111,13 @@ export class HostedApp {
   }
 
   /** Makes a token of an installation; null where that does not have what is wished. */
-  makeToken(installationId: number, { repositories, permissions }: TokenWish): string | null {
+  makeToken(installationId: number, { repositories, repository_ids, permissions }: TokenWish): string | null {
     const installation = this.installations.get(installationId);
     if (installation === undefined) return null;
     const reached = this.repositories.get(installationId) ?? [];
-    const named = repositories?.map((name) => reached.find((one) => one.endsWith(`/${name}`)) ?? "") ?? null;
+    const numbered = repository_ids?.map((id) => this.nameOf(id) ?? "");
+    const named =
+      repositories?.map((name) => reached.find((one) => one.endsWith(`/${name}`)) ?? "") ?? numbered ?? null;
     const granted = installation.permissions ?? ALL_PERMISSIONS;
     const wanted = permissions === undefined ? granted : { metadata: "read", ...permissions };
     const isGranted = ([name, level]: [string, string]) => granted[name] === "write" || granted[name] === level;
@@ -120,14 +140,17 @@ export class HostedApp {
     const permissions = installation.permissions ?? ALL_PERMISSIONS;
     if (rest === "") return { status: 200, json: { ...installation, permissions, app_id: Number(APP_ID) } };
     if (method !== "POST") return { status: 404, json: {} };
-    const token = this.makeToken(installation.id, JSON.parse(body || "{}") as TokenWish);
+    const wish = JSON.parse(body || "{}") as TokenWish;
+    const token = this.makeToken(installation.id, wish);
     if (token === null) {
       const message = "The permissions or repositories requested are not granted to this installation.";
       return { status: 422, json: { message } };
     }
     const made = this.#tokens.get(token);
     const expires_at = new Date(made?.expiresAtMs ?? 0).toISOString();
-    return { status: 201, json: { token, expires_at, permissions: made?.permissions } };
+    const isOfSome = wish.repositories !== undefined || wish.repository_ids !== undefined;
+    const repositories = isOfSome ? made?.repositories?.map((full_name) => ({ full_name })) : undefined;
+    return { status: 201, json: { token, expires_at, permissions: made?.permissions, repositories } };
   }
 
   /** Answers what the installation of a token reaches. */

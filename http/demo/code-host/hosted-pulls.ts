@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { HostedAccount } from "./hosted-account.js";
 import type { HostedRepository } from "./hosted-repository.js";
 
@@ -64,8 +63,7 @@ export function userJson({ id, login, type }: HostedAccount): HostedAccount {
 
 /** A repository as the API shows one. */
 export function repositoryJson(repository: HostedRepository, origin: string) {
-  const { name: full_name, defaultBranch: default_branch } = repository;
-  const id = createHash("sha256").update(full_name).digest().readUInt32BE();
+  const { id, name: full_name, defaultBranch: default_branch } = repository;
   const html_url = `${origin}/${full_name}`;
   const name = full_name.split("/")[1] ?? "";
   return { id, name, full_name, private: true, default_branch, html_url, clone_url: `${html_url}.git` };

@@ -1,7 +1,8 @@
 import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rename, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import type { HostedAccount } from "./hosted-account.js";
 
@@ -45,9 +46,11 @@ done
 
 /** A bare repository of the code host. */
 export class HostedRepository {
+  /** Its number, which stays when it is renamed. */
+  readonly id: number;
   /** `owner/name` */
-  readonly name: string;
-  readonly folder: string;
+  name: string;
+  folder: string;
   defaultBranch = "main";
   /** It can be read and nothing more. */
   isArchived = false;
@@ -61,6 +64,15 @@ export class HostedRepository {
   private constructor(name: string, folder: string) {
     this.name = name;
     this.folder = folder;
+    this.id = createHash("sha256").update(name).digest().readUInt32BE();
+  }
+
+  /** Renames or transfers it: it moves within the folder that holds all. */
+  async moveTo(root: string, name: string): Promise<void> {
+    const folder = join(root, `${name}.git`);
+    await mkdir(dirname(folder), { recursive: true });
+    await rename(this.folder, folder);
+    Object.assign(this, { name, folder });
   }
 
   /** Makes one in the folder that holds all, with a first commit on `main`. */

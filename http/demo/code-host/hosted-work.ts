@@ -43,6 +43,8 @@ export const appAccount: HostedAccount = { id: 9_999, login: "signalbox[bot]", t
  */
 export class HostedWork {
   readonly repositories = new Map<string, HostedRepository>();
+  /** What repositories were called before, unless another one has the name by now. */
+  readonly formerNames = new Map<string, HostedRepository>();
   readonly pulls: HostedPull[] = [];
   readonly comments: HostedComment[] = [];
   /** What was told so far, oldest first. */
@@ -89,6 +91,24 @@ export class HostedWork {
     const repository = await HostedRepository.open(await this.folder, name);
     this.repositories.set(name, repository);
     return repository;
+  }
+
+  /** Renames or transfers a repository, and tells of it: requests for its old name are redirected from then on. */
+  async rename(repository: HostedRepository, name: string, by: HostedAccount): Promise<void> {
+    const [owner = "", from = ""] = repository.name.split("/");
+    await repository.moveTo(await this.folder, name);
+    for (const comment of this.comments)
+      if (comment.repository === `${owner}/${from}`) Object.assign(comment, { repository: name });
+    this.repositories.delete(`${owner}/${from}`);
+    this.repositories.set(name, repository);
+    this.formerNames.set(`${owner}/${from}`, repository);
+    const isTransfer = !name.startsWith(`${owner}/`);
+    this.#happened("repository", repository, by, {
+      action: isTransfer ? "transferred" : "renamed",
+      changes: isTransfer
+        ? { owner: { from: { organization: { login: owner } } } }
+        : { repository: { name: { from } } },
+    });
   }
 
   /** Somebody commits to a branch. */

@@ -1,6 +1,7 @@
 import t from "tap";
 import { type HostedPullRequest, hostedPullRequestSchema } from "../../../actors/outbound/hosted-pull-request.js";
-import { pullRequestLogActor, pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.machine.js";
+import { pullRequestLogActor } from "../../../actors/pull-requests/pull-request-log.machine.js";
+import { pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.messages.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { pushOrder } from "../../../actors/runners/push.js";
 import { taskBranches } from "../../../actors/runs/task-branch.table.js";

@@ -1,7 +1,8 @@
 import t from "tap";
 import { toMark, toMarkedText } from "../../../actors/pull-requests/hosted-text.js";
 import { pullRequests } from "../../../actors/pull-requests/pull-request.table.js";
-import { pullRequestLogActor, pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.machine.js";
+import { pullRequestLogActor } from "../../../actors/pull-requests/pull-request-log.machine.js";
+import { pullRequestLogRef } from "../../../actors/pull-requests/pull-request-log.messages.js";
 import { waitingReviews } from "../../../actors/pull-requests/waiting-review.table.js";
 import { pullRequestFacts } from "../../../actors/run-facts/pull-request-fact.table.js";
 import { address } from "../../../runtime/address.js";

@@ -2,10 +2,10 @@ import t, { type Test } from "tap";
 import type { CodeHost } from "../../../http/demo/code-host/code-host.js";
 import type { HostedAccount } from "../../../http/demo/code-host/hosted-account.js";
 import { startCodeHost } from "../../support/code-host.js";
-import { acmeOrg, connect, install } from "../../support/code-host-scene.js";
+import { acmeOrg, bobThere, connect, install } from "../../support/code-host-scene.js";
 import { ManualClock } from "../../support/manual-clock.js";
 import { personAt } from "../../support/people.js";
-import { problemOf, slugOf, workspaceWithTeam } from "../../support/resources.js";
+import { createUnder, problemOf, replace, slugOf, workspaceWithTeam } from "../../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../../support/service.js";
 import { StreamReader } from "../../support/stream-reader.js";
 
@@ -16,6 +16,7 @@ interface Office {
   readonly service: TestService;
   readonly ada: Client;
   readonly workspaceId: string;
+  readonly teamId: string;
   readonly clock: ManualClock;
   /** Sends a delivery as the code host does. */
   deliver(event: string, payload: unknown, delivery?: string): Promise<Reply>;
@@ -35,7 +36,7 @@ async function openOffice(t: Test): Promise<Office> {
   let sent = 0;
   return {
     ...{ codeHost, service, ada },
-    ...{ workspaceId: place.workspaceId, clock },
+    ...{ workspaceId: place.workspaceId, teamId: place.teamId, clock },
     deliver: (event, payload, delivery) => {
       sent += 1;
       const body = JSON.stringify(payload);
@@ -236,3 +237,70 @@ t.test(
     reader.end();
   },
 );
+
+t.test("a delivery is taken as a form, as code hosts send it unless told otherwise", async (t) => {
+  const { codeHost, service, state } = await openOffice(t);
+  let sent = 0;
+  const send = (event: string, body: string, type?: string) => {
+    sent += 1;
+    const { "content-type": _json, ...headers } = codeHost.deliveryHeaders(event, body, `form-${sent}`);
+    return service.anonymous.request("POST", DELIVERIES, body, { ...headers, ...(type && { "content-type": type }) });
+  };
+  const form = (payload: unknown) => new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+  const FORM = "application/x-www-form-urlencoded";
+  const suspended = installationEvent("suspend", "2026-09-23T12:01:00Z");
+  t.equal((await send("installation", form(suspended), FORM)).status, 204);
+  t.equal(await state(), "suspended");
+  const again = installationEvent("unsuspend", "2026-09-23T12:02:00Z");
+  t.equal((await send("installation", form(again), `${FORM.toUpperCase()}; charset=UTF-8`)).status, 204);
+  t.equal(await state(), "connected");
+  const plain = JSON.stringify(installationEvent("suspend", "2026-09-23T12:03:00Z"));
+  t.equal((await send("installation", `\ufeff${plain}`, "application/json; charset=utf-8")).status, 204);
+  t.equal(await state(), "suspended", "a byte order mark is no fault");
+  const event = { action: "opened", number: 2, installation: { id: 7 } };
+  for (const [body, type, status, detail] of [
+    ["a=b", FORM, 400, "The form has no field payload."],
+    ["payload=%7B", FORM, 400, /^The body is not JSON/],
+    [form(event), "application/json", 400, /^The body is not JSON/],
+    [JSON.stringify(event), "text/plain", 415, /^The delivery must be JSON, or a form/],
+    [JSON.stringify(event), "multipart/form-data; boundary=x", 415, /^The delivery must be JSON, or a form/],
+    ["{", "application/json", 400, /^The body is not JSON/],
+  ] as const) {
+    for (const name of ["pull_request", "push", "repository", "installation", "ping"]) {
+      const refused = await send(name, body, type);
+      t.equal(refused.status, status, `${name} ${body} ${type}`);
+      t.match(problemOf(refused).detail, detail);
+    }
+  }
+});
+
+t.test("a repository that is renamed at the code host is a warning of the line that names it", async (t) => {
+  const { codeHost, ada, workspaceId, teamId, deliver } = await openOffice(t);
+  const app = await codeHost.work.addRepository("acme-inc/app");
+  codeHost.repositories.set(7, ["acme-inc/app"]);
+  const pool = { key: "main", token: "p".repeat(43) };
+  await createUnder(ada, `/api/resources/workspaces/${workspaceId}/runner-pools`, pool, "pool");
+  const station = { key: "work", name: "Work", kind: "work", prompt: "Do it.", runners: { pool: "main" } };
+  const body = {
+    ...{ key: "fix", name: "Fix", stations: [station], repositories: [{ name: "acme-inc/app" }] },
+    source: { repository: "ACME-inc/App", path: "line.tf" },
+  };
+  const made = await createUnder(ada, `/api/resources/teams/${teamId}/lines`, body, "line");
+  t.equal(made.status, 201, made.text);
+  const warnings = async () => {
+    const { body: read } = await ada.request("GET", `/api/resources/lines/${made.body?.id}`);
+    const all = (read?.warnings ?? []) as readonly { readonly path: string; readonly message: string }[];
+    return all.flatMap(({ path, message }) => (/repositor/.test(path) ? [`${path}: ${message}`] : []));
+  };
+  await codeHost.work.push(app, { branch: "x", files: { "x.txt": "x" }, by: bobThere });
+  await codeHost.rename(app, "acme-inc/renamed", bobThere);
+  const told = codeHost.work.events.filter(({ event }) => event === "repository");
+  t.match(told, [{ payload: { action: "renamed", repository: { id: app.id, full_name: "acme-inc/renamed" } } }]);
+  t.same(await warnings(), []);
+  for (const { event, payload } of codeHost.work.events) t.equal((await deliver(event, payload)).status, 204);
+  const why = `${codeHost.name} calls this repository acme-inc/renamed by now: name it so, since an old name may be taken by another repository`;
+  t.same(await warnings(), [`repositories[0].name: ${why}`, `source.repository: ${why}`]);
+  const newer = { ...body, repositories: [{ name: "acme-inc/renamed" }], source: null };
+  t.equal((await replace(ada, `/api/resources/lines/${made.body?.id}`, 1, newer)).status, 200);
+  t.same(await warnings(), []);
+});
