@@ -164,11 +164,8 @@ export function reassignApprovals(turn: Turn, asked: AskedOf): string | null {
 
 function asksText({ kind, tool, reason }: ApprovalRow, others: number, assignee: string | null): string {
   const why = reason === "" ? "." : `: ${reason}`;
-  const asks = kind === "permission" ? `The agent asks for leave to use ${tool}${why}` : toolCallText(tool, assignee);
+  const wanted =
+    kind === "permission" ? `The agent asks for leave to use ${tool}${why}` : `A call of ${tool} waits for approval.`;
+  const asks = assignee === null ? `${wanted} The task has no assignee who could give it: assign it first.` : wanted;
   return others === 0 ? asks : `${asks} (${others} more wait)`;
-}
-
-function toolCallText(tool: string, assignee: string | null): string {
-  const asks = `A call of ${tool} waits for approval.`;
-  return assignee === null ? `${asks} The task has no assignee who could give it: assign it first.` : asks;
 }

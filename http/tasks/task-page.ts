@@ -34,7 +34,7 @@ function show(parts) {
 function waitsFor(task) {
   if (task.state !== "inbox") return "";
   const asks = task.asks ?? "It waits for an answer.";
-  return task.assignee === null ? asks + " Nobody is assigned to it." : asks;
+  return task.assignee === null && task.approvals.length === 0 ? asks + " Nobody is assigned to it." : asks;
 }
 
 async function begin() {
