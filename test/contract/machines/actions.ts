@@ -12,7 +12,6 @@ export const actionMachines: Readonly<Record<string, MachineTable>> = {
     },
     attempting: {
       "attempt.done": "done",
-      "attempt.again": "same",
       "attempt.retry": "waiting",
       "attempt.failed": "failed",
     },

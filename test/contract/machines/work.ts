@@ -40,6 +40,8 @@ const heldArchive = {
   "archive.unheld": "same",
   "archive.let-go": "absent",
   "archive.refused": "same",
+  "archive.doubted": "same",
+  "look.needless": "same",
 };
 
 /** The tables of the machines of tasks, of their runs and decisions, and of runners, by kind. */
@@ -184,7 +186,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
     },
   },
   archive: {
-    absent: { "archive.hold": "wanted", "archive.unheld": "same", "archive.refused": "same" },
+    absent: { "archive.hold": "wanted", "archive.unheld": "same", "look.needless": "same", "archive.refused": "same" },
     wanted: {
       ...heldArchive,
       "archive.take": "taken",
@@ -206,7 +208,7 @@ export const workMachines: Readonly<Record<string, MachineTable>> = {
       "chunk.false": "wanted",
       "runner.silent": "wanted",
     },
-    served: { ...heldArchive, "archive.take": "taken", "asked.again": "same" },
+    served: { ...heldArchive, "archive.doubted": "wanted", "archive.take": "taken", "asked.again": "same" },
     kept: { ...heldArchive, "take.repeated": "same", "pack.resumed": "same", "chunk.repeated": "same" },
     refused: heldArchive,
   },
