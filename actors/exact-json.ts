@@ -15,7 +15,7 @@ const WHOLE_NUMBER = /^-?\d+$/;
 /** Most digits of a whole number: what takes longer than linear time to read or write stays short. */
 export const MAX_DIGITS = 1_000;
 /** Deepest nesting of a text with such numbers: their parser is recursive. */
-const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = 1_000;
 
 /**
  * The value of a JSON text. Throws a SyntaxError for text that is no JSON, and for a text that has long whole numbers and

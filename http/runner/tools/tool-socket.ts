@@ -3,9 +3,14 @@ import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
 import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@modelcontextprotocol/server";
+import {
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+  parseJSONRPCMessage,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { mayRound, readJson, writeJson } from "../../../actors/exact-json.js";
+import { MAX_DEPTH, MAX_DIGITS, mayRound, readJson, writeJson } from "../../../actors/exact-json.js";
 import { createMcpServer, type ServedTool } from "./mcp-server.js";
 import type { Pace } from "./pace.js";
 
@@ -126,24 +131,41 @@ class SocketTransport implements Transport {
     if (this.#unreadBytes > MAX_MESSAGE_BYTES) void this.close();
   }
 
-  /** A line that is no message is dropped, as the library does. */
+  /** A line that is no message is dropped, as the library does; a call whose inputs cannot be read exactly is refused. */
   #read(line: string): void {
     try {
-      this.onmessage?.(toMessage(line));
+      const message = parseJSONRPCMessage(JSON.parse(line));
+      const exact = withExactInputs(message, line);
+      if (exact !== null) this.onmessage?.(exact);
+      else if ("id" in message && message.id !== undefined) this.#refuse(message.id);
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      this.#failed(error);
     }
+  }
+
+  #refuse(id: string | number): void {
+    const error = { code: ProtocolErrorCode.InvalidParams, message: `The inputs cannot be read: ${TOO_LARGE}.` };
+    this.send({ jsonrpc: "2.0", id, error }).catch((failure: unknown) => this.#failed(failure));
+  }
+
+  #failed(error: unknown): void {
+    this.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 }
 
 const NEWLINE = "\n".charCodeAt(0);
 
-/** A message as the library reads it, but for the inputs of a tool's call, whose whole numbers are exact. */
-function toMessage(line: string): JSONRPCMessage {
-  const message = parseJSONRPCMessage(JSON.parse(line));
-  const exact = mayRound(line) ? findArguments(readJson(line)) : undefined;
-  if (exact === undefined || !("params" in message)) return message;
-  return { ...message, params: { ...message.params, arguments: exact } };
+const TOO_LARGE = `with whole numbers beyond 2^53 they may nest ${MAX_DEPTH} levels deep, with ${MAX_DIGITS} digits in each`;
+
+/** The message with the inputs of a tool's call as `readJson` reads them; null if it cannot. */
+function withExactInputs(message: JSONRPCMessage, line: string): JSONRPCMessage | null {
+  if (!mayRound(line) || !("params" in message)) return message;
+  try {
+    const exact = findArguments(readJson(line));
+    return exact === undefined ? message : { ...message, params: { ...message.params, arguments: exact } };
+  } catch {
+    return null;
+  }
 }
 
 function findArguments(value: unknown): unknown {

@@ -267,4 +267,6 @@ t.test("whole numbers beyond 2^53 keep their digits, in schemas, inputs and resu
     answer(call.id, `{"id":${digits}}`);
     await until("the result", () => got.includes(`{\\"id\\":${digits}}`));
   }
+  say("tools/call", 9, `{"name":"close","arguments":{"id":${"9".repeat(1_001)}}}`);
+  await until("the refusal", () => got.includes('"id":9,"error":{"code":-32602'));
 });
