@@ -98,7 +98,7 @@ t.test("what is neither file nor link, or cannot be read, is left out as it was"
   });
   const checkout = await lay("first");
   for (const name of ["pipe.txt", "socket.txt"]) rmSync(join(checkout.folder, name));
-  execFileSync("mkfifo", [join(checkout.folder, "pipe.txt"), join(checkout.folder, "new-pipe")]);
+  execFileSync("/bin/sh", ["-c", "mkfifo pipe.txt new-pipe"], { cwd: checkout.folder });
   const server = createServer().listen(join(checkout.folder, "socket.txt"));
   t.teardown(() => void server.close());
   put(checkout.folder, "mode.txt", "changed\n");
