@@ -71,8 +71,7 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 /** The ignored files that the agent force-added, by the index of its own clone; none where that cannot be read. */
 export async function listForced(place: Place): Promise<readonly string[]> {
   const index = join(place.folder, ".git/index");
-  // Git would wait for ever for a pipe that stands in its place.
-  if (!(await isFile(index))) return [];
+  if (!(await isChangedFile(index, place.begun))) return [];
   const list = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
   const text = await gitAt(place, list, { env: { GIT_INDEX_FILE: index } }).catch(() => "");
   return recordsOf(text).filter((path) => !place.laidOut.has(path) && !/^\/|(^|\/)\.\.(\/|$)/.test(path));
@@ -98,9 +97,10 @@ class Warnings {
 const FOLDER = /^warning: could not open directory '(.*?)(?:\/?': (.+))?$/;
 const FILE = /^(?!warning:|error:|fatal:|hint:)(.+): (Permission denied|File name too long|Input\/output error)$/;
 
-function isFile(path: string): Promise<boolean> {
-  return lstat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+/** Whether it is a file, and not the one that was copied there; git would wait for ever for a pipe in its place. */
+async function isChangedFile(path: string, copied: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (found?.isFile() !== true) return false;
+  const { size, mtimeMs } = await lstat(copied);
+  return found.size !== size || Math.abs(found.mtimeMs - mtimeMs) >= 1;
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gitBytes, gitOutput, OutputTooLong } from "../checkout/git.js";
 import type { Source } from "./gather.js";
 
-/** Two trees, or commits, and how much may be said of what is between them. */
+/** Two trees, and how much may be said of what is between them. */
 export interface DiffWish {
   readonly from: string;
   readonly to: string;
@@ -20,6 +20,7 @@ const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff",
  * Rejects with `GitFailed` or `OutputTooLong`.
  */
 export async function diffBetween(source: Source, wish: DiffWish): Promise<string> {
+  if (wish.from === wish.to) return "";
   const text = await diff(source, wish, wish.maxBytes);
   if (isUtf8(text)) return text.toString("utf8");
   // Of all of it only the sections that are not UTF-8 are used.

@@ -7,7 +7,7 @@ import { type Entry, gitAt, inOrder, type LeftOut, type Place, putEntries, recor
 
 /** What a run began from, and how much may be said of its changes. */
 export interface FitWish {
-  /** The commit that the whole diff is relative to. */
+  /** The tree that the whole diff is relative to. */
   readonly base: string;
   /** The tree that the run began with. */
   readonly begun: string;

@@ -2,6 +2,7 @@ import { copyFile, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MAX_DIFF_BYTES } from "../../../actors/runners/protocol.js";
 import { MAX_CHANGED_PATHS, MAX_PATH_CHARACTERS } from "../../../actors/runners/push.js";
+import type { DiffWish } from "../changes/diff.js";
 import { type Fitted, fitChanges } from "../changes/fit.js";
 import { gather } from "../changes/gather.js";
 import type { Checkout } from "../checkout/checkout.js";
@@ -85,10 +86,10 @@ export function takeSnapshot(site: PushSite, options: SnapshotOptions): Promise<
 }
 
 async function take(site: PushSite, options: SnapshotOptions): Promise<Snapshot> {
-  const { folder: gitDir, checkout, within } = site;
+  const { folder: gitDir, checkout, within, begun: base } = site;
   const { signal, own = false, maxBytes = MAX_DIFF_BYTES, maxJsonBytes = Number.MAX_SAFE_INTEGER } = options;
   await mustBeFolders(checkout.folder, within);
-  const { folder, base, merged } = checkout;
+  const { folder, merged } = checkout;
   const source = { gitDir, folder };
   // An agent that works meanwhile may change a file while git reads it.
   const gathered = await gather(source, signal).catch((error: unknown) => {
@@ -97,10 +98,18 @@ async function take(site: PushSite, options: SnapshotOptions): Promise<Snapshot>
   });
   const wish = { base, begun: begunTree(site), own, maxBytes, maxJsonBytes, signal };
   const fitted = await fitChanges(source, gathered, wish);
-  const listing = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", merged?.tree ?? base, fitted.tree];
+  return { ...fitted, changed: await listChanged(gitDir, { from: merged?.tree ?? base, to: fitted.tree, signal }) };
+}
+
+async function listChanged(
+  gitDir: string,
+  { from, to, signal }: Pick<DiffWish, "from" | "to" | "signal">,
+): Promise<readonly string[]> {
+  if (from === to) return [];
+  const listing = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
   const paths = (await git(gitDir, listing, { env: { GIT_DIR: gitDir }, signal })).split("\0");
   const changed = paths.filter((path) => path !== "" && path.length <= MAX_PATH_CHARACTERS);
-  return { ...fitted, changed: changed.slice(0, MAX_CHANGED_PATHS) };
+  return changed.slice(0, MAX_CHANGED_PATHS);
 }
 
 /** Every folder from the checkout up to the run's is one, and no link to another place of the machine. */

@@ -193,7 +193,11 @@ t.test("no hook, filter, helper, driver or address of an agent is used, and only
   t.notOk(existsSync(join(scene.workFolder, "sprung")), "nothing of the agent's ran");
   t.same(elsewhere.asked, [], "nothing went elsewhere");
   t.match(await scene.branch(), { "a.txt": "changed $Id$", link: "/etc/passwd", root: "/" });
-  t.equal(await scene.app.git("ls-tree", "-r", BRANCH, "--", "nested"), "", "a nested repository is left out");
+  t.equal(
+    await scene.app.git("ls-tree", "-r", BRANCH, "--", "nested"),
+    "",
+    "of a repository inside only its files are taken, and it has none",
+  );
   t.same(holding(scene.workFolder, token), [], "the token is in no file");
   const planted = scene.host.asked.filter((name) => /receive-pack/.test(name));
   t.ok(planted.length > 0);
