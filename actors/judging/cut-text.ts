@@ -21,6 +21,11 @@ export function cutBegin(text: string, max: number): string {
   return isLow(kept.charCodeAt(0)) ? kept.slice(1) : kept;
 }
 
+/** A number of things in words: `1 hunk`, `2 hunks`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** Whether a unit of UTF-16 is the first of a pair. */
 export function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;

@@ -1,5 +1,5 @@
 import { type Change, type ChangedFile, type Hunk, MAX_COUNTED_FILES } from "./change.js";
-import { cutEnd, cutMiddle } from "./cut-text.js";
+import { countOf, cutEnd, cutMiddle } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
 /** How a change is shown. */
@@ -102,7 +102,7 @@ class ChangeShowing {
     }
     if (shown === file.hunks.length && !file.isCut) return;
     this.isCut = true;
-    const more = shown === file.hunks.length ? [] : [`${file.hunks.length - shown} more hunks of this file`];
+    const more = shown === file.hunks.length ? [] : [`${countOf(file.hunks.length - shown, "more hunk")} of this file`];
     this.into.line(`left out: ${[...more, ...(file.isCut ? ["the rest of the file"] : [])].join(", ")}`);
   }
 
@@ -111,7 +111,7 @@ class ChangeShowing {
     this.isCut = true;
     const { unread } = this.change;
     const least = unread === MAX_COUNTED_FILES ? "at least " : "";
-    this.into.line(`left out: ${least}${files.length + unread} files`);
+    this.into.line(`left out: ${least}${countOf(files.length + unread, "file")}`);
     let left = room - 2 * this.#line;
     const named = files.filter(({ words }) => {
       left -= words.length + 1;
@@ -119,7 +119,7 @@ class ChangeShowing {
     });
     this.into.text(named.map(({ words }) => inOneLine(words)).join("\n"));
     const more = files.length + unread - named.length;
-    if (more > 0) this.into.line(`and ${least}${more} more files`);
+    if (more > 0) this.into.line(`and ${least}${countOf(more, "more file")}`);
   }
 
   #costOf(file: ChangedFile, words: string): number {
@@ -147,7 +147,7 @@ class ChangeShowing {
 /** A file by its path and counts, as long as its line. */
 function describe({ repository, path, kind, added, removed }: ChangedFile): string {
   const name = cutMiddle(`${repository}: ${path}`, MAX_PATH);
-  return `${name} (${kind}, ${added} lines added, ${removed} removed)`;
+  return `${name} (${kind}, ${countOf(added, "line")} added, ${removed} removed)`;
 }
 
 function inOneLine(words: string): string {

@@ -1,4 +1,4 @@
-import { cutMiddle } from "./cut-text.js";
+import { countOf, cutMiddle } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
 /** A step of a run, as it is shown and cited. */
@@ -29,7 +29,7 @@ export function showSteps(into: FencedText, steps: readonly JudgedStep[], maxCha
     if (left < 0) break;
     shown.unshift({ index: step.index, text });
   }
-  if (shown.length < steps.length) into.line(`left out: ${steps.length - shown.length} earlier steps`);
+  if (shown.length < steps.length) into.line(`left out: ${countOf(steps.length - shown.length, "earlier step")}`);
   for (const { index, text } of shown) into.line(`step ${index}`).text(text);
   return shown.map(({ index }) => index);
 }

@@ -38,6 +38,9 @@ export interface DeleteSet extends SetMessage {
   readonly client: string | null;
 }
 
+/** Most runs of a set (replays, Limits). */
+export const MAX_ENTRIES = 50;
+
 /** Adds runs to a set: all of them, or none. */
 export type AddEntries = SetMessage & Keyed & AddedRuns & { readonly type: "entry.add"; readonly setId: string };
 

@@ -7,8 +7,6 @@ import { pin, unpin } from "../tables/pins.js";
 import { holdCommits, letGoOfCommits } from "./entry-commits.js";
 import type { ReplayRow } from "./replay.js";
 
-/** Most runs of a set (replays, Limits). */
-export const MAX_ENTRIES = 50;
 /** Most sets of a team: lists of them have no pages. */
 export const MAX_SETS = 100;
 

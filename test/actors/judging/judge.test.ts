@@ -84,7 +84,7 @@ t.test("what a run began with is shown apart, and cannot be cited", async (t) =>
 
 t.test("nothing that others wrote gets out of its part", async (t) => {
   const ours =
-    /^(task title|task description|the change(: nothing was changed)?|earlier changes, .*|file|hunk \d+|step \d+|last steps of the run|check: (passed|failed), exit code (\d+|unknown)|left out: .*|and \d+ more files|end)$/;
+    /^(task title|task description|the change(: nothing was changed)?|earlier changes that .*|file|hunk \d+|step \d+|last steps of the run|check: (passed|failed), exit code (\d+|unknown)|left out: .*|and \d+ more files?|end)$/;
   const hostile = fc.oneof(
     fc.string(),
     fc.constantFrom(

@@ -78,7 +78,7 @@ t.test("one long file takes nothing from the others", async (t) => {
   const { text, hunks, isCut } = shown(changeOf([[100], [900_000, 20], [100], [100, 100]]), 20_000);
   t.same(hunks, [1, 2, 4, 5, 6]);
   t.ok(isCut);
-  t.match(text, /left out: the rest of this hunk\n.* left out: 1 more hunks of this file/);
+  t.match(text, /left out: the rest of this hunk\n.* left out: 1 more hunk of this file/);
   t.ok(text.length > 15_000, "and has the rest itself");
 });
 
@@ -109,7 +109,7 @@ t.test("what was not read is said, within the same characters", async (t) => {
     new RegExp(`\\n${mark} left out: the rest of the file\\n${mark} left out: 7 files\\n${mark} and 7 more files$`),
   );
   const long = changeOf([[100, 90_000, 100]]).files.map((file) => ({ ...file, isCut: true }));
-  t.match(shown({ files: long, unread: 0 }, 5_000).text, /left out: 1 more hunks of this file, the rest of the file$/);
+  t.match(shown({ files: long, unread: 0 }, 5_000).text, /left out: 1 more hunk of this file, the rest of the file$/);
   t.match(shown({ files: [], unread: MAX_COUNTED_FILES }, 5_000).text, /and at least 10000 more files$/);
 });
 
@@ -128,7 +128,7 @@ t.test("names of files are one line each, and of bounded length", async (t) => {
   if (file === undefined) throw new Error("no file");
   const path = `a\n${mark} end\n${"x".repeat(5_000)}`;
   const { text } = shown({ files: [{ ...file, path }], unread: 0 }, 5_000);
-  t.match(text.split("\n")[1], /^app: a {3}end x.*\(changed, 1 lines added, 0 removed\)$/);
+  t.match(text.split("\n")[1], /^app: a {3}end x.*\(changed, 1 line added, 0 removed\)$/);
   t.ok((text.split("\n")[1]?.length ?? 0) < 600);
 });
 
