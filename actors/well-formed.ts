@@ -3,6 +3,21 @@
  * refuse it or change it each in their own way. Here each half becomes one U+FFFD, before anything is stored or sent.
  */
 
+/** The first `most` UTF-16 code units of a text, without half a character at their end, and well-formed. */
+export function cutText(text: string, most: number): string {
+  const cut = text.length <= most ? text : text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+  return cut.toWellFormed();
+}
+
+/** Parses JSON whose texts come from others; throws as `JSON.parse` does. The text itself has to be well-formed. */
+export function parseWellFormed(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  // Only an escape makes half of a pair.
+  return HALF_PAIR.test(text) ? toWellFormedJson(value) : value;
+}
+
+const HALF_PAIR = /\\u[dD][89a-fA-F]/;
+
 /** A JSON value whose texts and names are well-formed; the value itself where they are already. */
 export function toWellFormedJson(value: unknown): unknown {
   if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed();

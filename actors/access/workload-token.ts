@@ -1,5 +1,6 @@
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose";
 import { type IssuerKeys, KeysUnavailable } from "../outbound/oidc-discovery.js";
+import { cutText } from "../well-formed.js";
 import { matchesPattern } from "./trust-pattern.js";
 import type { TrustTerms } from "./trust-terms.js";
 
@@ -131,7 +132,7 @@ function claimFault(
 
 function fault(check: string, wanted: string, came: unknown): WorkloadFault {
   const text = came === undefined ? "nothing" : typeof came === "string" ? came : (JSON.stringify(came) ?? "nothing");
-  return { check, wanted, came: text.slice(0, MAX_SHOWN_LENGTH), verified: false };
+  return { check, wanted, came: cutText(text, MAX_SHOWN_LENGTH), verified: false };
 }
 
 function timeOf(seconds: unknown): unknown {

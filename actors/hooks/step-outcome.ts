@@ -89,7 +89,7 @@ function findRefusal(body: string): string | null {
   try {
     const answer: unknown = JSON.parse(body);
     const refuse = typeof answer === "object" && answer !== null && "refuse" in answer ? answer.refuse : null;
-    return typeof refuse === "string" && refuse !== "" ? refuse : null;
+    return typeof refuse === "string" && refuse !== "" ? refuse.toWellFormed() : null;
   } catch {
     return null;
   }

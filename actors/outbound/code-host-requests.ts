@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
+import { parseWellFormed } from "../well-formed.js";
 import { type Outbound, RequestRefused } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
 
@@ -211,7 +212,7 @@ function whyUnanswered(error: unknown): string {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWellFormed(text);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { parseWellFormed } from "../well-formed.js";
 import { AddressRefused } from "./address-guard.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
@@ -14,10 +15,10 @@ export function toReason(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : "it failed";
 }
 
-/** The value of a JSON text; undefined when it is no JSON. */
+/** The value of a JSON text, well-formed; undefined when it is no JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseWellFormed(text);
   } catch {
     return undefined;
   }
