@@ -9,6 +9,7 @@ import {
 } from "jose";
 import { readJson, writeJson } from "../exact-json.js";
 import { type IssuerKeys, KeysUnavailable } from "../outbound/oidc-discovery.js";
+import { cutText } from "../well-formed.js";
 import { matchesPattern } from "./trust-pattern.js";
 import type { TrustTerms } from "./trust-terms.js";
 
@@ -177,7 +178,7 @@ function claimFault(
 
 function fault(check: string, wanted: string, came: unknown): WorkloadFault {
   const text = came === undefined ? "nothing" : typeof came === "string" ? came : (writeJson(came) ?? "nothing");
-  return { check, wanted, came: text.slice(0, MAX_SHOWN_LENGTH), verified: false };
+  return { check, wanted, came: cutText(text, MAX_SHOWN_LENGTH), verified: false };
 }
 
 function timeOf(seconds: unknown): unknown {

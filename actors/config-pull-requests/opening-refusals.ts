@@ -1,3 +1,4 @@
+import { cutText } from "../well-formed.js";
 import { MAX_WANTED_CHARACTERS, type OpeningRefusal } from "./config-pull-request.js";
 
 /** Longest expression that a refusal names, in characters. */
@@ -22,7 +23,7 @@ export function boundRefusal({ code, message, attribute, expression, wanted }: O
 
 /** The beginning of a text; half of a character is none. */
 function cut(text: string, characters: number): string {
-  return text.length <= characters ? text : `${text.slice(0, characters - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return text.length <= characters ? text : `${cutText(text, characters - 1)}…`;
 }
 
 export const noSource = refuseOpening(

@@ -1,3 +1,4 @@
+import { cutText } from "../well-formed.js";
 /**
  * What others wrote, for a text at the code host. There a text may notify people, close issues, link, skip checks or end
  * up in a commit message, so what does that is taken out, also where Markdown would hide it from a reader.
@@ -34,7 +35,7 @@ const disarmed: readonly (readonly [RegExp, string])[] = [
 export function disarm(text: string, characters = MAX_AGENT_CHARACTERS): string {
   // What is not shown is not looked at; what is replaced is at most twice as long.
   const whole = disarmed.reduce((of, [what, by]) => of.replace(what, by), text.slice(0, 8 * characters)).trim();
-  return whole.length <= characters ? whole : `${whole.slice(0, characters - 1).replace(/[\ud800-\udbff]$/, "")}…`;
+  return whole.length <= characters ? whole : `${cutText(whole, characters - 1)}…`;
 }
 
 /** A disarmed text for a line of Markdown, which shows it as it is. */

@@ -1,10 +1,11 @@
 import { type CelValue, isCelError, isCelList, plan } from "@bufbuild/cel";
+import { cutText } from "../well-formed.js";
 import { meteredEnvironment } from "./functions.js";
 import { MAX_UNITS, Meter, type Work } from "./meter.js";
 import { namingWhatIsMissing, readSelections } from "./missing-field.js";
 import { parseExpression } from "./parse.js";
 import { compileProgram } from "./program.js";
-import { createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
+import { createRawRoom, createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
 
 /** The result of an evaluation, or why there is none. */
 export type Outcome = { readonly value: Json } | EvaluationFault;
@@ -31,6 +32,8 @@ export interface Budget extends Work {
 
 /** The budget of one request: four expressions of the highest cost, or 500 that cost only their start. */
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
+/** The same for results that keep halves of surrogate pairs. */
+export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawRoom() });
 /** Expressions that one definition may hold, so that the budget of a request covers all of them. */
 export const MAX_EXPRESSIONS = 250;
 /** Cost of starting an evaluation, in units: its program may have to be compiled. */
@@ -114,7 +117,7 @@ function make(source: string): Program {
       if ("error" in found) return found;
       const { cel } = found;
       if (!isCelList(cel)) return { error: "it is no list" };
-      return { size: cel.size, elements: writtenOneByOne(cel, most) };
+      return { size: cel.size, elements: writtenOneByOne(cel, most, allowance.room.isRaw) };
     },
     holds: (names, work = { units: MAX_UNITS }) => {
       const units = Math.max(0, Math.min(MAX_UNITS, work.units));
@@ -130,7 +133,7 @@ function make(source: string): Program {
 const MAX_ERROR = 500;
 
 function faulty(error: string): EvaluationFault {
-  return { error: error.slice(0, MAX_ERROR).replace(/[\ud800-\udbff]$/, "") };
+  return { error: cutText(error, MAX_ERROR) };
 }
 
 function written(value: CelValue, room: SizeBudget): Outcome {
@@ -141,12 +144,12 @@ function written(value: CelValue, room: SizeBudget): Outcome {
   }
 }
 
-function* writtenOneByOne(list: Iterable<CelValue>, most: number): Generator<Outcome> {
+function* writtenOneByOne(list: Iterable<CelValue>, most: number, isRaw = false): Generator<Outcome> {
   let count = 0;
   for (const element of list) {
     if (count === most) return;
     count += 1;
-    yield written(element, createSizeBudget());
+    yield written(element, isRaw ? createRawRoom() : createSizeBudget());
   }
 }
 

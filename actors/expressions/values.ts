@@ -22,6 +22,8 @@ export type Value = null | boolean | number | bigint | CelUint | string | readon
 export interface SizeBudget {
   elements: number;
   characters: number;
+  /** Whether results keep halves of surrogate pairs, since it matters which they were; absent for no. */
+  readonly isRaw?: boolean;
 }
 
 export const createSizeBudget = (): SizeBudget => ({ elements: 10_000, characters: 1_000_000 });
@@ -67,8 +69,12 @@ function typeOfField(type: Type, name: string): Type {
   return own ?? { kind: "dyn" };
 }
 
+/** Room for results that keep halves of surrogate pairs. */
+export const createRawRoom = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
+
 /**
- * A result as JSON: integers as numbers, bytes in base64, times in RFC 3339, durations in seconds ("1.5s").
+ * A result as JSON: halves of surrogate pairs as U+FFFD, unless the room says otherwise, integers as numbers, bytes in
+ * base64, times in RFC 3339, durations in seconds ("1.5s").
  * Throws when it is larger than `room`, and takes its size from it: a small expression may repeat the same part very
  * often.
  */
@@ -115,7 +121,7 @@ class Writer {
   #text(text: string): string {
     this.#room.characters -= text.length;
     if (this.#room.characters < 0) throw new Error("its result is too large");
-    return text;
+    return this.#room.isRaw === true ? text : text.toWellFormed();
   }
 }
 

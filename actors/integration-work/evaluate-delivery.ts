@@ -6,9 +6,10 @@ import { writeJson } from "../exact-json.js";
 import { DYN } from "../expressions/cel-types.js";
 import type { Budget, Names, Outcome } from "../expressions/evaluate.js";
 import { evaluateText } from "../expressions/templates.js";
-import { createSizeBudget, type Json, type SizeBudget, toText, toValue, type Value } from "../expressions/values.js";
+import { createRawRoom, type Json, type SizeBudget, toText, toValue, type Value } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import type { IntegrationEvent } from "../integrations/events.js";
+import { cutText } from "../well-formed.js";
 import {
   type EventPlaces,
   evaluateField,
@@ -51,7 +52,10 @@ const UNITS_A_SLICE = 20_000;
 const MAX_RESULT_ENTRIES = 50;
 const MAX_RESULT_CHARACTERS = 32_000;
 
-/** The units of a delivery, with room for the values of one entry. */
+/**
+ * The units of a delivery, with room for the values of one entry. They keep halves of surrogate pairs, since marks are
+ * made of them: what else is raised is made well-formed.
+ */
 interface EntryBudget extends Budget {
   room: SizeBudget;
 }
@@ -64,7 +68,7 @@ export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evalu
   const { fields, block, received } = scene;
   const definition = fields[block];
   if (definition === null) return { kind: "over", state: "failed", reason: "definition-gone" };
-  const budget: EntryBudget = { units: scene.units, room: createSizeBudget() };
+  const budget: EntryBudget = { units: scene.units, room: createRawRoom() };
   const names = (field: string) => received.namesFor(field);
   let routed: RoutedPlace | null = null;
   if (block === "webhook" && fields.webhook !== null) {
@@ -97,7 +101,7 @@ function findRoute(
   try {
     const value = toText(evaluateField(by, names, budget));
     const place = Object.hasOwn(to, value) ? to[value] : undefined;
-    return place ?? { reason: value === "" ? "the route reads as nothing" : `no route for ${value.slice(0, 255)}` };
+    return place ?? { reason: value === "" ? "the route reads as nothing" : `no route for ${cutText(value, 255)}` };
   } catch (error) {
     if (error instanceof TooExpensive) return { reason: TOO_EXPENSIVE };
     throw error;
@@ -182,7 +186,7 @@ class Evaluation {
   ): boolean {
     const { received, from, captures: given, places, leavesOutLookups = false } = this.#scene;
     const budget = this.#budget;
-    budget.room = createSizeBudget();
+    budget.room = createRawRoom();
     const named: Names = item === null ? {} : { item: toValue(item.value, DYN) };
     const names = (field: string): Names => ({ ...received.namesFor(field), ...named });
     const unmet = event.when === null ? null : whyUnmet(evaluateText(event.when, names(event.when), budget));

@@ -4,9 +4,11 @@ import { type Budget, compile, type Names, type Outcome } from "../expressions/e
 import { evaluateText, onlyExpression, readTemplate } from "../expressions/templates.js";
 import { type Json, toText, toValue } from "../expressions/values.js";
 import type { IntegrationEvent } from "../integrations/events.js";
+import { whyNoMark } from "../integrations/mark-value.js";
 import { toBranchName } from "../tasks/raised-values.js";
 import { MAX_EVENT_FILES } from "../tasks/task-attachment.js";
 import type { RaisedFile, RaisedOpening, TaskMark } from "../tasks/team-marks.messages.js";
+import { cutText, toWellFormedJson } from "../well-formed.js";
 import type { EvaluatedRaise } from "./evaluated-delivery.js";
 
 /** An expression took too long: its entry fails. */
@@ -18,7 +20,6 @@ export class TooExpensive extends Error {
 const MAX_SAY = 20_000;
 const MAX_DESCRIPTION = 60_000;
 const MAX_TITLE = 1_000;
-const MAX_MARK = 1_000;
 const MAX_BRANCH = 1_000;
 /** Fields that failed of which an entry tells, and the characters of each reason. */
 const MAX_UNREAD = 10;
@@ -90,15 +91,15 @@ class UnreadFields {
 export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): EvaluatedRaise {
   const { names, budget } = scene;
   const unread = new UnreadFields();
-  const text = (place: string, field: string | null, most: number): string => {
-    const value = field === null ? null : unread.value(place, evaluateText(field, names(field), budget));
-    return cutText(toText(value), most);
-  };
+  const read = (place: string, field: string | null): string =>
+    toText(field === null ? null : unread.value(place, evaluateText(field, names(field), budget)));
+  const text = (place: string, field: string | null, most: number) => cutText(read(place, field), most);
   const opening = evaluateOpening(raise.opens, scene, text);
   const marks = Object.entries(raise.marks).flatMap(([kind, { value: field }]): TaskMark[] => {
-    const value = text(`marks.${kind}`, field, MAX_MARK + 1).trim();
-    if (value.length > MAX_MARK) unread.add(`marks.${kind}`, `it is longer than ${MAX_MARK} characters`);
-    return value === "" || value.length > MAX_MARK ? [] : [{ kind, value }];
+    const value = read(`marks.${kind}`, field).trim();
+    const why = value === "" ? null : whyNoMark(value);
+    if (why !== null) unread.add(`marks.${kind}`, why);
+    return value === "" || why !== null ? [] : [{ kind, value }];
   });
   const branch = text("branch", raise.branch, MAX_BRANCH).trim();
   const { files, left } = evaluateFiles(raise.attaches, scene, unread);
@@ -176,14 +177,10 @@ function evaluateFiles(
       name: cutText(toText(read("name")), MAX_TITLE),
       type: type === "" ? null : cutText(type, MAX_TITLE),
       size: Number.isSafeInteger(size) && size >= 0 ? size : null,
-      file: writeJson(file),
+      file: writeJson(toWellFormedJson(file)),
     });
   }
   return { files, left: Math.max(0, list.size - MAX_EVENT_FILES) };
-}
-
-function cutText(text: string, most: number): string {
-  return text.length <= most ? text : text.slice(0, most);
 }
 
 function noteOf(left: readonly string[]): string | null {

@@ -1,5 +1,6 @@
 import { isKey } from "../../storage/key-check.js";
 import type { Reading } from "../../storage/store.js";
+import { createRawBudget } from "../expressions/evaluate.js";
 import { evaluateText } from "../expressions/templates.js";
 import { type Json, toText } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
@@ -133,7 +134,8 @@ export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDel
 }
 
 function evaluateKey(field: string, received: ReceivedDelivery): string {
-  const outcome = evaluateText(field, received.namesFor(field));
+  // Two keys that differ in halves of surrogate pairs alone are two.
+  const outcome = evaluateText(field, received.namesFor(field), createRawBudget());
   return "error" in outcome ? "" : toText(outcome.value);
 }
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
-import { readJson } from "../exact-json.js";
+import { parseWellFormed } from "../well-formed.js";
 import { readText } from "./answer-text.js";
 import { type Outbound, RequestRefused } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
@@ -225,7 +225,7 @@ function whyUnanswered(error: unknown): string {
 
 function parseJson(text: string): unknown {
   try {
-    return readJson(text);
+    return parseWellFormed(text);
   } catch {
     return undefined;
   }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { cutText } from "../well-formed.js";
 
 /** A pull request as the code host shows it, in an answer or in a delivery. */
 export interface HostedPullRequest {
@@ -53,7 +54,7 @@ const MAX_TEXT = 65_536;
 const text = z
   .string()
   .nullish()
-  .transform((given) => (given ?? "").slice(0, MAX_TEXT));
+  .transform((given) => cutText(given ?? "", MAX_TEXT));
 const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
 const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
 /** Of at most so many bytes as a row can be found by. */
@@ -98,7 +99,7 @@ export const hostedPullRequestSchema = z
     return {
       ...(given.base.repo.id !== undefined && { repositoryId: given.base.repo.id }),
       ...{ repository: given.base.repo.full_name, number: given.number, url: given.html_url },
-      ...{ title: given.title.slice(0, 1_000), body: given.body, author: given.user },
+      ...{ title: cutText(given.title, 1_000), body: given.body, author: given.user },
       ...{ branch: given.head.ref, from: given.head.repo?.full_name ?? null, head: given.head.sha },
       ...{ base: given.base.ref, state: mergedAtMs !== null ? "merged" : given.state, draft: given.draft ?? false },
       isDirty: isKnown(given.mergeable_state) ? given.mergeable_state === "dirty" : null,

@@ -1,4 +1,4 @@
-import { readJson } from "../exact-json.js";
+import { parseWellFormed, toWellFormedJson } from "../well-formed.js";
 import { AddressRefused } from "./address-guard.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
@@ -15,10 +15,10 @@ export function toReason(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : "it failed";
 }
 
-/** The value of a JSON text, with exact whole numbers (`readJson`); undefined when it is no JSON. */
+/** The value of a JSON text, well-formed and with exact whole numbers; undefined when it is no JSON. */
 export function parseJson(text: string): unknown {
   try {
-    return readJson(text);
+    return parseWellFormed(text);
   } catch {
     return undefined;
   }
@@ -27,7 +27,7 @@ export function parseJson(text: string): unknown {
 /** As {@link parseJson}, with doubles only: for the answers of models, whose numbers are counts and scores. */
 export function parseDoubles(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return toWellFormedJson(JSON.parse(text));
   } catch {
     return undefined;
   }

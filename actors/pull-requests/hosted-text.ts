@@ -1,4 +1,5 @@
 import { withoutMentions } from "../outbound/without-mentions.js";
+import { cutText } from "../well-formed.js";
 
 /** Longest comment, review or text of a pull request that GitHub takes, in characters. */
 const MAX_CHARACTERS = 65_536;
@@ -14,15 +15,10 @@ export function toMark({ taskId, purpose }: { readonly taskId: string; readonly 
  */
 export function toMarkedText(mark: string, text: string): string {
   const shown = text.replace(/[^\P{Cc}\t\n]|\p{Cs}/gu, "").replaceAll("<!--", "&lt;!--");
-  return cut(`${mark}\n${withoutMentions(shown)}`, MAX_CHARACTERS);
+  return cutText(`${mark}\n${withoutMentions(shown)}`, MAX_CHARACTERS);
 }
 
 /** The text of a pull request, which mentions nobody, with a last line of the service's own. */
 export function toBody(text: string, last: string): string {
-  return text === "" ? last : `${cut(withoutMentions(text), MAX_CHARACTERS - last.length - 2)}\n\n${last}`;
-}
-
-/** The text up to `most` characters, without half a character at its end. */
-function cut(text: string, most: number): string {
-  return text.slice(0, most).replace(/[\ud800-\udbff]$/, "");
+  return text === "" ? last : `${cutText(withoutMentions(text), MAX_CHARACTERS - last.length - 2)}\n\n${last}`;
 }

@@ -1,5 +1,6 @@
 import type { HostedReview } from "../outbound/hosted-pull-request.js";
 import type { StoredText } from "../tables/text-blobs.js";
+import { cutText } from "../well-formed.js";
 
 /**
  * The states of a pull request. The first three are before it is at the code host, `failed` is one that did not get
@@ -137,11 +138,7 @@ export function toBranch({ id, title }: { readonly id: string; readonly title: s
 /** A title of one line, without control characters; empty becomes "Untitled". */
 export function toTitle(text: string): string {
   const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, " ").trim();
-  // Half of a character is none.
-  const cut = line
-    .slice(0, MAX_TITLE_CHARACTERS)
-    .replace(/[\uD800-\uDBFF]$/, "")
-    .trimEnd();
+  const cut = cutText(line, MAX_TITLE_CHARACTERS).trimEnd();
   return cut === "" ? "Untitled" : cut;
 }
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { readJson, writeJson } from "../exact-json.js";
+import { writeJson } from "../exact-json.js";
+import { parseWellFormed } from "../well-formed.js";
 
 /** Longest inputs of a call that needs approval, in characters of JSON. */
 const MAX_INPUTS_CHARACTERS = 65_536;
@@ -26,7 +27,7 @@ export const inputsTextSchema = z
 
 /** Parses a text of {@link inputsTextSchema}. Equal texts may be the same object: nobody changes it. */
 export function parseInputs(text: string): CallInputs {
-  return findInputs(text) ?? inputsSchema.parse(readJson(text));
+  return findInputs(text) ?? inputsSchema.parse(parseWellFormed(text));
 }
 
 /** Texts whose inputs are held in memory, and characters of them; the oldest go first. */
@@ -63,7 +64,7 @@ function nests(value: unknown, levels: number): boolean {
 
 function parsed(text: string): unknown {
   try {
-    return readJson(text);
+    return parseWellFormed(text);
   } catch {
     return undefined;
   }

@@ -1,7 +1,9 @@
 import type { TurnReading } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
+import { whyNoMark } from "../integrations/mark-value.js";
 import { findLine, findStation } from "../lines/line.queries.js";
 import { findResource } from "../resources/resource.table.js";
+import { cutText } from "../well-formed.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { RaisedOpening, TaskMark, TaskRaised } from "./team-marks.messages.js";
 
@@ -12,7 +14,6 @@ const MAX_TITLE = 300;
 const MAX_DESCRIPTION = 50_000;
 const MAX_NOTE = 20_000;
 const MAX_URL = 2_000;
-const MAX_MARK = 255;
 /** Bytes of a branch's name. */
 const MAX_BRANCH_BYTES = 200;
 
@@ -22,15 +23,15 @@ export function toRaisedTitle(text: string): string {
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return line === "" ? "Untitled" : cut(line, MAX_TITLE);
+  return line === "" ? "Untitled" : cutText(line, MAX_TITLE);
 }
 
 export function toRaisedDescription(text: string): string {
-  return cut(text, MAX_DESCRIPTION);
+  return cutText(text, MAX_DESCRIPTION);
 }
 
 export function toRaisedNote(text: string): string {
-  return cut(text, MAX_NOTE);
+  return cutText(text, MAX_NOTE);
 }
 
 /** An address that a browser may open; empty for any other text. */
@@ -39,12 +40,9 @@ export function toRaisedUrl(text: string): string {
   return isWeb && text.length <= MAX_URL ? text : "";
 }
 
-/**
- * The marks that are kept: of each kind the last. A value that is empty, has more than 255 characters or control
- * characters is no mark.
- */
+/** The marks that are kept: of each kind the last. */
 export function toTaskMarks(marks: readonly TaskMark[]): readonly TaskMark[] {
-  const kept = marks.filter(({ value }) => value !== "" && value.length <= MAX_MARK && !/[\p{Cc}\p{Cs}]/u.test(value));
+  const kept = marks.filter(({ value }) => whyNoMark(value) === null);
   return [...new Map(kept.map((mark) => [mark.kind, mark])).values()];
 }
 
@@ -86,9 +84,4 @@ export function whyNotOpened(
   const line = isServed ? findLine(turn, workspaceId, lineId) : undefined;
   if (line === undefined) return "line-gone";
   return station === null || findStation(line, station) !== undefined ? null : "station-gone";
-}
-
-/** The text up to `most` characters, without half a character at its end. */
-function cut(text: string, most: number): string {
-  return text.length <= most ? text : text.slice(0, most).replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -1,6 +1,7 @@
 /** What events of integrations do with a task: open it, or tell it something. `task.machine.ts` says when. */
 import type { Turn } from "../../runtime/turn.js";
 import { findLine } from "../lines/line.queries.js";
+import { cutText } from "../well-formed.js";
 import {
   addMarks,
   findAssignee,
@@ -95,7 +96,7 @@ function toBranch(text: string | null): Pick<TaskRow, "branch"> {
 /** A text that is no branch's name changes nothing, and the task says so: once, however often it comes. */
 function noteUnusableBranch(turn: Turn, { branch, integration }: RaiseTask): void {
   if (branch === null || branch.trim() === "" || toBranchName(branch) !== null) return;
-  const name = toRaisedTitle(branch).slice(0, 100);
+  const name = cutText(toRaisedTitle(branch), 100);
   const text = `The integration ${integration.key} named a branch that git does not allow: ${name}`;
   addNote(turn, { type: "note", from: "service", text, key: `${integration.id} branch ${name}` });
 }

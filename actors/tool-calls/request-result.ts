@@ -2,6 +2,7 @@ import { readJson } from "../exact-json.js";
 import type { IntegrationRequestCode, IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import { cutBytes } from "../tables/cut-bytes.js";
 import { timeText } from "../time-text.js";
+import { cutText } from "../well-formed.js";
 import type { ToolCallCode } from "./tool-call.js";
 
 /** What an agent is told of the request of its call, and what hooks see of it. */
@@ -37,7 +38,7 @@ export function toFailureMessage(
   { code, reason, method, isUnsent }: Pick<IntegrationRequestResult, "code" | "reason" | "method" | "isUnsent">,
 ): string {
   if (code === "interrupted") return `The service ended while ${name} was called. ${UNKNOWN}`;
-  const why = `${name} failed: ${reason ?? code ?? "it went wrong"}`.slice(0, MAX_MESSAGE_CHARACTERS);
+  const why = cutText(`${name} failed: ${reason ?? code ?? "it went wrong"}`, MAX_MESSAGE_CHARACTERS);
   const isAnswerLost = code !== null && lost.has(code) && isUnsent !== true;
   return isAnswerLost && method !== "GET" ? `${why}. ${UNKNOWN}` : `${why}.`;
 }
@@ -57,7 +58,7 @@ export function toOutputText(output: string | null, unread: string | null): stri
 /** What the agent is told beside the outcome when a person changed its inputs. `inputs` is the JSON text of the new ones. */
 export function toEditedNote(inputs: string): string {
   const isLong = inputs.length > MAX_EDITED_CHARACTERS;
-  const shown = isLong ? `${inputs.slice(0, MAX_EDITED_CHARACTERS - 1).replace(/[\ud800-\udbff]$/, "")}…` : inputs;
+  const shown = isLong ? `${cutText(inputs, MAX_EDITED_CHARACTERS - 1)}…` : inputs;
   return `A person changed the inputs of this call to ${shown}.`;
 }
 

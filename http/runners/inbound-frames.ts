@@ -1,4 +1,5 @@
 import { MAX_FRAME_BYTES, type RunnerFrame, runnerFrameSchema } from "../../actors/runners/protocol.js";
+import { parseWellFormed } from "../../actors/well-formed.js";
 import { Queue } from "../../runtime/queue.js";
 import { NotAccepted } from "../../runtime/runtime.js";
 import { AGAIN, BAD_FRAME, type EndConnection } from "./close-codes.js";
@@ -130,7 +131,7 @@ export class InboundFrames {
 
 function parseFrame(text: string): RunnerFrame | null {
   try {
-    const parsed = runnerFrameSchema.safeParse(JSON.parse(text));
+    const parsed = runnerFrameSchema.safeParse(parseWellFormed(text));
     return parsed.success ? parsed.data : null;
   } catch {
     return null;

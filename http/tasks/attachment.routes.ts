@@ -42,5 +42,8 @@ export function attachmentRoutes({ reading }: Runtime): readonly Route[] {
 
 /** A name as RFC 8187 writes it. */
 function toExtended(name: string): string {
-  return encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  return encodeURIComponent(name.toWellFormed()).replace(
+    /['()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
 }

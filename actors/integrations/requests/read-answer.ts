@@ -1,10 +1,12 @@
 import { writeJson } from "../../exact-json.js";
 import { DYN } from "../../expressions/cel-types.js";
-import { type Budget, createBudget, type Names } from "../../expressions/evaluate.js";
+import { type Budget, createRawBudget, type Names } from "../../expressions/evaluate.js";
 import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText, toValue } from "../../expressions/values.js";
 import type { Unread } from "../../outbound/http-exchange.js";
+import { cutText, toWellFormedJson } from "../../well-formed.js";
 import { createJsonRoom, parseBounded } from "../bounded-json.js";
+import { whyNoMark } from "../mark-value.js";
 import { findRefusal } from "./find-refusal.js";
 import type { FoundRequest } from "./find-request.js";
 import {
@@ -47,8 +49,6 @@ export type ReadAnswer = Pick<
 
 /** Longest cursor of a poll, in bytes. */
 const MAX_CURSOR_BYTES = 4_096;
-/** Longest mark, in characters. */
-const MAX_MARK = 1_000;
 
 /** How an answer is read. */
 export interface ReadingTerms {
@@ -69,7 +69,8 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   const { read: body, isJson } = toResponse(text);
   const partly = answer.unread?.reason ?? (isJson ? null : answer.doubt);
   const response = mask.json(body);
-  const allowance = createBudget();
+  // Marks are made of captures too: those keep halves of surrogate pairs.
+  const allowance = createRawBudget();
   const seen: Names = {
     ...names,
     ...(names.connection === undefined ? {} : { connection: MASK }),
@@ -87,7 +88,7 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   if (failure !== null) return { ...read, success: false, ...failure };
   const later: Names = { ...seen, capture: toValue(captures, DYN) };
   const follows = follow({ found, input }, { text, response }, later, { allowance, unread });
-  const told = unread.length === 0 ? {} : { unread: unread.join("; ").slice(0, MAX_UNREAD) };
+  const told = unread.length === 0 ? {} : { unread: cutText(unread.join("; "), MAX_UNREAD) };
   return { ...read, success: true, code: null, reason: null, ...follows, ...told };
 }
 
@@ -202,7 +203,9 @@ function evaluateMarks(
 ): Readonly<Record<string, string>> {
   const given = Object.entries(marks).flatMap(([kind, expression]): [string, string][] => {
     const value = toText(evaluate(`mark.${kind}`, expression, names, evaluation));
-    return value === "" || value.length > MAX_MARK ? [] : [[kind, value]];
+    const why = value === "" ? null : whyNoMark(value);
+    if (why !== null) evaluation.unread.push(`\`mark.${kind}\` has no value: ${why}`);
+    return value === "" || why !== null ? [] : [[kind, value]];
   });
   return Object.fromEntries(given);
 }
@@ -218,20 +221,24 @@ function evaluateCursor(
   const { value } = outcome;
   if (value === null) return { cursor: null };
   if (typeof value === "object") return { cursor: null, cursorProblem: "it is a list or a map" };
-  const cursor = toText(value);
+  const cursor = toText(value).toWellFormed();
   if (Buffer.byteLength(cursor) <= MAX_CURSOR_BYTES) return { cursor };
   return { cursor: null, cursorProblem: `it is longer than ${MAX_CURSOR_BYTES} bytes` };
 }
 
-/** JSON text of at most {@link MAX_RESPONSE_BYTES}: what is longer is a string that begins as it does. Null for null. */
-export function toBoundedJson(json: Json): string | null {
+/**
+ * JSON text of at most {@link MAX_RESPONSE_BYTES}, well-formed: what is longer is a string that begins as it does. Null for
+ * null.
+ */
+export function toBoundedJson(given: Json): string | null {
+  const json = toWellFormedJson(given) as Json;
   if (json === null) return null;
   const whole = writeJson(json);
   if (Buffer.byteLength(whole) <= MAX_RESPONSE_BYTES) return whole;
   const text = typeof json === "string" ? json : whole;
   // A quarter of it surely fits, whatever has to be escaped in JSON; most texts fit nearly whole.
   for (const share of [0.9, 0.5, 0.16]) {
-    const cut = writeJson(`${text.slice(0, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
+    const cut = writeJson(`${cutText(text, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
     if (Buffer.byteLength(cut) <= MAX_RESPONSE_BYTES) return cut;
   }
   return null;

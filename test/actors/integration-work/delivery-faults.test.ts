@@ -124,7 +124,7 @@ t.test("an entry names the fields that have no value, and why", async (t) => {
     "`opens.title` has no value: field not found: body.titel",
     "`opens.assignBy.email` has no value: field not found: body.by",
     "`marks.issue` has no value: field not found: body.issue",
-    "`marks.thread` has no value: it is longer than 1000 characters",
+    "`marks.thread` has no value: it is longer than 255 characters",
     "`attaches.name` has no value: field not found: file.nam",
   ]);
   const healthy = { say: expr("body.said"), marks: { issue: { value: expr("body.branch") } } };

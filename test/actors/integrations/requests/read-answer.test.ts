@@ -26,3 +26,31 @@ t.test("what is told of an expression has a bound, whatever the answer holds", a
   t.match(reason, /expect\.success has no value: .*kkk/);
   t.ok((reason?.length ?? 0) < 1_000);
 });
+
+t.test(
+  "halves of pairs reach no output, cursor or response, and a mark that holds one is left out and named",
+  async (t) => {
+    const body = '{"id":"7 \\ud83d","text":"a \\udc00","nul":"x\\u0000","long":"'.concat("l".repeat(300), '"}');
+    const request = { capture: { id: expr("response.id") } };
+    const mark = {
+      thread: { value: expr("capture.id") },
+      nul: { value: expr("response.nul") },
+      long: { value: expr("response.long") },
+      whole: { value: expr("'ok'") },
+    };
+    const on = [{ event: "task.opened", action: "act", mark }];
+    const tools = { look: { action: "act", output: expr("capture.id + response.text") }, all: { action: "act" } };
+    const { run } = requesting(integrationRows(acting(request, { on, tools })), () => ({ body }));
+    const bound = await run({ after: { kind: "binding", index: 0 } });
+    t.same(bound.marks, { whole: "ok" });
+    t.match(
+      bound.unread,
+      /^`mark\.thread` has no value: it holds half of a surrogate pair; `mark\.nul` .* U\+0000; `mark\.long` .* 255/,
+    );
+    t.match(bound.response, /"7 \ufffd","text":"a \ufffd"/);
+    const told = await run({ after: { kind: "tool", name: "look" } });
+    t.equal(told.output, JSON.stringify("7 \ufffda \ufffd"));
+    const whole = await run({ after: { kind: "tool", name: "all" } });
+    t.match(JSON.parse(whole.output ?? ""), { id: "7 \ufffd", text: "a \ufffd" });
+  },
+);

@@ -1,0 +1,15 @@
+/** Longest mark, in characters. */
+const MAX_MARK = 255;
+
+/**
+ * Why a text can be no mark of a task; null where it can. Nothing in it is replaced: two marks that differ in that alone
+ * could become one.
+ */
+export function whyNoMark(text: string): string | null {
+  if (text === "") return "it is empty";
+  if (text.length > MAX_MARK) return `it is longer than ${MAX_MARK} characters`;
+  if (!text.isWellFormed()) return "it holds half of a surrogate pair";
+  const control = /\p{Cc}/u.exec(text)?.[0];
+  if (control === undefined) return null;
+  return `it holds the control character U+${control.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+}
