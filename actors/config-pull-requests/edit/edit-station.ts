@@ -4,9 +4,9 @@ import { packList } from "./packed-list.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./station-edit.js";
 import { withWanted } from "./wanted-values.js";
 
-/** Most time that an edit computes, all of its parts together, in milliseconds. */
+/** Most time that an edit computes once its parsers are loaded, all of its parts together, in milliseconds. */
 const MOST_MS = 10_000;
-/** Most time that it takes with all that it reads, in milliseconds. */
+/** Most time that it takes with its start and all that it reads, in milliseconds. */
 const MOST_WHOLE_MS = 120_000;
 
 /**
@@ -56,7 +56,6 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     });
     worker.on("error", () => give(notProven(wanted, "ends early")));
     worker.on("exit", () => give(notProven(wanted, "ends early")));
-    stopwatch.start();
   });
 }
 

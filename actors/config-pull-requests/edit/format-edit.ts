@@ -30,12 +30,17 @@ export async function formatEdit(before: Formatted, after: Formatted): Promise<s
   return `${after.text.slice(0, start)}${put}${after.text.slice(start + lines.map(({ line }) => line).join("\n").length)}`;
 }
 
-/** The lines of a resource as they are formatted; null when that is not known. */
-async function formatted(file: Formatted): Promise<readonly string[] | null> {
+/** A text of HCL, formatted as HashiCorp's tools do. */
+export async function formatText(text: string): Promise<string> {
   // It is loaded with its first use: it is compiled from Go, and sets globals.
   const { format } = await import("@cdktn/hcl-tools");
+  return format(text);
+}
+
+/** The lines of a resource as they are formatted; null when that is not known. */
+async function formatted(file: Formatted): Promise<readonly string[] | null> {
   const lines = linesOf(file, file.resource).map(({ line }) => line);
-  const now = (await format(`${lines.join("\n")}\n`).catch(() => "")).split("\n").slice(0, -1);
+  const now = (await formatText(`${lines.join("\n")}\n`).catch(() => "")).split("\n").slice(0, -1);
   return now.length === lines.length ? now : null;
 }
 

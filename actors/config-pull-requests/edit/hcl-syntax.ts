@@ -45,12 +45,33 @@ export async function loadSyntax(): Promise<Syntax> {
       const tree = parser.parse(text);
       if (tree === null) throw new Error("the parser has no language");
       try {
-        return copied(tree.rootNode);
+        const root = copied(tree.rootNode);
+        refuseDeepBrackets(text, root);
+        return root;
       } finally {
         tree.delete();
       }
     },
   };
+}
+
+/** Most brackets within each other: where they are not closed, the tree does not show how deep they are. */
+const MAX_BRACKETS = 300;
+
+function refuseDeepBrackets(text: string, root: SyntaxNode): void {
+  const texts = [...nodesIn(root, "template_literal"), ...nodesIn(root, "comment")].sort(
+    (left, right) => left.start - right.start,
+  );
+  let [depth, at] = [0, 0];
+  for (const { start, end } of [...texts, { start: text.length, end: text.length }]) {
+    for (; at < start; at += 1) {
+      const sign = text.charAt(at);
+      if (sign === "{" || sign === "[" || sign === "(") depth += 1;
+      else if (sign === "}" || sign === "]" || sign === ")") depth = Math.max(0, depth - 1);
+      if (depth > MAX_BRACKETS) throw new TooDeep(at);
+    }
+    at = Math.max(at, end);
+  }
 }
 
 /** The tree is memory of the parser, which has to be freed. Copies level by level: a tree may be deeper than a stack. */
@@ -203,7 +224,7 @@ export function nodesIn(node: SyntaxNode, type: string): readonly SyntaxNode[] {
   const open = [node];
   for (let each = open.pop(); each !== undefined; each = open.pop()) {
     if (each.type === type) found.push(each);
-    open.push(...[...each.children].reverse());
+    for (const child of [...each.children].reverse()) open.push(child);
   }
   return found;
 }

@@ -47,7 +47,7 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
     if (given === undefined) return [];
     const { parts } = pathOf(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);
-    return [{ block, includes: (file: string) => mayBe(toPattern(base, parts), file) }];
+    return [{ block, includes: (file: string) => mayBe(toPattern(base, ["/", ...parts]), file) }];
   });
 }
 

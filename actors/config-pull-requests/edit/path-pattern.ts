@@ -19,28 +19,35 @@ export interface PathPattern {
   readonly steps: readonly string[];
   /** How many folders above the repository's root the path starts. */
   readonly above: number;
+  /** Whether it leads up from a folder that is not known, so that it may start above the root. */
+  readonly mayBeAbove: boolean;
 }
 
 /** The pattern of a path; `file("${path.module}/a")` has the base of its module and the part `/a`. */
 export function toPattern(base: PathBase, parts: PathParts): PathPattern {
   const begin = base === null ? [ANY] : base.split("/").filter((step) => step !== ".");
-  // What follows a folder without a slash belongs to its name.
-  const whole = `${base ?? `${ANY}/`}${parts.map((part) => part ?? ANY).join("")}`;
+  // What follows a folder without a slash belongs to its name, if it is known.
+  const glue = base === null || parts[0] === null ? "/" : "";
+  const whole = `${base ?? ANY}${glue}${parts.map((part) => part ?? ANY).join("")}`;
   let steps: string[] = [];
   let above = 0;
+  let mayBeAbove = false;
   for (const step of whole.replace(/\0+/g, ANY).split("/")) {
     if (step === "" || step === ".") continue;
     const last = steps.at(-1);
     if (step === "..") {
       if (last === undefined) above += 1;
       else if (!last.includes(ANY)) steps.pop();
-      else steps[steps.length - 1] = ANY;
+      else {
+        steps[steps.length - 1] = ANY;
+        mayBeAbove = true;
+      }
     } else if (step === ANY && steps.length <= begin.length && steps.every((each, index) => each === begin[index])) {
       steps = [ANY];
       above = 0;
     } else if (step !== ANY || last !== ANY) steps.push(step);
   }
-  return { steps, above };
+  return { steps, above, mayBeAbove };
 }
 
 /** The path of a pattern without unknown parts, `.` for the root; null for any other, and outside the repository. */
@@ -53,12 +60,15 @@ export function hasKnownEnd({ steps }: PathPattern): boolean {
   return steps.length > 0 && steps.at(-1)?.includes(ANY) === false;
 }
 
-/** Whether a pattern may be a path, as it is written: `.` is the root. */
-export function mayBe({ steps, above }: PathPattern, path: string): boolean {
-  // Folders above the root have names that nobody knows here; below them the repository may follow again.
-  if (above > 0) return steps.length > above && mayBe({ steps: steps.slice(above), above: 0 }, path);
-  const pattern = steps.map((step) => (step === ANY ? ANY : `/${step}`)).join("");
-  return matches(pattern, path === "." ? "" : `/${path}`);
+/**
+ * Whether a pattern may be a path, `.` for the root. Folders above the root have names that nobody knows here; the last of
+ * them may be the repository's own.
+ */
+export function mayBe({ steps, above, mayBeAbove }: PathPattern, path: string): boolean {
+  const isOf = (some: readonly string[]): boolean =>
+    matches(some.map((step) => (step === ANY ? ANY : `/${step}`)).join(""), path === "." ? "" : `/${path}`);
+  if (above > 0) return steps.length > above && isOf(steps.slice(above));
+  return isOf(steps) || (mayBeAbove && steps.length > 2 && isOf(steps.slice(steps.indexOf(ANY) + 2)));
 }
 
 /** Whether a text is that of a pattern: takes time in proportion to the product of their lengths at most. */

@@ -32,21 +32,31 @@ const READ_ATTRIBUTE = /^(filename|source_dir|\w+_file)$/;
 /** All paths that a part of a file may name. */
 export function pathsIn(text: string, node: SyntaxNode): readonly WrittenPath[] {
   const inner = innerOf(node);
-  const own = [...readByCall(text, inner), ...readByAttribute(text, inner), ...writtenOut(text, inner)];
-  return [...own, ...inner.children.flatMap((each) => pathsIn(text, each))];
+  const read = readingOf(text, inner);
+  const own = [...(read === null ? [] : [read.path]), ...readByAttribute(text, inner), ...writtenOut(text, inner)];
+  // What a function reads is no path by itself.
+  const below = inner.children.flatMap((each) => (each.type === "function_arguments" ? each.children : [each]));
+  return [
+    ...own,
+    ...below.flatMap((each) => {
+      const given = innerOf(each);
+      return read?.given.includes(each) === true && /^(quoted_template|literal_value)$/.test(given.type)
+        ? given.children.flatMap((part) => pathsIn(text, part).filter(({ use }) => use === "read"))
+        : pathsIn(text, each);
+    }),
+  ];
 }
 
-function readByCall(text: string, node: SyntaxNode): readonly WrittenPath[] {
-  if (node.type !== "function_call") return [];
+/** What a call of a function reads, and the arguments that tell it; null for one that reads nothing. */
+function readingOf(text: string, node: SyntaxNode) {
+  if (node.type !== "function_call") return null;
   const { name, given } = callOf(text, node);
   const [first] = given;
-  if (first === undefined || !READS.test(name)) return [];
+  if (first === undefined || !READS.test(name)) return null;
   // `fileset` takes a folder and a pattern below it; of others only the first argument is a path.
-  const parts =
-    name === "fileset"
-      ? given.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each)].flatMap(globbed))
-      : partsOf(text, first);
-  return [toPath(parts, node, "read")];
+  const paths = name === "fileset" ? given : [first];
+  const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each)]);
+  return { path: toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read"), given: paths };
 }
 
 function readByAttribute(text: string, node: SyntaxNode): readonly WrittenPath[] {

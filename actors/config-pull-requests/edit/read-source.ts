@@ -17,6 +17,7 @@ export async function readSource(
 ): Promise<Source> {
   const root = parseSyntax(parsers, { path, text });
   const parsed = await parseShortened(parsers, { path, text, root });
+  if ("fault" in parsed && /call stack/.test(parsed.fault)) refuseDeep({ path, text }, brokenAt(root));
   if ("fault" in parsed) refuse("not-hcl", `${path} is no HCL: ${toMessage(parsed.fault, path)}`);
   const values: JsonObject = Object.fromEntries(
     Object.entries(parsed.values).map(([name, value]) => [name, resolveReferences(value, known)]),
@@ -35,8 +36,17 @@ function parseSyntax({ syntax }: Parsers, file: { readonly path: string; readonl
     return syntax.parse(file.text);
   } catch (error) {
     if (!(error instanceof TooDeep)) throw error;
-    refuse("not-proven", `At ${placeOf(file, { start: error.offset })}, the source nests too deeply to be read.`);
+    return refuseDeep(file, error.offset);
   }
+}
+
+function refuseDeep(file: { readonly path: string; readonly text: string }, start: number): never {
+  refuse("not-proven", `At ${placeOf(file, { start })}, the source nests too deeply to be read.`);
+}
+
+/** Where the first part of a file stands that was not understood. */
+function brokenAt(root: SyntaxNode): number {
+  return (nodesIn(root, "ERROR")[0] ?? root).start;
 }
 
 /**
@@ -48,23 +58,38 @@ async function parseShortened({ parseValues }: Parsers, file: File): Promise<Par
   const endless = endlessHeredoc(file);
   const short = shorten(file, endless);
   const parsed = await parseValues(file.path, short.text);
-  if ("fault" in parsed) return { fault: withOwnLines(parsed.fault, short) };
-  const said = JSON.stringify(parsed.values);
-  return endless === null && short.digests.every((digest) => said.includes(digest))
+  if ("fault" in parsed && endless === null) return { fault: withOwnLines(parsed.fault, short) };
+  if ("fault" in parsed && endless !== null && parsed.fault.includes(NO_END)) {
+    return { fault: `${placeOf(file, { start: endless - 1 })}: the heredoc that begins here has no end` };
+  }
+  const said = "values" in parsed && endless === null ? JSON.stringify(parsed.values) : null;
+  return said !== null && short.digests.every((digest) => said.includes(digest))
     ? parsed
     : parseValues(file.path, file.text);
 }
 
+/** What HashiCorp's parser says of a heredoc without an end. */
+const NO_END = "Unterminated template string";
+
 /** Where the line of a heredoc's beginning ends that has no end; null for none. */
 function endlessHeredoc({ text, root }: File): number | null {
-  for (const { start, end, children } of root.isBroken ? nodesIn(root, "heredoc_template") : []) {
-    const last = children.at(-1);
-    const lineEnd = text.indexOf("\n", start);
-    if (lineEnd >= 0 && lineEnd < end && last?.type === "heredoc_identifier" && last.start === last.end)
-      return lineEnd + 1;
+  const begins = (root.isBroken ? nodesIn(root, "heredoc_start") : []).flatMap(({ start }) => {
+    const [line, word] = /^<<-?(\S+)\r?\n/.exec(text.slice(start, start + MAX_WORD)) ?? [];
+    return line === undefined || word === undefined ? [] : [{ word, end: start + line.length }];
+  });
+  if (begins.length === 0) return null;
+  const words = new Map(begins.map(({ word }) => [word, -1]));
+  let at = 0;
+  for (const line of text.split("\n")) {
+    const word = line.length < MAX_WORD ? line.trim() : "";
+    if (words.has(word)) words.set(word, at);
+    at += line.length + 1;
   }
-  return null;
+  return begins.find(({ word, end }) => (words.get(word) ?? -1) < end)?.end ?? null;
 }
+
+/** Longest line that is looked at as the begin or the end of a heredoc, in characters. */
+const MAX_WORD = 1_000;
 
 /** Most lines of a heredoc that is parsed as it is, where it is of no line. */
 const MAX_HEREDOC_LINES = 500;

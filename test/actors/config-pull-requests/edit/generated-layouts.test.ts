@@ -1,0 +1,35 @@
+import t, { type Test } from "tap";
+import type { Tally } from "./generated-edits.js";
+import {
+  editLayouts,
+  instanceLayouts,
+  type Layout,
+  lifecycleLayouts,
+  readerLayouts,
+  teamLayouts,
+} from "./generated-layouts.js";
+
+/** Edits layouts, of which so many at least are to be edited and as many refused. */
+async function editAll(t: Test, layouts: readonly Layout[], least: number): Promise<void> {
+  const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };
+  await editLayouts(layouts, tally);
+  t.same(tally.wrong, []);
+  const refused = [...tally.refused.values()].reduce((sum, times) => sum + times, 0);
+  t.ok(tally.edited >= least && refused >= least, `${tally.edited} edited, ${refused} refused`);
+}
+
+t.test("a text file that another line reads is refused, in whatever form that line names it", (t) =>
+  editAll(t, readerLayouts(), 40),
+);
+
+t.test("a line that its module makes more than once is refused, in whatever way it is made", (t) =>
+  editAll(t, instanceLayouts(), 8),
+);
+
+t.test("the line of another team is not found, wherever its team stands in the module", (t) =>
+  editAll(t, teamLayouts(), 8),
+);
+
+t.test("a change that the line's lifecycle ignores is refused, and no other", (t) =>
+  editAll(t, lifecycleLayouts(), 10),
+);

@@ -1,0 +1,401 @@
+import { isDeepStrictEqual } from "node:util";
+import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/station-edit.js";
+import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
+import type { Tally } from "./generated-edits.js";
+
+/** `${` */
+const OPEN = "$" + "{";
+const [WAS, IS] = ["Do it.\n", "Do it well.\n"];
+
+/** A layout of a repository, and what its edit comes to. */
+export interface Layout {
+  readonly says: string;
+  /** The line's source. */
+  readonly path: string;
+  readonly files: TreeFiles;
+  /** `model` of the station in the source, or its prompt in a file. */
+  readonly change: "model" | "prompt";
+  /** The code of the refusal and the place that it names; null where it is edited. */
+  readonly refused: { readonly code: string; readonly place: RegExp } | null;
+}
+
+interface Written {
+  readonly prompt?: string;
+  readonly team?: string;
+  readonly more?: string;
+  readonly name?: string;
+}
+
+/** The line `web` with the station `plan`. */
+export function line({ prompt, team, more = "", name = "web" }: Written): string {
+  const attributes = [
+    ...['key    = "plan"', 'name   = "Plan"', 'kind   = "work"', 'model  = "m"'],
+    ...(prompt === undefined ? [] : [`prompt = ${prompt}`]),
+  ];
+  return [
+    `resource "service_line" "${name}" {`,
+    ...(team === undefined ? [] : [`  team_id = ${team}`]),
+    '  key = "web"',
+    ...["  stations = [", "    {", ...attributes.map((each) => `      ${each}`), "    },", "  ]"],
+    ...[more, "}", ""],
+  ].join("\n");
+}
+
+/** A repository with a text file of its source, and one more line that gives `expression`. */
+function readers(folder: string, other: string, expression: string, refused = true): Layout {
+  const below = (name: string) => (folder === "" ? name : `${folder}/${name}`);
+  const path = below("main.tf");
+  return {
+    says: `${other} reads ${expression}, the source is ${path}`,
+    ...{ path, change: "prompt" },
+    files: {
+      [path]: line({ prompt: `file("${OPEN}path.module}/prompts/w.md")` }),
+      [below("prompts/w.md")]: WAS,
+      [below("prompts/v.md")]: "another\n",
+      [below("links/prompts")]: { leadsTo: below("prompts") },
+      [below("links/alias.md")]: { leadsTo: below("prompts/w.md") },
+      [below("links/other.md")]: { leadsTo: below("prompts/v.md") },
+      [other]: `locals {\n  read = ${expression}\n}\n`,
+    },
+    refused: refused ? { code: "ambiguous", place: new RegExp(`at ${other.replace(/\./g, "\\.")}:2`) } : null,
+  };
+}
+
+/** All forms of a path are within a template. */
+function file(path: string): string {
+  return `file("${path}")`;
+}
+
+const [MODULE, ROOT, CWD] = ["module", "root", "cwd"].map((name) => `${OPEN}path.${name}}`);
+
+/** Names of one file of the module in `folder`, in the many forms that they have. */
+function namesIn(folder: string): readonly string[] {
+  const whole = folder === "" ? "prompts" : `${folder}/prompts`;
+  const last = folder.split("/").at(-1) ?? "";
+  const paths = [
+    ...[`${MODULE}/prompts/w.md`, `${ROOT}/${whole}/w.md`, `${CWD}/${whole}/w.md`, `${OPEN}local.dir}/w.md`],
+    ...[`${MODULE}/./prompts/w.md`, `${MODULE}//prompts///w.md`, `${MODULE}/x/../prompts/w.md`],
+    ...[`./${whole}/w.md`, `${whole}/w.md`, `../../${whole}/w.md`, `${ROOT}/../${last || "infra"}/prompts/w.md`],
+    ...[
+      `${MODULE}/${OPEN}local.path}`,
+      `${MODULE}/prompts/${OPEN}var.name}.md`,
+      `${MODULE}/${OPEN}var.a}/${OPEN}var.b}`,
+    ],
+    ...[`${OPEN}var.path}`, `${OPEN}terraform.workspace == "x" ? var.a : var.b}`, `${MODULE}/prompts/${OPEN}"w"}.md`],
+    ...[`${MODULE}/links/prompts/w.md`, `${MODULE}/links/alias.md`, `${MODULE}/links/../prompts/w.md`],
+    ...[`${MODULE}/prompts/${OPEN}each.value}`, `${OPEN} path.module }/prompts/w.md`, `${MODULE}/p\\u0072ompts/w.md`],
+  ];
+  return [
+    ...paths.map(file),
+    ...["local.path", "var.path", "(local.path)", "each.value.file", 'join("/", [path.module, "prompts", "w.md"])'].map(
+      (expression) => `file(${expression})`,
+    ),
+    `file(abspath("${MODULE}/prompts/w.md"))`,
+    `file(format("%s/prompts/w.md", path.module))`,
+    `templatefile("${MODULE}/prompts/w.md", {})`,
+    `filebase64("${MODULE}/prompts/w.md")`,
+    `filesha256("${MODULE}/prompts/w.md")`,
+    `trimspace(file("${ROOT}/${whole}/w.md"))`,
+    `provider::local::readfile("${MODULE}/prompts/w.md")`,
+    `fileset("${MODULE}/prompts", "*.md")`,
+    'fileset(path.module, "**")',
+    `fileset("${ROOT}", "${whole}/{v,w}.md")`,
+    `[for name in ["w"] : file("${MODULE}/prompts/${OPEN}name}.md")]`,
+    `"${ROOT}/${whole}/w.md"`,
+    `{ prompt_file = "${whole}/w.md" }`,
+  ].filter((expression) => !/terraform\.workspace/.test(expression));
+}
+
+/** Names of other files, in the forms that might be taken for the first. */
+function othersIn(folder: string): readonly string[] {
+  const whole = folder === "" ? "prompts" : `${folder}/prompts`;
+  return [
+    ...[
+      `${MODULE}/prompts/v.md`,
+      `${MODULE}/other/w.md`,
+      `${MODULE}/rubrics/${OPEN}var.name}.md`,
+      `${ROOT}/${whole}/v.md`,
+    ],
+    ...[
+      `${MODULE}/prompts/../w.md`,
+      `${MODULE}/links/other.md`,
+      `${MODULE}/prompts/w.md.bak`,
+      `${MODULE}/prompts/xw.md`,
+    ],
+    ...[`${OPEN}var.dir}/${OPEN}var.name}.json`, `${OPEN}var.dir}/v.md`, `/etc/${OPEN}var.name}.conf`],
+  ]
+    .map(file)
+    .concat([
+      `fileset("${MODULE}/prompts", "*.json")`,
+      '"w.md"',
+      '"prompts"',
+      `file(join("/", [path.module, "v.md"]))`,
+    ]);
+}
+
+/** Each form of a name, in the source's module and in another one, for a source at the root and below. */
+export function readerLayouts(): readonly Layout[] {
+  return ["", "lines", "infra/lines"].flatMap((folder) => {
+    const own = folder === "" ? "b.tf" : `${folder}/b.tf`;
+    return [
+      ...namesIn(folder).map((expression) => readers(folder, own, expression)),
+      ...othersIn(folder).map((expression) => readers(folder, own, expression, false)),
+    ];
+  });
+}
+
+const core = 'resource "service_team" "core" {\n  key = "core"\n}\nresource "service_team" "web" {\n  key = "web"\n}\n';
+const call = (name: string, source: string, more = "") =>
+  `module "${name}" {\n  source  = "${source}"\n  team_id = service_team.core.id\n${more}}\n`;
+const MADE = "modules/line/main.tf";
+const module = line({ team: "var.team_id" });
+
+function made(says: string, files: TreeFiles, place: RegExp | null): Layout {
+  const whole = { [MADE]: module, "teams.tf": core, ...files };
+  return {
+    ...{ says, path: MADE, change: "model", files: whole },
+    refused: place === null ? null : { code: "ambiguous", place },
+  };
+}
+
+/** The ways in which the block of a module is made more than once, and those in which it is made once. */
+export function instanceLayouts(): readonly Layout[] {
+  const one = call("core", "./modules/line");
+  const twoCalls = (source: string) => `${one}${call("web", source).replace(".core.", ".web.")}`;
+  const forms = [
+    "./modules/line",
+    "./modules/line/",
+    "./modules/../modules/line",
+    ".//modules//line",
+    "./x/../modules/line",
+  ];
+  const fetched = [
+    "git::https://code.example/acme/infra.git//modules/line?ref=v1",
+    "github.com/acme/infra//modules/line",
+  ];
+  const many = [
+    ...["count = 2", "count = var.count", "count = length(var.teams)"],
+    ...['for_each = toset(["core", "web"])', "for_each = local.teams", "for_each = { core = 1, web = 2 }"],
+  ];
+  const once = [
+    "count = 1",
+    "count = var.on ? 1 : 0",
+    'for_each = toset(["core"])',
+    "depends_on = [service_team.core]",
+  ];
+  const nested = { "modules/team/main.tf": 'module "line" {\n  source = "../line"\n  team_id = var.team_id\n}\n' };
+  const roots = (source: string) => ({ "prod/main.tf": call("a", source), "test/main.tf": call("a", source) });
+  const unit = 'terraform {\n  source = "../../modules//line"\n}\n';
+  return [
+    ...[...forms, ...fetched].map((form) =>
+      made(`two calls, one of ${form}`, { "main.tf": twoCalls(form) }, /main\.tf:1 and main\.tf:5/),
+    ),
+    ...many.map((more) => made(more, { "main.tf": call("core", "./modules/line", `  ${more}\n`) }, /main\.tf:1/)),
+    made("two roots", roots("../modules/line"), /prod\/main\.tf:1 and test\/main\.tf:1/),
+    made(
+      "a call in JSON too",
+      { "main.tf": one, "b.tf.json": '{"module":{"b":{"source":"./modules/line"}}}' },
+      /b\.tf\.json:1/,
+    ),
+    made(
+      "a caller that is called twice",
+      { ...nested, "main.tf": twoCalls("./modules/line").replaceAll("/line", "/team") },
+      /main\.tf:1 and main\.tf:5/,
+    ),
+    made(
+      "a caller with for_each",
+      { ...nested, "main.tf": call("a", "./modules/team", "  for_each = var.teams\n") },
+      /main\.tf:1/,
+    ),
+    made(
+      "a computed source",
+      { "main.tf": `${one}module "b" {\n  source = "./modules/${OPEN}var.kind}"\n}\n` },
+      /main\.tf:1 and main\.tf:5/,
+    ),
+    made("a folder that is a link", { "main.tf": twoCalls("./linked"), linked: { leadsTo: "modules/line" } }, /linked/),
+    made("a file that is a link", { "main.tf": one, "web/main.tf": { leadsTo: MADE } }, /web\/main\.tf/),
+    made(
+      "units of Terragrunt",
+      { "units/a/terragrunt.hcl": unit, "units/b/terragrunt.hcl": unit },
+      /units\/a\/terragrunt\.hcl:1 and units\/b/,
+    ),
+    made(
+      "a unit that is included",
+      {
+        "common/line.hcl": 'terraform {\n  source = "../modules//line"\n}\n',
+        "a/terragrunt.hcl": 'include "l" {\n  path = "../common/line.hcl"\n}\n',
+        "b/terragrunt.hcl": `include "l" {\n  path = "${OPEN}get_repo_root()}/common/line.hcl"\n}\n`,
+      },
+      /a\/terragrunt\.hcl:1 and b\/terragrunt\.hcl:1/,
+    ),
+    made(
+      "a stack's components",
+      { "s.tfcomponent.hcl": 'component "a" {\n  source = "./modules/line"\n  for_each = var.x\n}\n' },
+      /s\.tfcomponent\.hcl:1/,
+    ),
+    made(
+      "values for two runs",
+      { "main.tf": one, "core.tfvars": 'team = "core"\n', "web.tfvars": 'team = "web"\n' },
+      /core\.tfvars:1 and web\.tfvars:1/,
+    ),
+    made(
+      "workspaces",
+      { "main.tf": `terraform {\n  cloud {\n    workspaces {\n      tags = ["a"]\n    }\n  }\n}\n${one}` },
+      /main\.tf:3/,
+    ),
+    made("the workspace's name", { "main.tf": `${one}locals {\n  w = terraform.workspace\n}\n` }, /main\.tf:6/),
+    ...once.map((more) => made(`once: ${more}`, { "main.tf": call("core", "./modules/line", `  ${more}\n`) }, null)),
+    made("once: not called", {}, null),
+    made("once: nested", { ...nested, "main.tf": call("a", "./modules/team") }, null),
+    made(
+      "once: other modules",
+      {
+        "main.tf": `${one}${call("b", "./modules/other")}${call("c", "acme/line/service")}${call("d", "git::https://code.example/acme/other.git//modules/line")}`,
+      },
+      null,
+    ),
+    made(
+      "once: tests and values of each run",
+      {
+        "main.tf": `${one}# terraform.workspace\n`,
+        "terraform.tfvars": 'team = "core"\n',
+        "more.auto.tfvars": 'name = "x"\n',
+        "modules/line/line.tftest.hcl": 'run "a" {\n  module {\n    source = "./modules/line"\n  }\n}\n',
+      },
+      null,
+    ),
+    made("once: one unit", { "units/a/terragrunt.hcl": unit }, null),
+  ];
+}
+
+/** Lines of two teams, whose teams stand anywhere in the module. */
+export function teamLayouts(): readonly Layout[] {
+  const refused = { code: "not-found", place: /main\.tf:1 / };
+  const of = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
+    ...{ says, path: "lines/main.tf", change: "model", files: { "lines/main.tf": main, ...teams } },
+    refused: isRefused ? refused : null,
+  });
+  const both = (own: string, other: string) =>
+    `${line({ team: other, name: "other" }).replace('"m"', '"theirs"')}\n${line({ team: own })}`;
+  const json = '{"resource":{"service_team":{"core":{"key":"core"},"web":{"key":"web"}}}}';
+  const data = core.replaceAll("resource", "data");
+  const each = 'resource "service_team" "all" {\n  for_each = var.teams\n  key = each.key\n}\n';
+  const local = `${core}locals {\n  core_id = service_team.core.id\n  web_id = service_team.web.id\n}\n`;
+  const ways: readonly (readonly [string, TreeFiles, string])[] = [
+    ["service_team.TEAM.id", { "lines/teams.tf": core }, "another file"],
+    [`"${OPEN}service_team.TEAM.id}"`, { "lines/teams.tofu": core }, "a template"],
+    ["service_team.TEAM.id", { "lines/teams.tf.json": json }, "JSON"],
+    ["data.service_team.TEAM.id", { "lines/data.tf": data }, "data"],
+    ['service_team.all["TEAM"].id', { "lines/teams.tf": each }, "for_each"],
+    ["local.TEAM_id", { "lines/teams.tf": local }, "locals"],
+    [
+      "(service_team.TEAM.id)",
+      {
+        "lines/a.tf": core.split("resource").slice(0, 2).join("resource"),
+        "lines/b.tf": `resource${core.split("resource")[2]}`,
+      },
+      "two files",
+    ],
+  ];
+  const [own, other] = ["core", "web"];
+  return [
+    ...ways.flatMap(([written, files, says]) => {
+      const by = (team: string) => written.replaceAll("TEAM", team);
+      return [
+        of(`the team stands in ${says}`, line({ team: by(own) }), files, false),
+        of(`another team stands in ${says}`, line({ team: by(other) }), files, true),
+        of(`both stand in ${says}`, both(by(own), by(other)), files, false),
+      ];
+    }),
+    of(
+      "another team by its call",
+      line({ team: "var.team" }),
+      { "main.tf": `module "l" {\n  source = "./lines"\n  team = service_team.web.id\n}\n`, "teams.tf": core },
+      true,
+    ),
+    of(
+      "the team by its call",
+      line({ team: "var.team" }),
+      { "main.tf": `module "l" {\n  source = "./lines"\n  team = service_team.core.id\n}\n`, "teams.tf": core },
+      false,
+    ),
+  ];
+}
+
+/** Each attribute of `lifecycle`, and what of it keeps a change of the station's model from any effect. */
+export function lifecycleLayouts(): readonly Layout[] {
+  const ignoring = [
+    ...[
+      "all",
+      "[stations]",
+      '["stations"]',
+      "[stations[0]]",
+      "[stations[0].model]",
+      "[ name, stations ]",
+      "[stations[*].model]",
+    ],
+    ...['["stations.0.model"]', "[stations[0].model, team_id]"],
+  ].map((value) => `ignore_changes = ${value}`);
+  const harmless = [
+    ...["create_before_destroy = true", "prevent_destroy = true", "ignore_changes = []", "ignore_changes = [name]"],
+    ...[
+      "ignore_changes = [stations[0].prompt]",
+      "ignore_changes = [stations[1]]",
+      "ignore_changes = [stations[1].model]",
+    ],
+    ...["replace_triggered_by = [service_team.core]", "enabled = true", "destroy = false"],
+    ...[
+      'precondition {\n      condition = true\n      error_message = "x"\n    }',
+      'postcondition {\n      condition = self.key != ""\n      error_message = "x"\n    }',
+    ],
+    ...["action_trigger {\n      events = [after_update]\n      actions = [action.x.y]\n    }"],
+  ];
+  const of = (body: string, isRefused: boolean): Layout => ({
+    ...{ says: `lifecycle { ${body} }`, path: "main.tf", change: "model" },
+    files: { "main.tf": line({ more: `  lifecycle {\n    ${body}\n  }` }) },
+    refused: isRefused ? { code: "not-proven", place: /At main\.tf:12, lifecycle/ } : null,
+  });
+  return [
+    ...[...ignoring, "enabled = false", "enabled = var.on"].map((body) => of(body, true)),
+    ...harmless.map((body) => of(body, false)),
+  ];
+}
+
+/** Edits a layout, and says what is wrong with the outcome; null for nothing. */
+export async function editLayout({ path, files, change, refused }: Layout, tally: Tally): Promise<string | null> {
+  const [live, now] =
+    change === "model" ? [{ model: "m" }, { model: "n" }] : [{ model: "m", prompt: WAS }, { prompt: IS }];
+  const wanted = { ...wantedOf(stationOf(live), now, path), repository: "acme/infra" };
+  const outcome = await editIn(treeOf(files), wanted);
+  if ("refused" in outcome) {
+    const { code, message, attribute } = outcome.refused;
+    tally.refused.set(code, (tally.refused.get(code) ?? 0) + 1);
+    if (refused === null) return `refused: ${code} ${message}`;
+    if (code !== refused.code || !refused.place.test(message)) return `${code} ${message}`;
+    const set = change === "model" ? "n" : IS;
+    return outcome.refused.wanted === set && attribute === change ? null : `it wants ${outcome.refused.wanted}`;
+  }
+  tally.edited += 1;
+  return refused === null ? faultOf(outcome, files, { path, change }) : "it should be refused";
+}
+
+/** What is wrong with an edit that changes one value and no other byte. */
+function faultOf(
+  outcome: Extract<EditOutcome, { readonly files: unknown }>,
+  files: TreeFiles,
+  { path, change }: Pick<Layout, "path" | "change">,
+): string | null {
+  const edited = change === "model" ? path : path.replace("main.tf", "prompts/w.md");
+  const text = files[edited];
+  const after = change === "model" ? String(text).replace('model  = "m"', 'model  = "n"') : IS;
+  const right = [{ path: edited, before: text, after }];
+  return isDeepStrictEqual(outcome.files, right) ? null : `it is ${JSON.stringify(outcome.files)}`;
+}
+
+/** Edits all layouts; what is wrong goes to the tally. */
+export async function editLayouts(layouts: readonly Layout[], tally: Tally): Promise<void> {
+  for (const layout of layouts) {
+    const wrong = await editLayout(layout, tally);
+    if (wrong !== null) tally.wrong.push(`${layout.says}: ${wrong}`);
+  }
+}

@@ -1,0 +1,126 @@
+import t from "tap";
+import { TooDeep } from "../../../../actors/config-pull-requests/edit/hcl-syntax.js";
+import { makeEdit } from "../../../../actors/config-pull-requests/edit/make-edit.js";
+import type { EditOutcome } from "../../../../actors/config-pull-requests/edit/station-edit.js";
+import {
+  EDITED_PATH,
+  editParsers,
+  stationOf,
+  type TreeFiles,
+  treeOf,
+  wantedOf,
+} from "../../../support/station-edit.js";
+
+/** `${` */
+const OPEN = "$" + "{";
+const line = (model = '"m"') =>
+  `resource "service_line" "web" {\n  key = "web"\n  stations = [\n    { key = "plan", name = "Plan", kind = "work", model = ${model} },\n  ]\n}\n`;
+const long = (text: string, length = 200_000) => text.repeat(Math.ceil(length / text.length));
+
+/** The outcome of an edit, and how much HashiCorp's parser was given of heredocs: lines of the longest text. */
+async function edit(files: TreeFiles | string): Promise<{ readonly outcome: EditOutcome; readonly lines: number }> {
+  const { syntax, parseValues } = await editParsers();
+  let lines = 0;
+  const parsers = {
+    syntax,
+    parseValues: (path: string, text: string) => {
+      lines = Math.max(lines, text.split("\n").length);
+      return parseValues(path, text);
+    },
+  };
+  const tree = treeOf(typeof files === "string" ? { [EDITED_PATH]: files } : files);
+  const outcome = await makeEdit(parsers, tree, wantedOf(stationOf({ model: "m" }), { model: "n" }));
+  return { outcome, lines };
+}
+
+t.test("a heredoc without an end is refused with its line, and its text is not parsed", async (t) => {
+  const cases: readonly (readonly [string, number])[] = [
+    [`${line()}locals {\n  a = <<EOT\n${long("x\n")}`, 8],
+    [`${line()}locals {\n  a = <<-EOT\n${long(`some ${OPEN}x}\n`, 1_000_000)}`, 8],
+    [`${line()}a = <<A\nA\nb = <<B\n${long("A\n")}`, 9],
+    [line(`<<EOT\n${long("x\n")}`), 4],
+    [`locals {\n  a = f(<<EOT\n${long("x\n")}${line()}`, 2],
+    [`${line()}locals {\r\n  a = <<EOT\r\n${long("x\r\n")}`, 8],
+  ];
+  for (const [source, place] of cases) {
+    const { outcome, lines } = await edit(source);
+    const message = new RegExp(`lines/main\\.tf:${place}: the heredoc`);
+    t.match(outcome, { refused: { code: "not-hcl", message, attribute: "model", wanted: "n" } });
+    t.ok(lines < 20, `${lines} lines`);
+  }
+});
+
+t.test("long heredocs beside a line are not parsed, stay as they are, and faults keep their lines", async (t) => {
+  const heredoc = (text: string) => `locals {\n  a = <<-EOT\n${text}  EOT\n}\n`;
+  const beside = heredoc(long("    x y\n"));
+  const { outcome, lines } = await edit(`${beside}${line()}${beside.replace("a =", "b =")}`);
+  t.same(outcome, {
+    files: [
+      {
+        path: EDITED_PATH,
+        before: `${beside}${line()}${beside.replace("a =", "b =")}`,
+        after: `${beside}${line('"n"')}${beside.replace("a =", "b =")}`,
+      },
+    ],
+  });
+  t.ok(lines < 30, `${lines} lines`);
+  const rows = beside.split("\n").length - 1;
+  const broken = await edit(`${beside}${line()}a b\n`);
+  t.match(broken.outcome, { refused: { code: "not-hcl", message: new RegExp(`main\\.tf:${rows + 7},`) } });
+});
+
+t.test("what looks like a heredoc without an end in a comment is none", async (t) => {
+  for (const comment of ["# a = <<EOT\n", "/* a = <<EOT\n*/\n", "// <<-EOT\n"]) {
+    t.match((await edit(`${comment}${line()}`)).outcome, { files: { length: 1 } }, comment);
+  }
+});
+
+t.test("what nests too deeply is refused with its line, in the source and elsewhere", async (t) => {
+  for (const deep of [
+    `x = ${"[".repeat(5_000)}`,
+    long("a {\n", 8_000),
+    `x = ${"a ? b : ".repeat(5_000)}c`,
+    `x = 1${" + 1".repeat(5_000)}`,
+  ]) {
+    const { outcome } = await edit(`${line()}${deep}\n`);
+    t.match(outcome, {
+      refused: { code: "not-proven", message: /At lines\/main\.tf:\d+, .* too deeply/, wanted: "n" },
+    });
+  }
+  const { syntax } = await editParsers();
+  t.throws(() => syntax.parse(`x = ${"[".repeat(5_000)}`), TooDeep);
+});
+
+t.test("a repository of many small files is looked through, and one of too many refused", async (t) => {
+  const files = (count: number) =>
+    Object.fromEntries(
+      Array.from({ length: count }, (_, n) => [`m${n}/main.tf`, `module "x" {\n  source = "../a${n}"\n}\n`]),
+    );
+  t.match((await edit({ ...files(300), [EDITED_PATH]: line() })).outcome, { files: { length: 1 } });
+  t.match((await edit({ ...files(401), [EDITED_PATH]: line() })).outcome, {
+    refused: { code: "ambiguous", message: /At lines\/main\.tf:1: .*402 files of HCL/, wanted: "n" },
+  });
+  const own = line().replace("  key", '  team_id = "team_1"\n  key');
+  t.match(
+    (await edit({ ...files(401), [EDITED_PATH]: own })).outcome,
+    { files: { length: 1 } },
+    "the same line anyway",
+  );
+});
+
+t.test("a file that is no text that can be read is refused by what it is", async (t) => {
+  const kinds = [
+    ["large", /larger than 1 MiB/],
+    ["utf-16", /UTF-16/],
+    ["binary", /binary/],
+    ["encoding", /no text in UTF-8/],
+  ] as const;
+  for (const [unread, why] of kinds) {
+    t.match((await edit({ [EDITED_PATH]: { unread } })).outcome, {
+      refused: { code: "not-found", message: why, wanted: "n" },
+    });
+    t.match((await edit({ [EDITED_PATH]: line(), "lines/b.tf": { unread } })).outcome, {
+      refused: { code: "ambiguous", message: new RegExp(`lines/b\\.tf .*${why.source}`) },
+    });
+  }
+});

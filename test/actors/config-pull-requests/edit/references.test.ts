@@ -1,0 +1,114 @@
+import t from "tap";
+import { editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
+
+/** `${` */
+const OPEN = "$" + "{";
+
+function line(...attributes: readonly string[]): string {
+  return [
+    ...['resource "service_line" "web" {', '  key = "web"', "  stations = [", "    {"],
+    ...['key = "plan"', 'name = "Plan"', 'kind = "work"', ...attributes].map((each) => `      ${each}`),
+    ...["    },", "  ]", "}", ""],
+  ].join("\n");
+}
+
+function skill(name: string, more = ""): string {
+  return `resource "service_skill" "core_${name}" {\n  key  = "${name}"\n  name = "x"${more}\n}\n`;
+}
+
+/** The source after an edit, or the refusal's code. */
+async function after(files: TreeFiles, live: object, change: object): Promise<string> {
+  const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change, "main.tf"));
+  return "refused" in outcome
+    ? `${outcome.refused.code}: ${outcome.refused.attribute}`
+    : (outcome.files[0]?.after ?? "");
+}
+
+const live = { skills: ["greet", "lint"], prompt: "Do it." };
+const skills = "skills = [service_skill.core_greet.key, service_skill.core_lint.key] # both";
+
+t.test("references to resources of the module whose keys are literals are known, in any of its files", async (t) => {
+  const source = line('prompt = "Do it."', skills);
+  const modules: readonly TreeFiles[] = [
+    { "main.tf": `${skill("greet")}${skill("lint")}${source}` },
+    { "main.tf": source, "skills.tf": skill("greet"), "more.tofu": skill("lint") },
+    {
+      "main.tf": source,
+      "a.tf.json": '{"resource":{"service_skill":{"core_greet":{"key":"greet"},"core_lint":{"key":"lint"}}}}',
+    },
+  ];
+  for (const files of modules) {
+    const edited = String(files["main.tf"])
+      .replace("core_lint.key]", 'core_lint.key, "ship"]')
+      .replace("Do it.", "Do it well.");
+    t.equal(await after(files, live, { skills: ["greet", "lint", "ship"], prompt: "Do it well." }), edited);
+    t.equal(
+      await after(files, live, { skills: ["lint"] }),
+      String(files["main.tf"]).replace("service_skill.core_greet.key, ", ""),
+      "what stays is not touched",
+    );
+  }
+});
+
+t.test("a reference is replaced by a literal, also within a template and an object", async (t) => {
+  const others =
+    'resource "service_harness_profile" "core_fast" {\n  key = "fast"\n}\nresource "service_integration" "core_gh" {\n  key = "gh"\n}\n' +
+    'resource "service_runner_pool" "linux" {\n  key = "linux"\n}\n';
+  const written = (profile: string, tool: string, pool: string) =>
+    line(
+      `profile = ${profile}`,
+      `tools = [{ tool = ${tool}, approval = false }]`,
+      `runners = { pool = ${pool}, labels = [] }`,
+    );
+  const references = [
+    "service_harness_profile.core_fast.key",
+    `"${OPEN}service_integration.core_gh.key}.issue"`,
+    "service_runner_pool.linux.key",
+  ] as const;
+  const had = {
+    profile: "fast",
+    tools: [{ tool: "gh.issue", approval: false }],
+    runners: { pool: "linux", labels: [] },
+  };
+  const source = (now: string) => ({ "main.tf": now, "other.tf": others });
+  t.equal(
+    await after(source(written(...references)), had, { profile: "slow" }),
+    written('"slow"', references[1], references[2]),
+  );
+  t.equal(
+    await after(source(written(...references)), had, { tools: [{ tool: "gh.issue", approval: true }] }),
+    written(...references).replace("approval = false", "approval = true"),
+  );
+  t.equal(
+    await after(source(written(...references)), had, { runners: { pool: "mac", labels: [] } }),
+    written(references[0], references[1], '"mac"'),
+  );
+});
+
+t.test(
+  "what is not known stays computed: no such resource, more than one, count, another value than a literal",
+  async (t) => {
+    const known = skill("lint");
+    const others = [
+      ...[
+        "",
+        `${skill("greet")}${skill("greet")}`,
+        skill("greet", "\n  count = 1"),
+        skill("greet", "\n  for_each = var.x"),
+      ],
+      ...[skill("greet").replace('"greet"\n', "var.key\n").replace('key  = "greet"', "key  = var.key")],
+      ...[skill("greet").replace('key  = "greet"', `key  = "${OPEN}var.key}"`)],
+    ];
+    for (const other of others) {
+      const files = { "main.tf": line(skills), "skills.tf": `${known}${other}` };
+      t.equal(await after(files, live, { skills: ["lint"] }), "computed: skills", other);
+    }
+    const files = { "main.tf": line(skills), "elsewhere/skills.tf": `${known}${skill("greet")}` };
+    t.equal(await after(files, live, { skills: ["lint"] }), "computed: skills", "of another module");
+    const another = {
+      "main.tf": line(skills),
+      "skills.tf": `${known}${skill("greet").replace('"greet"\n', '"other"\n')}`,
+    };
+    t.equal(await after(another, live, { skills: ["lint"] }), "changed-meanwhile: skills", "known to be another");
+  },
+);
