@@ -81,7 +81,11 @@ t.test("a person follows a link to a task, signs in, and sees what it waits for"
   await second.close();
   await page.reload();
   await page.getByRole("heading", { name: HOSTILE }).waitFor();
-  await page.getByText("The agent asks for leave to use shell: To look. The task has no assignee who could give it: assign it first.").waitFor();
+  await page
+    .getByText(
+      "The agent asks for leave to use shell: To look. The task has no assignee who could give it: assign it first.",
+    )
+    .waitFor();
   t.same(
     asked.filter((url) => !url.startsWith(`${service.baseUrl}/`)),
     [],
