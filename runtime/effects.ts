@@ -3,7 +3,7 @@ import type { Effect, PlaceNeeded, PreparedRun } from "./actor-type.js";
 import type { Batch } from "./batch.js";
 import { BeginMarks } from "./begin-marks.js";
 import type { Clock } from "./clock.js";
-import { Lane, type LaneBound, type LaneLimits } from "./lane.js";
+import { type EffectWait, Lane, type LaneLimits } from "./lane.js";
 import { OnceRuns } from "./once-runs.js";
 import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
 import { Queue } from "./queue.js";
@@ -48,15 +48,6 @@ export interface EffectsOptions {
   readonly mark?: (pending: PendingEffect) => void;
   /** Receives the result of a run; called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
-}
-
-/** What an effect waits for, and since when. */
-export interface EffectWait {
-  readonly sinceMs: number;
-  /** Null while it waits for its turn to be prepared. */
-  readonly bound: LaneBound | null;
-  /** What it goes to; empty as long as that is not known. */
-  readonly target: string;
 }
 
 /**

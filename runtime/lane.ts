@@ -28,6 +28,15 @@ export interface PlaceWaiter extends PlaceFor {
   granted(): void;
 }
 
+/** What an effect waits for, and since when. */
+export interface EffectWait {
+  readonly sinceMs: number;
+  /** Null while it waits for its turn to be prepared. */
+  readonly bound: LaneBound | null;
+  /** What it goes to; empty as long as that is not known. */
+  readonly target: string;
+}
+
 /** Which bound keeps something waiting. */
 export type LaneBound = "target" | "party" | "process";
 

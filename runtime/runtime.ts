@@ -2,7 +2,7 @@ import type { Change, Reading, Store, View } from "../storage/store.js";
 import type { Catalogue } from "./actor-type.js";
 import type { Address } from "./address.js";
 import type { Clock, Scheduler } from "./clock.js";
-import type { EffectWait } from "./effects.js";
+import type { EffectWait } from "./lane.js";
 import type { MessageTo } from "./reference.js";
 import type { AnswerFrom, Message } from "./turn.js";
 
