@@ -28,6 +28,7 @@ import {
   defaultLimits,
   NotAccepted,
   Overloaded,
+  Resting,
   type Runtime,
   type RuntimeLimits,
   type RuntimeOptions,
@@ -138,7 +139,8 @@ class Host implements Runtime {
       ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
       ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
-    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage });
+    const rests = options.resting !== undefined;
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
     this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed, this.#recovery];
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
@@ -196,6 +198,10 @@ class Host implements Runtime {
   /** The cell that takes an ask. Throws when it cannot be taken now. */
   #admit(to: Address): Cell {
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
+    if (this.#options.resting !== undefined) {
+      if (!this.#options.resting.takes(to)) throw new Resting(`${to.kind} takes no message while the runtime rests`);
+      this.#recovery.leave(to.partition);
+    }
     if (this.#behaviours.of(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
     const cell = this.#cells.activate(to);
     if (cell.suspendedUntilMs > 0) throw suspendedError(cell);
@@ -223,18 +229,23 @@ class Host implements Runtime {
     if (this.#dead) return;
     if (!this.#draining) {
       if (this.#recovery.mayStep && this.#cells.ready < ENOUGH_READY) this.#recovery.step();
-      if (this.#stopping === null) this.#wakeDue();
+      if (this.#wakes) this.#wakeDue();
       this.#takeTurns();
     }
     const waitsForReady = this.#hasMore && this.#cells.ready > 0 && this.#batch.turns < TURNS_PER_RUN;
     if (!this.#flushing && !waitsForReady) this.#commit();
-    if (this.#stopping === null && this.#cells.ready < ENOUGH_READY) this.#timers.setAlarm();
+    if (this.#wakes && this.#cells.ready < ENOUGH_READY) this.#timers.setAlarm();
     if (this.#hasMore) this.#poke();
   }
 
   /** The runtime is stopping and every ask is answered: no further turn begins. */
   get #draining(): boolean {
     return this.#stopping !== null && this.#openAsks === 0;
+  }
+
+  /** Whether wake-ups that are due are taken. */
+  get #wakes(): boolean {
+    return this.#stopping === null && this.#options.resting === undefined;
   }
 
   get #hasMore(): boolean {
@@ -350,7 +361,8 @@ class Host implements Runtime {
     if (!this.#draining) return;
     this.#dead = true;
     this.#answers.giveAll();
-    this.#write([this.#recovery.stoppedMark()]).then(this.#stopped, this.#stopped);
+    if (this.#options.resting !== undefined) this.#stopped();
+    else this.#write([this.#recovery.stoppedMark()]).then(this.#stopped, this.#stopped);
   }
 
   #effectEnded(pending: PendingEffect, message: EffectEnded): void {
@@ -367,6 +379,7 @@ class Host implements Runtime {
     const letter = findDeadLetter(this.reading, partition, id);
     const name = `${partition}\0${id}`;
     if (letter === undefined || this.#retrying.has(name)) return false;
+    if (this.#options.resting !== undefined) throw new Resting("no message is sent again while the runtime rests");
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
     this.#retrying.add(name);
     try {
