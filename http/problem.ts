@@ -9,6 +9,7 @@ export type EdgeRefusal =
   | { readonly refused: "unsupported-media-type"; readonly detail: string }
   | { readonly refused: "upgrade-required"; readonly detail: string }
   | { readonly refused: "damaged"; readonly detail: string }
+  | { readonly refused: "read-only"; readonly detail: string }
   | { readonly refused: "unavailable"; readonly detail: string; readonly retryAfterSeconds: number }
   | { readonly refused: "internal"; readonly detail: string };
 
@@ -43,6 +44,7 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   "unsupported-media-type": [415, "The content type is not taken"],
   "upgrade-required": [426, "A WebSocket is wanted here"],
   damaged: [503, "What is stored is damaged"],
+  "read-only": [503, "The service is read-only"],
   unavailable: [503, "Not available right now"],
   internal: [500, "Something went wrong inside"],
 };

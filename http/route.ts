@@ -101,6 +101,11 @@ export interface Route {
   /** The path under which what it creates is listed, where that is another. */
   readonly listedAt?: string;
   readonly access: RouteAccess;
+  /**
+   * Whether a service that was started with `--read-only` serves it; by default, if it is a GET. A GET that makes requests
+   * to other hosts is not one of these, and a POST that changes nothing is.
+   */
+  readonly isServedReadOnly?: boolean;
   /** Whether it is exempt from rate limits, as a supervisor needs. */
   readonly isAlwaysAdmitted?: boolean;
   /** The bearer token that the handler of a public route checks itself. */
@@ -154,6 +159,11 @@ export function route<
   Query extends z.ZodType = z.ZodUndefined,
 >(definition: TypedRoute<Access, Body, Query>): Route {
   return definition as Route;
+}
+
+/** Whether a read-only service serves the route. */
+export function isServedReadOnly({ method, isServedReadOnly: isServed = method === "GET" }: Route): boolean {
+  return isServed;
 }
 
 /** The declared answers of a route. */

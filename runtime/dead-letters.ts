@@ -1,7 +1,7 @@
 import { deadLetterSpace } from "../storage/keys.js";
 import type { Change, Key, Reading } from "../storage/store.js";
 import { type Address, address } from "./address.js";
-import type { DeadLetter } from "./runtime.js";
+import type { DeadLetter, DeadLetters } from "./runtime.js";
 import type { Message } from "./turn.js";
 
 export interface DeadLetterRow {
@@ -30,6 +30,30 @@ export function listDeadLetters(reading: Reading, partition: string, limit: numb
 export function findDeadLetter(reading: Reading, partition: string, id: string): DeadLetter | undefined {
   const row = reading.get<DeadLetterRow>(deadLetterKey(partition, id));
   return row === undefined ? undefined : toDeadLetter(partition, id, row);
+}
+
+/** Lists dead letters of durable rows, and retries one of `current` rows by `sendAgain`, each once at a time. */
+export function createDeadLetters(
+  durable: Reading,
+  current: Reading,
+  sendAgain: (letter: DeadLetter) => Promise<unknown>,
+): DeadLetters {
+  const retrying = new Set<string>();
+  return {
+    list: (partition, limit) => listDeadLetters(durable, partition, limit),
+    async retry(partition, id) {
+      const letter = findDeadLetter(current, partition, id);
+      const name = `${partition}\0${id}`;
+      if (letter === undefined || retrying.has(name)) return false;
+      retrying.add(name);
+      try {
+        await sendAgain(letter);
+        return true;
+      } finally {
+        retrying.delete(name);
+      }
+    },
+  };
 }
 
 export function deadLetterKey(partition: string, id: string): Key {

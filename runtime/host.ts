@@ -8,7 +8,7 @@ import { cellName } from "./cell-record.js";
 import { Cells } from "./cells.js";
 import type { Clock } from "./clock.js";
 import { DamageLog } from "./damage-log.js";
-import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.js";
+import { createDeadLetters, deadLetterKey } from "./dead-letters.js";
 import { checkMessageId, Deduplication } from "./dedup.js";
 import { Effects } from "./effects.js";
 import { Envelope } from "./envelope.js";
@@ -24,10 +24,12 @@ import { ReleasedAnswers } from "./released-answers.js";
 import { RowCache } from "./row-cache.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import {
+  type DeadLetter,
   type DeadLetters,
   defaultLimits,
   NotAccepted,
   Overloaded,
+  Resting,
   type Runtime,
   type RuntimeLimits,
   type RuntimeOptions,
@@ -91,7 +93,6 @@ class Host implements Runtime {
   readonly #recovery: Recovery;
   readonly #statistics: Statistics;
   readonly #answers: ReleasedAnswers;
-  readonly #retrying = new Set<string>();
   readonly #run = (): void => this.#guarded(() => this.#pump());
   readonly #defer = (work: () => void): void => this.#options.scheduler.defer(work);
   #batch = new Batch(1);
@@ -143,7 +144,8 @@ class Host implements Runtime {
       ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
       ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
-    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage });
+    const rests = options.resting !== undefined;
+    this.#recovery = new Recovery(this.#overlays, this.#cells, this.#effects, { clock, damage: this.#damage, rests });
     this.#memories = [this.#rows, this.#overlays, this.#pictures, this.#cells, this.feed, this.#recovery];
     this.#statistics = new Statistics({
       ...{ turns: this.#turns, supervisor: this.#supervisor, cells: this.#cells, effects: this.#effects },
@@ -153,10 +155,7 @@ class Host implements Runtime {
     this.stats = () => this.#statistics.read();
     this.finishEffects = () => this.#effects.finish();
     this.waitOf = (owner, effectId) => this.#effects.waitOf(cellName(owner), effectId);
-    this.deadLetters = {
-      list: (partition, limit) => listDeadLetters(durable, partition, limit),
-      retry: (partition, id) => this.#retry(partition, id),
-    };
+    this.deadLetters = createDeadLetters(durable, this.reading, (letter) => this.#sendAgain(letter));
     this.#poke();
   }
 
@@ -195,6 +194,10 @@ class Host implements Runtime {
   /** The cell that takes an ask. Throws when it cannot be taken now. */
   #admit(to: Address): Cell {
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
+    if (this.#options.resting !== undefined) {
+      if (!this.#options.resting.takes(to)) throw new Resting(`${to.kind} takes no message while the runtime rests`);
+      this.#recovery.leave(to.partition);
+    }
     if (this.#behaviours.of(to) === undefined) throw new NotAccepted(`there is no actor kind ${to.kind}`);
     const cell = this.#cells.activate(to);
     if (cell.suspendedUntilMs > 0) throw suspendedError(cell);
@@ -222,18 +225,23 @@ class Host implements Runtime {
     if (this.#dead) return;
     if (!this.#draining) {
       if (this.#recovery.mayStep && this.#cells.ready < ENOUGH_READY) this.#recovery.step();
-      if (this.#stopping === null) this.#wakeDue();
+      if (this.#wakes) this.#wakeDue();
       this.#takeTurns();
     }
     const waitsForReady = this.#hasMore && this.#cells.ready > 0 && this.#batch.turns < TURNS_PER_RUN;
     if (!this.#flushing && !waitsForReady) this.#commit();
-    if (this.#stopping === null && this.#cells.ready < ENOUGH_READY) this.#timers.setAlarm();
+    if (this.#wakes && this.#cells.ready < ENOUGH_READY) this.#timers.setAlarm();
     if (this.#hasMore) this.#poke();
   }
 
   /** The runtime is stopping and every ask is answered: no further turn begins. */
   get #draining(): boolean {
     return this.#stopping !== null && this.#openAsks === 0;
+  }
+
+  /** Whether wake-ups that are due are taken. */
+  get #wakes(): boolean {
+    return this.#stopping === null && this.#options.resting === undefined;
   }
 
   get #hasMore(): boolean {
@@ -348,6 +356,7 @@ class Host implements Runtime {
     if (!this.#draining) return;
     this.#dead = true;
     this.#answers.giveAll();
+    if (this.#options.resting !== undefined) return this.#stopped();
     this.#write([...this.#effects.unmarked(), this.#recovery.stoppedMark()]).then(this.#stopped, this.#stopped);
   }
 
@@ -361,24 +370,16 @@ class Host implements Runtime {
     });
   }
 
-  async #retry(partition: string, id: string): Promise<boolean> {
-    const letter = findDeadLetter(this.reading, partition, id);
-    const name = `${partition}\0${id}`;
-    if (letter === undefined || this.#retrying.has(name)) return false;
+  #sendAgain({ id, to, message }: DeadLetter): Promise<unknown> {
+    if (this.#options.resting !== undefined) throw new Resting("no message is sent again while the runtime rests");
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
-    this.#retrying.add(name);
-    try {
-      await new Promise<unknown>((resolve, reject) => {
-        this.#router.deliver(this.#router.createEnvelope(letter.to, letter.message), this.#batch);
-        this.#batch.changes.push({ op: "remove", key: deadLetterKey(partition, id) });
-        this.#batch.resolve({ resolve, reject }, true);
-        this.#openAsks += 1;
-        this.#poke();
-      });
-      return true;
-    } finally {
-      this.#retrying.delete(name);
-    }
+    return new Promise<unknown>((resolve, reject) => {
+      this.#router.deliver(this.#router.createEnvelope(to, message), this.#batch);
+      this.#batch.changes.push({ op: "remove", key: deadLetterKey(to.partition, id) });
+      this.#batch.resolve({ resolve, reject }, true);
+      this.#openAsks += 1;
+      this.#poke();
+    });
   }
 
   #fail(cause: unknown, batch: Batch | null = null): void {

@@ -61,6 +61,8 @@ const unknownLeft: StoppedMark = { left: null, begun: true };
 interface RecoveryParts {
   readonly clock: Clock;
   readonly damage: DamageLog;
+  /** Whether nothing of earlier processes is continued: their mark stays for the next process. */
+  readonly rests: boolean;
 }
 
 /**
@@ -71,6 +73,7 @@ interface RecoveryParts {
  */
 export class Recovery implements RowMemory {
   readonly #reading: Writing;
+  readonly #rests: boolean;
   /** The names of what an earlier release may have begun; true for all that it left pending. */
   readonly #begun: ReadonlySet<string> | true;
   readonly #cells: Cells;
@@ -90,12 +93,14 @@ export class Recovery implements RowMemory {
   #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
 
   /** `reading` has to see unflushed changes too. The first batch removes the mark of the process before. */
-  constructor(reading: Writing, cells: Cells, effects: Effects, { clock, damage }: RecoveryParts) {
+  constructor(reading: Writing, cells: Cells, effects: Effects, { clock, damage, rests }: RecoveryParts) {
     this.#clock = clock;
+    this.#rests = rests;
     this.#reading = reading;
     const mark = readMark(reading);
     this.#isMarked = mark !== null;
-    if (mark !== null) reading.remove(STOPPED_KEY);
+    if (mark !== null && !rests) reading.remove(STOPPED_KEY);
+    if (rests) cells.mayHaveUndelivered = false;
     const { begun } = mark ?? unknownLeft;
     this.#begun = begun === true || new Set(begun === false ? [] : begun);
     this.#named = mark?.left?.slice() ?? null;
@@ -110,7 +115,14 @@ export class Recovery implements RowMemory {
 
   /** Something is left to search, and may begin: while the mark is there, the next process would take it for new. */
   get mayStep(): boolean {
-    return !this.over && !this.#isMarked;
+    return !this.#rests && !this.over && !this.#isMarked;
+  }
+
+  /** Has the next process search one more partition: this one rests, and takes messages there. */
+  leave(partition: string): void {
+    for (const change of markLeft(this.#reading, partition)) {
+      if (change.op === "put") this.#reading.put(change.key, change.value);
+    }
   }
 
   /** The first batch of this process removes the mark. */

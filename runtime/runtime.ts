@@ -28,6 +28,11 @@ export interface RuntimeOptions {
   readonly elapsedMs?: () => number;
   /** Whether several parties wait for what it does: runs of turns and batches are short then. Never so by default. */
   readonly isShared?: () => boolean;
+  /**
+   * Continues nothing that earlier processes left: no message, wake-up or effect of theirs, which a later process finds as
+   * they are. Takes asks for the actors that `takes` accepts, and rejects others with {@link Resting}.
+   */
+  readonly resting?: { readonly takes: (to: Address) => boolean };
   /** Freezes contexts, messages and rows, so that a later mutation throws. Costs time: for tests and simulation. */
   readonly freezes?: boolean;
 }
@@ -64,7 +69,7 @@ export interface RuntimeLog {
 export interface Runtime {
   /**
    * Delivers a message and resolves with the actor's reply once its turn is durable.
-   * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed} or {@link Stopping}, or with the store's
+   * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}, or with the store's
    * error ({@link isDamage}) when the turn needs a damaged row.
    * With `messageId`, a message that the actor has taken under the same id within 24 hours is not taken again; the ask
    * then resolves with `undefined`.
@@ -199,6 +204,10 @@ export class Overloaded extends Error {
 /** The turn threw; nothing of it was kept. */
 export class TurnFailed extends Error {
   override readonly name = "TurnFailed";
+}
+/** The runtime rests, and takes no message of this actor. */
+export class Resting extends Error {
+  override readonly name = "Resting";
 }
 /** The runtime is shutting down. */
 export class Stopping extends Error {

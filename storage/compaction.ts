@@ -7,9 +7,10 @@
  *    leaves of the copy is removed by the next compaction.
  * 4. Where the file is a link, all of this happens beside the file that it leads to. Nothing is removed that is not a copy.
  */
-import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DATA_FILE } from "./data-file.js";
+import { freeBytesOf } from "./disk-room.js";
 import { syncToDisk } from "./durable-files.js";
 import { listEntries } from "./finding.js";
 import { lockFolder } from "./folder-lock.js";
@@ -93,18 +94,13 @@ function assertOwnCopy(copy: string): void {
   );
 }
 
-function assertRoom({ freeBytes = systemFreeBytes }: CompactionOptions, neededBytes: number, folder: string): void {
+function assertRoom({ freeBytes = freeBytesOf }: CompactionOptions, neededBytes: number, folder: string): void {
   const free = freeBytes(folder);
   if (free >= neededBytes) return;
   throw new StoreError(
     "disk-full",
     `the disk that holds ${folder} has ${free} bytes left, and the copy may need ${neededBytes}; nothing was changed`,
   );
-}
-
-function systemFreeBytes(folder: string): number {
-  const { bavail, bsize } = statfsSync(folder);
-  return bavail * bsize;
 }
 
 /** Copies the store, and compares the copy with it. Returns the number of entries. */

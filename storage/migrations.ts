@@ -9,6 +9,7 @@
  * 3. From the first batch on, the store is marked with the newest format and the one it comes from, so an older release
  *    refuses it.
  */
+import { findFormatCopy } from "./format-copy.js";
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
 import { listPartitions } from "./partitions.js";
 import { type Change, type Entry, type Key, type KeyPart, type Reading, type Store, StoreError } from "./store.js";
@@ -81,6 +82,11 @@ export interface MigrateOptions {
   readonly steps: readonly MigrationStep[];
   readonly log: MigrationLog;
   readonly nowMs: () => number;
+  /**
+   * Called before the first change of a migration, with the store's format and the newest one: keeps a copy of the store's
+   * file, and returns its path. By default no copy is made.
+   */
+  readonly copyFirst?: ((from: number, to: number) => Promise<string>) | undefined;
   /** Ends the migration after the current slice, with {@link MigrationCutShort}. */
   readonly ending?: AbortSignal | undefined;
   /** Entries in a slice; tests use fewer. */
@@ -108,17 +114,21 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
     return store.commit([mark]);
   }
   if (from === newest) return;
-  if (from === format) {
-    log.info(`the store in ${folder} has format ${from} and is brought to ${newest}: no earlier release reads it then`);
-    log.info(
-      "a backup made before (signalbox backup, npm run backup) is the only way back: end this now if there is none",
-    );
-  } else log.info(`the store in ${folder} is on its way from format ${from} to ${newest}, and goes on`);
+  if (from === format) await begin(options, from, newest);
+  else log.info(`the store in ${folder} is on its way from format ${from} to ${newest}, and goes on`);
   await store.commit([mark, { op: "put", key: FROM_KEY, value: from }]);
   for (const step of steps) if (step.to > from) await runStep(store, step, options);
   const unsealed = from < SEALED_FORMAT ? rewriteMeta(store.reading) : [];
   await store.commit([...unsealed, { op: "remove", key: FROM_KEY }]);
   log.info(`the store in ${folder} has format ${newest}`);
+}
+
+/** Says what begins, once there is a copy of the file as it was. */
+async function begin({ folder, log, copyFirst }: MigrateOptions, from: number, newest: number): Promise<void> {
+  const begins = `the store in ${folder} has format ${from} and is migrated to ${newest}, which no earlier release reads`;
+  if (copyFirst === undefined) return log.info(begins);
+  const copy = await copyFirst(from, newest);
+  log.info(`${begins}: its file as it was is kept at ${copy} until the next start that has nothing to migrate`);
 }
 
 /** Throws `damaged` when a store without a format has contents. */
@@ -143,9 +153,12 @@ export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOpt
   const newest = newestFormat(steps);
   const format = reading.get<number>(FORMAT_KEY) ?? newest;
   if (format <= newest) return;
+  const kept = findFormatCopy(folder, newest);
+  const back =
+    kept === null ? "" : `, or go back to the store from before the upgrade: move ${kept.copy} to ${kept.file}`;
   throw new StoreError(
     "newer-format",
-    `the store in ${folder} has format ${format}, this release reads up to ${newest}: use a newer release`,
+    `the store in ${folder} has format ${format}, this release reads up to ${newest}: use a newer release${back}`,
   );
 }
 

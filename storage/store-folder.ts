@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { DATA_FILE } from "./data-file.js";
 import { syncToDisk } from "./durable-files.js";
 import { LOCK_FILE, lockFolder } from "./folder-lock.js";
+import { isFormatCopy } from "./format-copy.js";
 import { StoreError } from "./store.js";
 
 /** What a store's folder may hold besides its data: locks, the service's key, and what file systems put everywhere. */
@@ -18,7 +19,7 @@ const OWN_FILES: ReadonlySet<string> = new Set([
 export async function prepareFolder(folder: string): Promise<() => void> {
   makeFolder(folder);
   const isNew = !existsSync(join(folder, DATA_FILE));
-  const foreign = readdirSync(folder).find((name) => !OWN_FILES.has(name));
+  const foreign = readdirSync(folder).find((name) => !OWN_FILES.has(name) && !isFormatCopy(name));
   if (isNew && foreign !== undefined) {
     throw new StoreError(
       "not-empty",

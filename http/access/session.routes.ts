@@ -47,6 +47,7 @@ function askForLink(options: SessionRoutesOptions): Route {
   return route({
     method: "POST",
     path: "/api/sign-in",
+    isServedReadOnly: true,
     summary: "Send a sign-in link by mail",
     access: "public",
     body: z.strictObject({ email: mailAddress }),
@@ -66,6 +67,7 @@ function openRoute(options: SessionRoutesOptions): Route {
   return route({
     method: "POST",
     path: "/api/sessions",
+    isServedReadOnly: true,
     summary: "Open a session with the token of a sign-in link",
     access: "public",
     body: z.strictObject({ token }),
@@ -90,6 +92,7 @@ function closeRoute({ runtime, baseUrl }: SessionRoutesOptions): Route {
   return route({
     method: "DELETE",
     path: "/api/sessions",
+    isServedReadOnly: true,
     summary: "Sign out",
     access: "person",
     answers: { 204: setsCookie },

@@ -54,6 +54,10 @@ signalbox
   // As an option of its own: only who asks for help waits for the table of the settings to load.
   .helpOption(false)
   .option("--help", "says this")
+  .option(
+    "--read-only",
+    "serves a restored copy for looking: reads and sign-in, with the link in the log; nothing is sent",
+  )
   .summary("starts the service")
   .description("Starts the service. Its settings are environment variables.")
   .action(async ({ help }: { readonly help?: true }, serve: Command) => {

@@ -81,6 +81,7 @@ function repositoriesRoute({ runtime, codeHost, asking }: CodeHostParts): Route 
     {
       method: "GET",
       path: "/api/workspaces/{slug}/code-host/connections/{installationId}/repositories",
+      isServedReadOnly: false,
       operation: "listHostedRepositories",
       summary: "The repositories that an installation reaches, as the code host tells them now",
       description: "For those who may configure the workspace; for anyone else it is not there.",

@@ -95,6 +95,7 @@ export function expressionRoutes(options: {
     route({
       method: "POST",
       path: "/api/expressions/check",
+      isServedReadOnly: true,
       summary: "Check an expression where it would be written",
       access: "any",
       body: checkBody,

@@ -1,5 +1,5 @@
 import type { ProblemSlug } from "../problem.js";
-import type { Route } from "../route.js";
+import { isServedReadOnly, type Route } from "../route.js";
 
 /** Problems that any request can have. */
 const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "damaged", "unavailable"];
@@ -14,6 +14,7 @@ export function problemsOf(route: Route): readonly ProblemSlug[] {
   const add = (applies: boolean, ...more: ProblemSlug[]) => {
     if (applies) for (const slug of more) slugs.add(slug);
   };
+  add(!isServedReadOnly(route), "read-only");
   add(route.isAlwaysAdmitted !== true, "too-many-requests");
   add(route.access !== "public", "unauthenticated");
   add(route.access !== "public" && writes, "forbidden");

@@ -13,6 +13,7 @@ async function main(): Promise<void> {
   const starting = startService({
     config,
     log,
+    isReadOnly: process.argv.includes("--read-only"),
     ending: ending.signal,
     onFatal: (error) => {
       log.error("the store cannot be written any more", { error });

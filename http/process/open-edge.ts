@@ -17,13 +17,15 @@ import type { ServiceLog } from "./log.js";
 export interface EdgeOptions {
   readonly config: Config;
   readonly log: ServiceLog;
+  /** Whether the store is only looked at. */
+  readonly isReadOnly?: boolean | undefined;
   /** Called with the outcome of each request to a route. */
   readonly answered?: ((route: Route, outcome: Outcome) => void) | undefined;
 }
 
 /** Creates the server of all routes and sockets; it does not listen yet. */
 export function openEdge(
-  { config, log, answered }: EdgeOptions,
+  { config, log, isReadOnly = false, answered }: EdgeOptions,
   parts: EdgeParts,
   turns: FairTurns,
 ): Promise<Transport> {
@@ -37,6 +39,7 @@ export function openEdge(
     openSockets: new OpenSockets(config.socketsPerHolder),
     bodies: new BodyRoom(),
     turns,
+    isReadOnly,
     hintOf: createHints(parts.kinds),
     newRequestId: () => runtime.newId("req"),
     seconds: () => performance.now() / 1_000,

@@ -4,11 +4,13 @@ import { migrations } from "../../actors/migrations.js";
 import { isRebuildCutShort } from "../../runtime/rebuild-directories.js";
 import { type Compacted, compactStore } from "../../storage/compaction.js";
 import { DATA_FILE } from "../../storage/data-file.js";
+import { copyOfFormat } from "../../storage/format-copy.js";
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 import {
   checkFormat,
   isCurrentFormat,
   type MigrateOptions,
+  MigrationCutShort,
   type MigrationStep,
   migrate,
 } from "../../storage/migrations.js";
@@ -17,19 +19,34 @@ import { WrongSetting } from "./config.js";
 import { holdsSecretsKey } from "./secrets-key.js";
 
 /** `steps` are those of the catalogue by default; `mustExist` refuses a folder without a store. */
-export type OpenStoreOptions = Omit<MigrateOptions, "steps"> & {
+export type OpenStoreOptions = Omit<MigrateOptions, "steps" | "copyFirst"> & {
   readonly steps?: readonly MigrationStep[] | undefined;
   readonly mustExist?: boolean;
+  /** Whether the store is only looked at: it has to exist, in this release's format. */
+  readonly isReadOnly?: boolean;
 };
 
-/** Opens and migrates the store in a folder; leaves it closed when either fails. */
+/** Opens the store in a folder and migrates it, its file copied before; leaves it closed when any of this fails. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
-  const { folder, mustExist = false } = options;
+  return (await openMigrated(options)).store;
+}
+
+/** A store in the format of this release, and whether it had that format before. */
+export interface ServedStore {
+  readonly store: Store;
+  readonly wasCurrent: boolean;
+}
+
+async function openMigrated(options: OpenStoreOptions): Promise<ServedStore> {
+  const { folder, ending, mustExist = false, isReadOnly = false } = options;
   assertNotEmptied(folder);
-  const store = await openLmdbStore({ folder, mustExist });
+  const store = await openLmdbStore({ folder, mustExist: mustExist || isReadOnly });
+  const copyFirst = (from: number, to: number) =>
+    copyOfFormat({ folder, from, to, ending }).catch((error: unknown) => {
+      throw ending?.aborted === true ? new MigrationCutShort(`ended while ${DATA_FILE} was copied`) : error;
+    });
   try {
-    await migrateToCurrent(store, options);
-    return store;
+    return { store, wasCurrent: await toCurrent(store, { ...options, copyFirst }) };
   } catch (error) {
     await store.close();
     throw error;
@@ -40,10 +57,11 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
  * The store to serve, in the format of this release: the given one, or the folder's. Throws {@link WrongSetting}, and
  * closes what it opened, when a rebuild of the directories was interrupted.
  */
-export async function openServedStore(given: Store | undefined, options: OpenStoreOptions): Promise<Store> {
-  if (given !== undefined) await migrateToCurrent(given, options);
-  const store = given ?? (await openStore(options));
-  if (!isRebuildCutShort(store.reading)) return store;
+export async function openServedStore(given: Store | undefined, options: OpenStoreOptions): Promise<ServedStore> {
+  const served =
+    given === undefined ? await openMigrated(options) : { store: given, wasCurrent: await toCurrent(given, options) };
+  const { store } = served;
+  if (!isRebuildCutShort(store.reading)) return served;
   if (given === undefined) await store.close();
   const { folder } = options;
   throw new WrongSetting(
@@ -100,8 +118,23 @@ function assertNotEmptied(folder: string): void {
   );
 }
 
-function migrateToCurrent(store: Store, options: OpenStoreOptions): Promise<void> {
-  return migrate(store, { ...options, steps: options.steps ?? migrations });
+/** Brings a store to this release's format, and returns whether it had it. One that is only looked at has to have it. */
+async function toCurrent(
+  store: Store,
+  options: OpenStoreOptions & Pick<MigrateOptions, "copyFirst">,
+): Promise<boolean> {
+  const { folder, steps = migrations, isReadOnly = false } = options;
+  const wasCurrent = isCurrentFormat(store.reading, steps);
+  if (isReadOnly && !wasCurrent) {
+    checkFormat(store.reading, { folder, steps });
+    throw new StoreError(
+      "failed",
+      `the store in ${folder} has an older format, and --read-only migrates nothing: use the release that wrote it, or ` +
+        "start this one on another copy without --read-only first, which migrates that copy",
+    );
+  }
+  if (!wasCurrent) await migrate(store, { ...options, steps });
+  return wasCurrent;
 }
 
 /**

@@ -23,6 +23,11 @@ export interface ServiceOptions {
   readonly scheduler?: Scheduler;
   /** The system's strong random bytes by default. */
   readonly randomBytes?: (count: number) => Uint8Array;
+  /**
+   * Whether the store is only looked at: reads and sign-in are served, with the links in the log; nothing else is changed,
+   * begun or sent.
+   */
+  readonly isReadOnly?: boolean;
   /** An open store, which the service does not close; by default the one in the data folder. */
   readonly store?: Store;
   /** The catalogue's by default. */
@@ -45,6 +50,8 @@ export interface ServiceParts {
   readonly clock: Clock;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly store: Store;
+  /** Whether this start had nothing to migrate. */
+  readonly wasCurrent: boolean;
   readonly sealer: Sealer;
   readonly kinds: readonly Kind[];
   /** Null without a signing key. */
@@ -60,8 +67,9 @@ export interface ServiceParts {
 export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promise<ServiceParts> {
   const randomBytes = options.randomBytes ?? ((count: number): Uint8Array => strongBytes(count));
   const clock = options.clock ?? createSystemClock();
-  const { config, log, store: given, migrations: steps, ending } = options;
-  const store = await openServedStore(given, {
+  const { config, log, store: given, migrations: steps, ending, isReadOnly = false } = options;
+  const { store, wasCurrent } = await openServedStore(given, {
+    isReadOnly,
     folder: config.dataFolder,
     log,
     nowMs: () => clock.now(),
@@ -77,7 +85,7 @@ export async function openParts(options: ServiceOptions, onOpen: OnOpen): Promis
   const of = { allowList, signsTokens: tokens !== null, judges: model !== null };
   const kinds = createKinds({ ...of, rotationHours: hookRotationHours, baseUrl: () => parts.site.baseUrl });
   const site = toSite(config, config.port);
-  const opened = { options, clock, randomBytes, store, sealer, kinds, tokens, outbounds };
+  const opened = { options, clock, randomBytes, store, wasCurrent, sealer, kinds, tokens, outbounds };
   const parts: ServiceParts = { ...opened, site, isReady: false };
   return parts;
 }

@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { accountRef } from "../../actors/access/account.messages.js";
 import { createActorTypes } from "../../actors/actor-types.js";
 import { cachedTables } from "../../actors/cached-tables.js";
 import { createEffects } from "../../actors/effects.js";
@@ -11,6 +12,7 @@ import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js
 import { createRuntime } from "../../runtime/host.js";
 import { LoopRounds } from "../../runtime/loop-rounds.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { removeFormatCopies } from "../../storage/format-copy.js";
 import { ExpiredCredentials } from "../access/expired-credentials.js";
 import { authenticate } from "../authenticate.js";
 import type { EdgeParts } from "../edge-parts.js";
@@ -18,6 +20,7 @@ import { FairTurns } from "../limits/fair-turns.js";
 import { markDisconnected } from "../runners/mark-disconnected.js";
 import { askMissedDeliveries } from "./ask-missed-deliveries.js";
 import { beginEarlierWork } from "./begin-earlier-work.js";
+import type { ServiceLog } from "./log.js";
 import { createMetrics } from "./metrics.js";
 import { assertListenable, listen, openEdge } from "./open-edge.js";
 import { holdsStore } from "./open-store.js";
@@ -73,7 +76,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise<Service> {
   const { options, sealer, tokens } = parts;
-  const { config, log } = options;
+  const { config, log, isReadOnly = false } = options;
   const elapsedMs = () => performance.now();
   const idleMs = () => performance.nodeTiming.idleTime;
   const roundMs = () => (turns.isShared ? SHARED_ROUND_MS : ROUND_MS);
@@ -84,20 +87,26 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   onOpen(() => runtime.stop());
   let stopsAtMs = 0;
   onOpen(() => within(stopsAtMs + FINISH_MS - elapsedMs(), runtime.finishEffects()));
-  await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
-  await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
+  if (!isReadOnly) {
+    await runtime.ask(signingKeysRef, { type: "keys.use", key: tokens?.publicKey ?? null });
+    await runtime.ask(sealingKeyRef, { type: "sealing.use", mark: toKeyMark(sealer) });
+  }
   const transport = await openEdge(options, toEdgeParts(parts, runtime), turns);
   onOpen(() => transport.close(DRAIN_MS));
-  await markDisconnected(runtime);
-  await beginEarlierWork(runtime, parts.store);
+  if (!isReadOnly) {
+    await markDisconnected(runtime);
+    await beginEarlierWork(runtime, parts.store);
+  }
   const port = await listen(transport, config);
   parts.site = toSite(config, port);
   parts.isReady = true;
   const { baseUrl } = parts.site;
   log.info(`listening on ${baseUrl}`);
+  if (parts.wasCurrent && !isReadOnly && options.store === undefined) removeOldFormats(config.dataFolder, log);
+  if (isReadOnly) log.info("read-only: reads and sign-in are served, other writes are refused, and nothing is sent");
   if (isOpenedNowhere(config)) log.warn("links in mails begin with no address to open: set BASE_URL", { baseUrl });
   const { codeHost } = parts.outbounds;
-  askMissedDeliveries({ codeHost, secret: config.codeHostWebhookSecret }, { runtime, log });
+  if (!isReadOnly) askMissedDeliveries({ codeHost, secret: config.codeHostWebhookSecret }, { runtime, log });
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     parts.isReady = false;
@@ -108,16 +117,29 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   return { baseUrl, port, runtime, stop };
 }
 
+/** Removes what the last migration kept of the store's file: this start found nothing to migrate, and serves it. */
+function removeOldFormats(folder: string, log: Pick<ServiceLog, "info" | "warn">): void {
+  try {
+    for (const path of removeFormatCopies(folder)) log.info(`removed ${path}: the migrated store is in use`);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log.warn("a copy of the store from before its migration could not be removed", { why });
+  }
+}
+
 async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: FairTurns): Promise<Runtime> {
   const { options, store, clock, randomBytes, sealer, kinds, tokens, outbounds } = parts;
-  const { config, log } = options;
+  const { config, log, isReadOnly = false } = options;
   const { hooks: outbound, network, accounts, codeHost, model } = outbounds;
   const effects = createEffects({
     ...{ clock, scheduler, sealer, log, accounts, codeHost, model },
     reading: () => runtime.reading,
     newId: (prefix) => runtime.newId(prefix),
     baseUrl: () => parts.site.baseUrl,
-    mail: { smtpUrl: config.smtpUrl, from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>` },
+    mail: {
+      smtpUrl: isReadOnly ? null : config.smtpUrl,
+      from: `Signalbox <signalbox@${new URL(parts.site.baseUrl).hostname}>`,
+    },
     hooks: { outbound, network, tokens, rotates: config.hookRotationHours > 0 },
     integrations: { outbound },
   });
@@ -125,6 +147,7 @@ async function openRuntime(parts: ServiceParts, scheduler: Scheduler, turns: Fai
   const settings = { retention, archives, judging: toReplayJudging(model?.settings ?? null) };
   const runtime: Runtime = await createRuntime({
     ...{ store, clock, randomBytes, log, cachedTables },
+    ...(isReadOnly && { resting: { takes: ({ kind }) => kind === accountRef("").kind } }),
     catalogue: { actors: createActorTypes(kinds, settings), subscribers, gates, effects },
     scheduler,
     elapsedMs: () => performance.now(),

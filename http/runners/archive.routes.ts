@@ -69,6 +69,7 @@ export function archiveRoutes(source: PoolSource): readonly Route[] {
       method: "GET",
       path: `${path}/chunks/{n}`,
       operation: "getArchiveChunk",
+      isServedReadOnly: false,
       summary: "A runner fetches a chunk of a pack for a checkout",
       description:
         `${naming} \`service-run\` and \`service-run-fence\` name a run that it holds, whose input begins from the ` +

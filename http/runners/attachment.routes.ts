@@ -11,6 +11,7 @@ export function runnerAttachmentRoutes(source: PoolSource): readonly Route[] {
       method: "GET",
       path: "/api/runner/attachments/{attachmentId}",
       operation: "getRunnerAttachment",
+      isServedReadOnly: false,
       summary: "A runner fetches a file of a run's task",
       description:
         "The runner names itself in `service-runner`. `service-run` and `service-run-fence` name a run that it holds, " +

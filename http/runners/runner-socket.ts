@@ -51,6 +51,7 @@ export function runnerSocket(options: RunnerSocketOptions): SocketRoute {
     path: "/api/runner",
     summary: "Runners connect here",
     credentials: ["pool"],
+    isServedReadOnly: false,
     maxMessageBytes: MAX_FRAME_BYTES,
     open: async (request) => {
       const token = bearerToken(request.header("authorization"));

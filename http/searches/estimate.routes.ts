@@ -26,6 +26,7 @@ export function estimateRoutes({ runtime, judging }: EstimateRoutesOptions): rea
     subjectRoute(searchedStationSubject(runtime, "read"), {
       method: "POST",
       path: "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}/searches/estimate",
+      isServedReadOnly: true,
       isCheckedFirst: true,
       summary: "Estimate what a search would do and spend at most, and what makes it hard to trust",
       description:

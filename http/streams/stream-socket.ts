@@ -60,6 +60,7 @@ export function streamSocket(options: StreamOptions): SocketRoute {
       "is `workspace`, `team`, `task`, `run`, `hook-occurrence`, `replay-set`, `replay` or `search`, `/` and an id. What comes is " +
       "`{topic, seq, kind, data}`, `kind` one of `snapshot`, `change`, `reset` and `error`.",
     credentials: ["session", "token"],
+    isServedReadOnly: true,
     maxMessageBytes: 4_096,
     open: async (request) => {
       // Pages of other hosts can open sockets with a person's cookie, so an upgrade counts as a write.

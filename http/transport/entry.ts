@@ -5,7 +5,7 @@ import type { ClientAddress } from "../limits/client-address.js";
 import { partyOf } from "../limits/fair-turns.js";
 import { shareOf } from "../limits/sender-shares.js";
 import type { EdgeRefusal } from "../problem.js";
-import type { Route, RouteRequest } from "../route.js";
+import { isServedReadOnly, type Route, type RouteRequest } from "../route.js";
 import { checkApiVersion } from "./headers.js";
 import type { Found } from "./router.js";
 import type { TransportRequest } from "./transport.js";
@@ -24,7 +24,15 @@ export interface EntryOptions {
   readonly authenticate: (request: Credentials) => CallerNow;
   readonly clientAddress: ClientAddress;
   readonly admission: Admission;
+  /** Whether the service was started to look at a store, and changes nothing. */
+  readonly isReadOnly?: boolean;
 }
+
+/** Why a service that was started with `--read-only` does not serve a request. */
+export const READ_ONLY: EdgeRefusal = {
+  refused: "read-only",
+  detail: "This service was started with --read-only: it shows what is stored, and changes and sends nothing.",
+};
 
 /** A request that may be served. */
 export interface Entry extends Found {
@@ -46,6 +54,7 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   if (crowded !== null) return crowded;
   const version = checkApiVersion(incoming.header("service-api-version"));
   if (version !== null) return version;
+  if (options.isReadOnly === true && !isServedReadOnly(route)) return READ_ONLY;
   const caller = admit(route, known);
   if (isRefusal(caller)) return caller;
   const source = partyOf(caller, () => options.clientAddress(incoming));

@@ -1,6 +1,7 @@
 import type { Refusal } from "../../actors/refusal.js";
-import { isDamage, NotAccepted, Overloaded, Stopping, TurnFailed } from "../../runtime/runtime.js";
+import { isDamage, NotAccepted, Overloaded, Resting, Stopping, TurnFailed } from "../../runtime/runtime.js";
 import type { EdgeRefusal } from "../problem.js";
+import { READ_ONLY } from "./entry.js";
 import { CLIENT_GONE } from "./request-body.js";
 import { ClientGone } from "./transport.js";
 
@@ -15,6 +16,7 @@ export function refusalOf(
   if (error instanceof Overloaded) {
     return { refused: "unavailable", detail: "Too much is waiting there already.", retryAfterSeconds: 1 };
   }
+  if (error instanceof Resting) return READ_ONLY;
   if (error instanceof Stopping) {
     return { refused: "unavailable", detail: "The service is going away.", retryAfterSeconds: 5 };
   }

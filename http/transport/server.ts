@@ -2,6 +2,7 @@ import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { type EdgeRefusal, problemAnswer } from "../problem.js";
 import type { Route } from "../route.js";
 import type { Edge, ServerOptions } from "./edge.js";
+import { READ_ONLY } from "./entry.js";
 import { Exchange } from "./exchange.js";
 import { checkApiVersion, commonHeaders } from "./headers.js";
 import { refusalOf } from "./refusal-of.js";
@@ -91,6 +92,7 @@ async function admitSocket(
   const remoteAddress = options.clientAddress(incoming);
   const crowded = options.admission.ofAddress(() => remoteAddress);
   if (crowded !== null) return crowded;
+  if (options.isReadOnly === true && !socket.isServedReadOnly) return READ_ONLY;
   try {
     const admitted = await socket.open({
       ...{ path: incoming.path, query: incoming.query, header: (name) => incoming.header(name) },

@@ -45,6 +45,8 @@ export interface SocketRoute {
   readonly description?: string;
   /** The accepted credentials, for the documentation. */
   readonly credentials: readonly ("session" | "token" | "pool")[];
+  /** Whether a service that was started with `--read-only` serves it. */
+  readonly isServedReadOnly: boolean;
   /** Longest accepted message, in bytes; a longer one closes the socket with 1009. */
   readonly maxMessageBytes: number;
   /** Decides before the upgrade: admits the socket, or refuses with a problem. */

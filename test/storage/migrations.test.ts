@@ -224,8 +224,7 @@ t.test("a step writes only in the partition of its slice, and not the rows of th
 
 t.test("progress is reported: the steps done before, the entries visited, and the end", async (t) => {
   t.same(await bringUp(await formatted(1, oldest), { steps, slice: 2 }), [
-    "the store in /data has format 1 and is brought to 3: no earlier release reads it then",
-    "a backup made before (signalbox backup, npm run backup) is the only way back: end this now if there is none",
+    "the store in /data has format 1 and is migrated to 3, which no earlier release reads",
     "format 2 (doubled): 3 of 3 partitions, 12 entries",
     "format 3 (as text): 3 of 3 partitions, 7 entries",
     "the store in /data has format 3",

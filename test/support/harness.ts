@@ -1,7 +1,7 @@
 import type { Catalogue } from "../../runtime/actor-type.js";
 import { type Address, address } from "../../runtime/address.js";
 import { createRuntime } from "../../runtime/host.js";
-import type { Runtime, RuntimeLimits } from "../../runtime/runtime.js";
+import type { Runtime, RuntimeLimits, RuntimeOptions } from "../../runtime/runtime.js";
 import type { Message } from "../../runtime/turn.js";
 import { type Change, type Key, type Range, type Reading, type Store, StoreError } from "../../storage/store.js";
 import { type Chance, createChance } from "../simulation/chance.js";
@@ -69,14 +69,18 @@ export class Harness {
     return this.disk.reading;
   }
 
-  /** Starts a process on the current disk; `catalogue` is that of a later release. */
-  async start(catalogue: Partial<Catalogue> = this.#options.catalogue): Promise<Runtime> {
+  /** Starts a process on the current disk; `catalogue` is that of a later release, `resting` as the runtime's. */
+  async start(
+    catalogue: Partial<Catalogue> = this.#options.catalogue,
+    { resting }: Pick<RuntimeOptions, "resting"> = {},
+  ): Promise<Runtime> {
     const { limits, cachedTables, elapsedMs, isShared } = this.#options;
     this.#runtime = await createRuntime({
       store: this.#store(),
       catalogue: { actors: [], subscribers: [], gates: [], effects: [], ...catalogue },
       clock: this.world.clock,
       scheduler: this.world.scheduler,
+      ...(resting && { resting }),
       randomBytes: (count) => this.#chance.bytes(count),
       log: {
         warn: (message, details) => void this.logged.push({ message, details }),

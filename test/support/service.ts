@@ -61,6 +61,8 @@ export interface TestServiceOptions {
   readonly clock?: Clock;
   /** A store to use, which stays open; by default one in the folder. */
   readonly store?: Store;
+  /** Whether the store is only looked at; the folder has to hold one. */
+  readonly isReadOnly?: boolean;
   /** A folder that outlives the service; the test removes it. */
   readonly folder?: string;
 }
@@ -93,6 +95,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     answered: (route, outcome) => void differences.push(...[differenceFrom(route, outcome) ?? []].flat()),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     ...(options.store === undefined ? {} : { store: options.store }),
+    ...(options.isReadOnly === undefined ? {} : { isReadOnly: options.isReadOnly }),
   });
   const address = `http://127.0.0.1:${service.port}`;
   // A refusal closes its connection; a pool opens the next one, an agent would create a new pool.

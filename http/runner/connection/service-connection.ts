@@ -1,4 +1,6 @@
+import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
+import { z } from "zod";
 import { readJson } from "../../../actors/exact-json.js";
 import {
   MAX_FRAME_BYTES,
@@ -120,12 +122,14 @@ export class ServiceConnection {
     socket.on("open", () => this.#sendHello());
     socket.on("message", (data) => this.#handleFrame(data.toString()));
     socket.on("unexpected-response", (_request, response) => {
-      refused = response.statusCode === 401;
+      const { statusCode: status } = response;
+      refused = status === 401;
       if (refused) credential.refused();
-      const why = refused ? "the pool token is not taken" : `the service answered ${response.statusCode}`;
-      log(`cannot connect to ${url}: ${why}`);
-      response.destroy();
-      socket.terminate();
+      void detailOf(response).then((detail) => {
+        const answered = `the service answered ${status}${detail === "" ? "" : `: ${detail}`}`;
+        log(`cannot connect to ${url}: ${refused ? "the pool token is not taken" : answered}`);
+        socket.terminate();
+      });
     });
     socket.on("error", (error) => {
       if (!refused && !this.#closed) this.#sayFailed(`the connection to ${url} failed: ${error.message}`);
@@ -335,3 +339,25 @@ function parseFrame(text: string): ServiceFrame | null {
     return null;
   }
 }
+
+/** Longest answer that is read when the service refuses a connection, in characters. */
+const MAX_PROBLEM = 4_096;
+
+/** The sentence of the problem that refuses a connection; empty where there is none. Ends the response. */
+async function detailOf(response: IncomingMessage): Promise<string> {
+  response.setTimeout(WELCOME_MS, () => response.destroy());
+  let text = "";
+  try {
+    for await (const chunk of response.setEncoding("utf8")) {
+      text += String(chunk);
+      if (text.length > MAX_PROBLEM) return "";
+    }
+    return problem.parse(JSON.parse(text)).detail;
+  } catch {
+    return "";
+  } finally {
+    response.destroy();
+  }
+}
+
+const problem = z.object({ detail: z.string() });

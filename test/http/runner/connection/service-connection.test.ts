@@ -1,3 +1,5 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import type { RunnerMessage, ServiceMessage } from "../../../../actors/runners/protocol.js";
 import { poolToken } from "../../../../http/runner/connection/credential.js";
@@ -209,6 +211,23 @@ t.test("a token that is not taken is said, tried again slowly, and works once it
   clock.advance(22_500);
   await service.frame("hello");
   t.equal(service.refusals, 1);
+});
+
+t.test("why the service refuses the connection is said as it says it; what is no problem, by its status", async (t) => {
+  const answers = [
+    [503, '{"detail":"This service was started with --read-only."}', "503: This service was started with --read-only."],
+    [503, "<h1>Away</h1>", "503"],
+    [502, JSON.stringify({ detail: "x".repeat(5_000) }), "502"],
+  ] as const;
+  for (const [status, body, said] of answers) {
+    const server = createServer((_request, response) => response.writeHead(status).end(body));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.teardown(() => new Promise((resolve) => server.close(resolve)));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { said: lines } = await scene(t, "pool-token", url);
+    await until("it is said", () => lines.length > 0);
+    t.equal(lines[0], `cannot connect to ${url}: the service answered ${said}`);
+  }
 });
 
 t.test("that the service does not answer is said at once, and then once a minute", async (t) => {
