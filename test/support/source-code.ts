@@ -70,6 +70,17 @@ export function functionsOf({ path, tree }: SourceFile): readonly FunctionSize[]
   return found;
 }
 
+/** The number of statements in a file, at any depth, and of members of its classes, interfaces and types. Blocks do not count. */
+export function countStatements({ tree }: SourceFile): number {
+  let count = 0;
+  const visit = (node: ts.Node): void => {
+    if ((ts.isStatement(node) && !ts.isBlock(node)) || ts.isClassElement(node) || ts.isTypeElement(node)) count += 1;
+    ts.forEachChild(node, visit);
+  };
+  ts.forEachChild(tree, visit);
+  return count;
+}
+
 function isWithBody(node: ts.Node): node is ts.FunctionLikeDeclaration {
   return ts.isFunctionLike(node) && "body" in node && node.body !== undefined && ts.isBlock(node.body as ts.Node);
 }
