@@ -74,7 +74,9 @@ function replayReads({ runtime, judging }: EdgeParts): readonly Route[] {
 /** All endpoints except the documentation, in its order. An area adds a line. */
 const catalogue: readonly RouteEntry[] = [
   { tag: "Sessions", make: ({ runtime, sealer, site }) => sessionRoutes({ runtime, sealer, ...site }) },
-  { make: ({ runtime, kinds, sealer }) => resourceRoutes({ runtime, kinds, sealer }) },
+  {
+    make: ({ runtime, kinds, sealer, hosts: { allowList } }) => resourceRoutes({ runtime, kinds, sealer, allowList }),
+  },
   {
     tag: "Trusts",
     make: ({ runtime, kinds, hosts: { verifier }, operation: { log } }) =>

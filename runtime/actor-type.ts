@@ -126,8 +126,8 @@ export interface EffectContext<Memo = unknown> {
   /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
   readonly memo: Memo;
   /**
-   * Whether an earlier process began a run of it that had a place. False when the effect only waited. A process that is
-   * killed between the mark of the run on disk and its begin counts as one that began it.
+   * Whether an earlier process may have begun it. After a kill it may also have waited for its turn or its place there,
+   * unless the effect is one whose begin is marked.
    */
   readonly mayHaveBegun: boolean;
 }
@@ -160,6 +160,11 @@ export interface PlaceNeeded<Output = unknown> {
  */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
+  /**
+   * Whether a mark is on disk before a run with a place begins: `mayHaveBegun` is exact after a kill as well, at the price of
+   * a flush. A process that is killed between the two counts as one that began the run.
+   */
+  readonly marksBegin?: boolean;
   /**
    * Prepares a run without starting it: it only reads, and is short. It is called again when the prepared run waited too
    * long for its place, or was dropped to save memory.

@@ -42,6 +42,11 @@ export function madeOnce(made: Effect): Effect {
   return { ...made, prepare: (input, context) => ({ ...made.prepare(input, context), isMadeOnce: true }) };
 }
 
+/** The effect with runs that begin after a mark is on disk, which tells what a killed process had begun. */
+export function withBeginMarked(made: Effect): Effect {
+  return { ...made, marksBegin: true };
+}
+
 /** Whether the message is the result of an effect of this kind. */
 export function isResultOf<Input, Output, Memo, M extends Message>(
   type: EffectType<Input, Output, Memo>,

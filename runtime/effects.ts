@@ -5,7 +5,7 @@ import { BeginMarks } from "./begin-marks.js";
 import type { Clock } from "./clock.js";
 import { type EffectWait, Lane, type LaneLimits } from "./lane.js";
 import { OnceRuns } from "./once-runs.js";
-import { type EffectRow, effectKey, type PendingEffect } from "./pending-effect.js";
+import { type EffectRow, effectKey, type PendingEffect, pendingName } from "./pending-effect.js";
 import { Queue } from "./queue.js";
 import { RoundRobin } from "./round-robin.js";
 import { RunAbort } from "./run-signal.js";
@@ -57,7 +57,7 @@ export interface EffectsOptions {
  * 1. An effect starts after its row is durable, and its result is reported once for each start.
  * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
  * 3. What waits takes little memory: inputs far back stay on disk, and so do prepared runs past a number of bytes.
- * 4. A run that needs a place begins after the mark of its effect is durable (begin-marks.ts).
+ * 4. Where the effect asks for it, a run that needs a place begins after a mark is durable (begin-marks.ts).
  * 5. No partition's effects wait for another's: they are prepared in turn, and lanes give places fairly (lane.ts).
  */
 export class Effects {
@@ -106,6 +106,16 @@ export class Effects {
     }
   }
 
+  /** The pending effects without marks of which a run may have begun, also one that was aborted: their names. */
+  *begun(): Generator<string> {
+    for (const known of this.#pending.values()) {
+      for (const pending of known.values()) {
+        const mayHaveBegun = pending.abort !== null || pending.mayHaveBegun;
+        if (mayHaveBegun && !this.marks(pending.name)) yield pendingName(pending);
+      }
+    }
+  }
+
   get running(): number {
     return this.#running;
   }
@@ -117,6 +127,11 @@ export class Effects {
 
   knows(name: string): boolean {
     return this.#kinds.has(name);
+  }
+
+  /** Whether runs of the effects of this name begin after a mark. */
+  marks(name: string): boolean {
+    return this.#kinds.get(name)?.effect.marksBegin === true;
   }
 
   find(ownerName: string, id: string): PendingEffect | undefined {
@@ -302,10 +317,10 @@ export class Effects {
     }
   }
 
-  /** Runs the effect at its place, once its mark is durable. A run without a place does nothing outside. */
+  /** Runs the effect at its place, where it asks for that once its mark is durable. Without a place it does nothing outside. */
   #run(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
     const begin = (): void => this.#begin(pending, run, at);
-    if (at === null) begin();
+    if (at === null || !this.marks(pending.name)) begin();
     else this.#marks.mark(pending, { begin, drop: () => at.lane.release(at) });
   }
 

@@ -11,7 +11,7 @@ export interface EffectRow {
   readonly input: unknown;
   /** When the effect was started, in milliseconds; absent in rows of earlier releases. */
   readonly atMs?: number;
-  /** A mark under `begunKey` says whether it may have begun; absent in rows of earlier releases, which wrote none. */
+  /** A mark under `begunKey` says whether it may have begun; absent where nothing does. */
   readonly marks?: true;
   /** The actor's record, when the actor began with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;

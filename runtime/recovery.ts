@@ -18,8 +18,8 @@ interface StoppedMark {
   /** The partitions that have undelivered messages or pending effects; null where they are not known, or too many. */
   readonly left: readonly string[] | null;
   /**
-   * Of effects that an earlier release started, the names of those that may have been begun; true where they are not known,
-   * or too many, false for none. Later releases mark each effect that begins.
+   * The names of the effects without marks that may have been begun; true where they are not known, or too many, false for
+   * none.
    */
   readonly begun: boolean | readonly string[];
 }
@@ -74,7 +74,7 @@ interface RecoveryParts {
 export class Recovery implements RowMemory {
   readonly #reading: Writing;
   readonly #rests: boolean;
-  /** The names of what an earlier release may have begun; true for all that it left pending. */
+  /** The names of what an earlier process may have begun, of effects without marks; true for all that is pending. */
   readonly #begun: ReadonlySet<string> | true;
   readonly #cells: Cells;
   readonly #effects: Effects;
@@ -132,11 +132,13 @@ export class Recovery implements RowMemory {
 
   /** The last change of a process that stops. */
   stoppedMark(): Change {
-    const begun = this.#begun === true || [...this.#begun];
-    if (!this.over || !this.#isWhole) return toChange({ left: null, begun });
+    const begun = new Set(this.#effects.begun());
+    if (!this.over || !this.#isWhole) {
+      return toChange({ left: null, begun: this.#begun === true || [...new Set([...begun, ...this.#begun])] });
+    }
     const left = new Set(this.#effects.partitions());
     for (const cell of this.#cells.all()) if (!cell.isIdle) left.add(cell.to.partition);
-    return toChange({ left: [...left].sort(), begun });
+    return toChange({ left: [...left].sort(), begun: [...begun] });
   }
 
   /** Searches one slice. */
@@ -197,8 +199,8 @@ export class Recovery implements RowMemory {
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       pending.isMarked = this.#isMarkedBegun(pending);
-      pending.mayHaveBegun =
-        pending.isMarked || (row.value.marks !== true && this.#wasBegunEarlier(row.value, pending));
+      // A row of an earlier release has a mark as well, where a run of this one began.
+      pending.mayHaveBegun = pending.isMarked || (row.value.marks !== true && this.#mayHaveBegun(row.value, pending));
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
     }
@@ -216,8 +218,8 @@ export class Recovery implements RowMemory {
     }
   }
 
-  /** Of a row of a release that marked no effects. The first of them wrote no time, and left nothing that had begun. */
-  #wasBegunEarlier({ atMs }: EffectRow, pending: PendingEffect): boolean {
+  /** Of an effect without marks. Rows without a time are of earlier releases, which left no list of what was begun. */
+  #mayHaveBegun({ atMs }: EffectRow, pending: PendingEffect): boolean {
     return atMs !== undefined && (this.#begun === true || this.#begun.has(pendingName(pending)));
   }
 

@@ -235,7 +235,12 @@ export class Turns {
     const { effects, overlays, recorder } = this.#parts;
     const pending = createPendingEffect(cell, request, recorder.now);
     effects.register(pending);
-    const row: EffectRow = { name: request.name, input: request.input, atMs: pending.sinceMs, marks: true };
+    const row: { -readonly [Field in keyof EffectRow]: EffectRow[Field] } = {
+      name: request.name,
+      input: request.input,
+      atMs: pending.sinceMs,
+    };
+    if (effects.marks(request.name)) row.marks = true;
     cell.start(request.id, row);
     overlays.put(effectKey(cell.to, request.id), row);
     batch.started.push(pending);

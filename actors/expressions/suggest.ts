@@ -1,10 +1,13 @@
 /**
  * The most similar name: the one with the fewest edits (insertion, removal, replacement, swap of neighbours), if they
- * are few enough for its length; null otherwise. The first of equally similar ones.
+ * are at most `most`, by default few enough for its length; null otherwise. The first of equally similar ones.
  */
-export function nearest(name: string, names: Iterable<string>): string | null {
+export function nearest(
+  name: string,
+  names: Iterable<string>,
+  most = name.length <= 2 ? 1 : Math.floor(name.length / 3) + 1,
+): string | null {
   let best: { readonly name: string; readonly distance: number } | null = null;
-  const most = name.length <= 2 ? 1 : Math.floor(name.length / 3) + 1;
   for (const candidate of names) {
     if (candidate === name || Math.abs(candidate.length - name.length) > most) continue;
     const distance = candidate.toLowerCase() === name.toLowerCase() ? 0 : editDistance(name, candidate);

@@ -20,6 +20,8 @@ interface HookOccurrenceStatus {
   readonly state: HookOccurrenceState;
   /** Why it failed, or null. */
   readonly code: HookFailureCode | null;
+  /** Why it failed, for people, or null. Absent where an earlier release wrote how it ended. */
+  readonly reason?: string | null;
   /** Why the event was refused, or null. */
   readonly refused: string | null;
   readonly endedAt: string | null;
@@ -31,7 +33,6 @@ interface BegunRow extends HookOccurrenceStatus {
   readonly hook: string;
   readonly work: WorkEvent;
   readonly firedAt: string;
-  /** Why no request was made, or null. */
   readonly reason: string | null;
   /** When it is tried again, while it waits. */
   readonly retryAt: string | null;
@@ -164,8 +165,8 @@ function toBegun(hookOccurrence: HookOccurrence): BegunRow {
 function toHookOccurrence(begun: BegunRow, key: Key, reading: Reading): HookOccurrence {
   const [workspaceId, teamId, id] = [String(key[0]), String(key.at(-2)), String(key.at(-1))];
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
-  const { state, code, refused, endedAt } = ended ?? begun;
-  const { hookId, hook, work, firedAt, reason, retryAt, resends, resentAs } = begun;
+  const { state, code, reason = null, refused, endedAt } = ended ?? begun;
+  const { hookId, hook, work, firedAt, retryAt, resends, resentAs } = begun;
   // Member by member: an object that others are spread into takes several times the memory.
   return {
     id,

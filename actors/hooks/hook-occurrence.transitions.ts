@@ -136,7 +136,7 @@ export function finish(
   const { next: state, refused } = outcome;
   const { partition: workspaceId, id } = turn.self;
   const endedAt = timeText(turn.now);
-  const ended = { state, code, refused, endedAt, attempt: toAttempt(result, context) };
+  const ended = { state, code, reason: outcome.reason, refused, endedAt, attempt: toAttempt(result, context) };
   storeEnded(turn, workspaceId, { id, teamId, hook, on, state: "attempting" }, ended);
   if (context.gate !== null) {
     const answer: GatekeeperAnswer = { type: "keeper.answered", key: context.gate.key, refused };
@@ -147,9 +147,8 @@ export function finish(
   if (isOutOfAttempts) turn.count(EXHAUSTED);
   if (hookOccurrence === null || code === null || superseded || refused !== null || hookOccurrence.work.test === true)
     return;
-  const { step, reason } = result;
   const end = isOutOfAttempts ? ` It was tried ${context.attempt} times and is not tried again.` : "";
-  const text = `The hook failed at step ${step} (${code}): ${reason ?? code}.${end}`;
+  const text = `The hook failed at step ${result.step} (${code}): ${outcome.reason ?? code}.${end}`;
   const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
   turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);
 }

@@ -32,7 +32,7 @@ export const hookOccurrenceSchema = z
     runId: z.string().nullable(),
     state: z.enum(["attempting", "waiting", "delivered", "failed", "refused"]),
     code: z.string().nullable(),
-    reason: z.string().nullable().describe("Why no request was made."),
+    reason: z.string().nullable().describe("Why it failed, as `code` says; null while it goes on, and of a success."),
     refused: z.string().nullable(),
     firedAt: z.string(),
     endedAt: z.string().nullable(),

@@ -1,8 +1,6 @@
 import { workEvents } from "../events/catalogue.js";
-import { isTemplate, readTemplate } from "../expressions/templates.js";
-import { literalHost } from "../integrations/integration-rules.js";
 import { toToolReference } from "../integrations/tools.js";
-import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
+import type { AllowList } from "../outbound/allow-list.js";
 import type { FieldError } from "../refusal.js";
 import type { Kind, Reference, WriteScope } from "../resources/kind.js";
 import { callErrors } from "./call-inputs.js";
@@ -10,6 +8,7 @@ import { SIGNING_SECRET, storePreviousSecret } from "./delivery/secret-rotation.
 import { type HookFields, type HookStep, hookSchema, plainName } from "./hook.js";
 import { expressionErrors, hookSizeErrors } from "./hook-expressions.js";
 import { lookupKeys } from "./matching/lookup-keys.js";
+import { addressWarnings, findAddressFault } from "./unsent-requests.js";
 import { hookWarnings } from "./unsupported-steps.js";
 
 /** A team's rule that runs steps when an event happens to one of its tasks. */
@@ -40,7 +39,10 @@ export function hookKind(deployment: {
     address: (fields, teamKey) => `${teamKey}/${fields.key}`,
     references,
     lookupKeys: { what: "event", keys: lookupKeys },
-    warnings: hookWarnings,
+    warnings: (fields, reading, row) => [
+      ...hookWarnings(fields, reading, row),
+      ...addressWarnings(fields, deployment.allowList),
+    ],
     afterUpdate: (writing, { row, previous }, now) => {
       if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
@@ -126,30 +128,9 @@ function checkRequest(
       errors.push({ path: `${path}.headers${member(header)}`, message: "is about the connection, not the request" });
     }
   }
-  const url = withoutExpressions(given.url);
-  const admission = url === null ? null : whyNotAdmitted(url, given.from, allowList);
-  if (admission !== null) errors.push({ path: `${path}.url`, message: admission });
+  const fault = findAddressFault(given, allowList);
+  if (fault !== null) errors.push({ path: `${path}.url`, message: fault });
   return errors;
-}
-
-function whyNotAdmitted(url: string, from: "service" | "network", allowList: AllowList | null): string | null {
-  if (from === "network") return networkFault(url);
-  return allowList === null ? null : findRefusalReason(url, allowList);
-}
-
-/** An address with a letter for each expression; null when expressions set its host, which is checked when sending. */
-function withoutExpressions(url: string): string | null {
-  if (!isTemplate(url)) return url;
-  const read = readTemplate(url);
-  if ("fault" in read || literalHost(url) === null) return null;
-  return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
-}
-
-/** A host of the workspace may reach any address of its network, including plain http. */
-function networkFault(url: string): string | null {
-  return /^https?:\/\//i.test(url) && URL.canParse(url)
-    ? null
-    : "must be an address such as http://build.internal/hook";
 }
 
 function checkSigning(fields: HookFields, scope: WriteScope<HookFields>, signsTokens: boolean): FieldError[] {

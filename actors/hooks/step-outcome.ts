@@ -37,6 +37,8 @@ export interface StepOutcome {
   /** Whether the same step is made again at once, as another attempt. */
   readonly isAgain?: true;
   readonly code: HookFailureCode | null;
+  /** Why the step failed, for people; null where it did not. */
+  readonly reason: string | null;
   /** Why the event is refused, or null. */
   readonly refused: string | null;
 }
@@ -50,22 +52,22 @@ export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurren
 export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext): StepOutcome {
   const before = context.gate !== null;
   if (result.isAskedAgain === true && context.attempt < context.mostAttempts) {
-    return { next: "attempting", code: null, refused: null, isAgain: true };
+    return { next: "attempting", code: null, reason: null, refused: null, isAgain: true };
   }
   if (result.code !== null) {
     return !before && isRetried(result.code) && context.attempt < context.mostAttempts
-      ? { next: "waiting", code: result.code, refused: null }
+      ? { next: "waiting", code: result.code, reason: result.reason, refused: null }
       : toFailedOutcome(context, { code: result.code, step: result.step, reason: result.reason ?? result.code });
   }
   const reason = before ? (result.refuses ?? null) : null;
   if (reason !== null) {
-    return { next: "refused", code: null, refused: `Hook ${context.hook} refused. Reason: ${reason}` };
+    return { next: "refused", code: null, reason: null, refused: `Hook ${context.hook} refused. Reason: ${reason}` };
   }
   const next = context.steps[context.step + 1];
-  if (next === undefined) return { next: "delivered", code: null, refused: null };
+  if (next === undefined) return { next: "delivered", code: null, reason: null, refused: null };
   return leftAfter(result, context) === 0
     ? toFailedOutcome(context, { code: "timeout", step: next, reason: "the hook's time ran out" })
-    : { next: "attempting", code: null, refused: null };
+    : { next: "attempting", code: null, reason: null, refused: null };
 }
 
 /** A step whose effect ended without a result counts as `errored`. */
@@ -81,5 +83,5 @@ function toFailedOutcome(
 ): StepOutcome {
   const { code, step, reason } = failure;
   const refused = gate !== null && blocks ? toRefusal({ hook, step, reason }) : null;
-  return { next: "failed", code, refused };
+  return { next: "failed", code, reason, refused };
 }

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { readsName } from "../expressions/reads-name.js";
-import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
+import { type AllowList, maySignInAt } from "../outbound/allow-list.js";
 import { pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 import { findResourceAt, type ResourceRow } from "../resources/resource.table.js";
@@ -14,6 +14,7 @@ import { listOpenedLines } from "./opened-lines.js";
 import { POLL_FAILS_FROM, polls } from "./poll.table.js";
 import { scheduleWarnings } from "./schedule-warnings.js";
 import { isDefaultUsable } from "./tool-inputs.js";
+import { findHostFault } from "./unreachable-hosts.js";
 
 /** The parts of an integration that are accepted and have no effect. */
 export function integrationWarnings(
@@ -29,7 +30,10 @@ export function integrationWarnings(
     ...captureWarnings(fields),
     ...defaultWarnings(fields),
     ...authorizeWarnings(fields, allowList),
-    ...fields.hosts.flatMap((host, index) => unreachable(host, `hosts[${index}]`, allowList)),
+    ...fields.hosts.flatMap((host, index) => {
+      const reason = findHostFault(host, allowList);
+      return reason === null ? [] : [warning(`hosts[${index}]`, `no request is sent there: ${reason}`)];
+    }),
     ...secretWarnings(fields, reading, row.workspaceId),
     ...lineWarnings(fields, reading, row),
     ...markWarnings(reading, row),
@@ -117,13 +121,6 @@ function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowLi
   const url = connection?.oauth2?.authorizeUrl ?? null;
   if (url === null || maySignInAt(url, allowList)) return [];
   return [warning("connection.oauth2.authorizeUrl", "nobody is sent there: it must be https")];
-}
-
-function unreachable(host: string, path: string, allowList: AllowList): Warning[] {
-  const one = host.replace(/^\*\./, "any.");
-  const reason = findRefusalReason(`https://${one}/`, allowList);
-  if (reason === null || findRefusalReason(`http://${one}/`, allowList) === null) return [];
-  return [warning(path, `no request is sent there: ${reason}`)];
 }
 
 /** Secrets that go with requests must be bound to the requests' hosts. */

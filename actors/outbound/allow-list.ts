@@ -23,6 +23,32 @@ export type Admission =
 export interface AllowList {
   /** Whether a request to the URL may be sent, by its text. The address is checked when the connection opens. */
   admits(url: URL): Admission;
+  /** Calls the listener after each change; absent on a list that stays as it is. */
+  onChange?(listener: () => void): void;
+}
+
+/** The allow-list of a running deployment, which may be replaced by another. */
+export class ChangingAllowList implements AllowList {
+  #list: AllowList;
+  readonly #listeners: (() => void)[] = [];
+
+  constructor(list: AllowList) {
+    this.#list = list;
+  }
+
+  admits(url: URL): Admission {
+    return this.#list.admits(url);
+  }
+
+  /** Decides by another list from now on, for requests that wait as well. */
+  change(list: AllowList): void {
+    this.#list = list;
+    for (const listener of this.#listeners) listener();
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
 }
 
 /** A setting that is no allow-list; the message names the entry. */
@@ -51,7 +77,7 @@ export function parseAllowList(text: string): AllowList {
       if (found.length > 0) return { admitted: true, admitsPrivate: found.some((entry) => entry.admitsPrivate) };
       if (url.protocol === "http:")
         return { admitted: false, reason: `must be https, unless ${LIST} (OUTBOUND_ALLOW) names ${url.origin}` };
-      return { admitted: false, reason: `the host ${url.host} is not on ${LIST}` };
+      return { admitted: false, reason: `the host ${url.host} is not on ${LIST} (OUTBOUND_ALLOW)` };
     },
   };
 }

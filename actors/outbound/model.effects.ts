@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Effect, EffectContext, PreparedRun } from "../../runtime/actor-type.js";
-import { effect } from "../../runtime/effect-type.js";
+import { effect, withBeginMarked } from "../../runtime/effect-type.js";
 import type { RunSignal } from "../../runtime/run-signal.js";
 import type { EffectRequest } from "../../runtime/turn.js";
 import { modelLane } from "./lanes.js";
@@ -88,7 +88,9 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
 
 /** The effect; `model` is null when none is set up. It never rejects. */
 export function modelEffect(model: Model | null): Effect {
-  return MODEL_EFFECT.implementPrepared((question, context) => prepareQuestion(model, question, context));
+  return withBeginMarked(
+    MODEL_EFFECT.implementPrepared((question, context) => prepareQuestion(model, question, context)),
+  );
 }
 
 function prepareQuestion(

@@ -36,7 +36,7 @@ import { asItShould, until } from "./until.js";
  * config of the workspace.
  *
  * However it ends, also by Ctrl+C in the middle of the work, it leaves no process and no folder. Killed by SIGKILL it
- * leaves its folder.
+ * leaves its folder. When npm, which started it, is killed by SIGKILL, it ends as by Ctrl+C.
  */
 
 const taskTexts = [
@@ -61,6 +61,8 @@ Tasks are worked on in a temporary service, then one of their runs is replayed. 
 
 /** What a million tokens of the model cost. */
 const PRICES = JSON.stringify({ in: 2.5, out: 10, currency: "USD" });
+/** How often the demo looks whether its parent is there, in milliseconds. */
+const PARENT_CHECK_MS = 500;
 /** The exit code after Ctrl+C. */
 const INTERRUPTED = 130;
 
@@ -76,6 +78,7 @@ async function main(): Promise<number> {
   const ending = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => ending.abort(new Interrupted()));
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent(ending);
   const closing: Closing = [];
   try {
     const { values } = parseArgs({ options: { exit: { type: "boolean", default: false }, help: { type: "boolean" } } });
@@ -89,6 +92,14 @@ async function main(): Promise<number> {
   } finally {
     for (const close of closing.reverse()) await close();
   }
+}
+
+/** Ends the demo when npm, its parent, was killed by SIGKILL: npm passes on other signals, and nobody is left to end it. */
+function endWithParent(ending: AbortController): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) ending.abort(new Interrupted());
+  }, PARENT_CHECK_MS).unref();
 }
 
 /** Resolves with the exit code. Rejects with the reason of `ending` when that is aborted before the work is done. */
@@ -211,14 +222,12 @@ function startRunner(url: string, token: string, folder: string): ChildProcess {
   return spawn(process.execPath, args, { env, stdio: ["pipe", "ignore", "inherit"], detached: true });
 }
 
-/** Stops the runner and what it runs. */
+/** Ends the runner and what it runs: its input ends. */
 async function endRunner(runner: ChildProcess): Promise<void> {
   runner.removeAllListeners("exit");
   if (runner.exitCode !== null || runner.signalCode !== null) return;
   const gone = once(runner, "exit");
-  // The first signal lets it finish its runs, the second ends them.
-  runner.kill("SIGTERM");
-  runner.kill("SIGINT");
+  runner.stdin?.end();
   await gone;
 }
 

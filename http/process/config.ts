@@ -11,6 +11,9 @@ import { parseNetworks } from "../limits/client-address.js";
 import { modelOf, modelSettings } from "./model-config.js";
 import { parseKey } from "./secrets-key.js";
 
+/** Settings by name, as they are written. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The settings of the service, checked. */
 export interface Config {
   readonly host: string;
@@ -100,6 +103,10 @@ const readableBy = (parse: (text: string) => unknown) => (text: string, context:
 
 /** Every setting, by its name: how it is read, its default, and what it means in a few words. */
 export const settings = {
+  SETTINGS_FILE: z
+    .string()
+    .optional()
+    .describe("a file of KEY=value lines with further settings; the environment wins; read again on SIGHUP"),
   HOST: z.string().min(1).default("127.0.0.1").describe("where the service listens"),
   PORT: digits(0, 65_535, "must be a port, 0 to 65535").default(8787).describe("its port; 0 picks a free one"),
   BASE_URL: httpUrl.optional().describe("the address people and hooks reach it under; without it http://HOST:PORT"),
@@ -178,7 +185,7 @@ export const settings = {
 } as const;
 
 /** Reads the settings from an environment. Throws {@link WrongSetting} for the first invalid one. */
-export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(environment: Environment): Config {
   const read = <Name extends keyof typeof settings>(name: Name): z.output<(typeof settings)[Name]> => {
     const given = environment[name];
     const parsed = settings[name].safeParse(given === "" ? undefined : given);

@@ -1,14 +1,20 @@
 import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
-import { readConfig, WrongSetting } from "./config.js";
+import { WrongSetting } from "./config.js";
 import { onEndSignal } from "./end-signals.js";
 import { createLog, openTerminal } from "./log.js";
 import { type Service, startService } from "./service.js";
+import { SettingsSource } from "./settings-source.js";
 
-/** The service as a process: settings from the environment; a first signal drains, a second ends it at once. */
+/**
+ * The service as a process: settings from the environment and a file; a first signal drains, a second ends it at once,
+ * SIGHUP reads the file again.
+ */
 async function main(): Promise<void> {
-  const config = readConfig(process.env);
+  const source = new SettingsSource(process.env);
+  const { config } = source;
   const log = createLog(config.logLevel, process.stdout.isTTY ? await openTerminal() : undefined);
+  source.warnOfUnknown(log);
   const ending = new AbortController();
   const starting = startService({
     config,
@@ -21,6 +27,13 @@ async function main(): Promise<void> {
     },
   });
   drainOnSignal(starting, ending, (message) => log.info(message));
+  // A SIGHUP during the start takes effect after it.
+  const reload = async () => {
+    const service = await starting;
+    source.reload(log, (outboundAllow) => service.allow(outboundAllow));
+  };
+  // Without a file the signal keeps its meaning: the terminal is gone. A failed start is reported below.
+  if (source.hasFile) process.on("SIGHUP", () => void reload().catch(() => undefined));
   await starting;
 }
 

@@ -1,6 +1,11 @@
 import { createWorkloadVerifier, type WorkloadVerifier } from "../../actors/access/workload-token.js";
 import { MAX_OUTPUT_BYTES } from "../../actors/hooks/delivery/hook-answer.js";
-import { type AllowList, parseAllowList, toIssuerAllowList } from "../../actors/outbound/allow-list.js";
+import {
+  type AllowList,
+  ChangingAllowList,
+  parseAllowList,
+  toIssuerAllowList,
+} from "../../actors/outbound/allow-list.js";
 import { type CodeHost, createCodeHost } from "../../actors/outbound/code-host.js";
 import { MAX_ANSWER_BYTES } from "../../actors/outbound/code-host-requests.js";
 import { codeHostAddresses } from "../../actors/outbound/code-host-settings.js";
@@ -21,7 +26,7 @@ import type { ServiceLog } from "./log.js";
 
 /** The clients for requests to other hosts, by purpose. */
 export interface Outbounds {
-  readonly allowList: AllowList;
+  readonly allowList: ChangingAllowList;
   /** To the receivers of hooks. */
   readonly hooks: Outbound;
   /** To hosts in the networks of workspaces, made by their runners. */
@@ -52,7 +57,7 @@ export function openOutbound({ config, clock, log, onOpen }: OutboundOptions): O
     onOpen(() => outbound.close());
     return outbound;
   };
-  const allowList = parseAllowList(config.outboundAllow);
+  const allowList = new ChangingAllowList(parseAllowList(config.outboundAllow));
   const hooks = open(allowList, MAX_OUTPUT_BYTES);
   const toIssuers = open(toIssuerAllowList(allowList), MAX_DOCUMENT_BYTES);
   const { codeHost: settings } = config;

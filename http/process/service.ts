@@ -5,6 +5,7 @@ import { cachedTables } from "../../actors/cached-tables.js";
 import { createEffects } from "../../actors/effects.js";
 import { signingKeysRef } from "../../actors/hooks/delivery/signing-keys.machine.js";
 import { toJudgingSetup } from "../../actors/judging/judging-setup.js";
+import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { toReplayJudging } from "../../actors/replays/judging/model-terms.js";
 import { gates, subscribers } from "../../actors/subscriptions.js";
 import { sealingKeyRef, toKeyMark } from "../../actors/workspaces/sealing-key.machine.js";
@@ -33,12 +34,15 @@ import {
   type ServiceParts,
   toSite,
 } from "./service-parts.js";
+import { warnNotAllowed } from "./warn-not-allowed.js";
 
 export interface Service {
   readonly baseUrl: string;
   /** The port it listens on; `baseUrl` may be a proxy's. */
   readonly port: number;
   readonly runtime: Runtime;
+  /** Allows requests to other hosts from now on: `OUTBOUND_ALLOW`, which has to be valid. */
+  allow(outboundAllow: string): void;
   /** Drains: stops accepting, finishes running requests, flushes, closes. Further calls wait for the same end. */
   stop(): Promise<void>;
 }
@@ -107,6 +111,21 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   if (isOpenedNowhere(config)) log.warn("links in mails begin with no address to open: set BASE_URL", { baseUrl });
   const { codeHost } = parts.outbounds;
   if (!isReadOnly) askMissedDeliveries({ codeHost, secret: config.codeHostWebhookSecret }, { runtime, log });
+  const { allowList } = parts.outbounds;
+  let latest = config.outboundAllow;
+  const warn = (outboundAllow: string) => {
+    latest = outboundAllow;
+    const isOver = () => !parts.isReady || outboundAllow !== latest;
+    const of = { reading: runtime.reading, store: parts.store, outboundAllow, allowList };
+    warnNotAllowed({ ...of, log, scheduler: loop, isOver }).catch((error: unknown) => {
+      log.error("what OUTBOUND_ALLOW does not allow was not looked for", { error });
+    });
+  };
+  if (!isReadOnly) warn(latest);
+  const allow = (outboundAllow: string): void => {
+    allowList.change(parseAllowList(outboundAllow));
+    warn(outboundAllow);
+  };
   let stopped: Promise<void> | null = null;
   const stop = (): Promise<void> => {
     parts.isReady = false;
@@ -114,7 +133,7 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
     stopped ??= close();
     return stopped;
   };
-  return { baseUrl, port, runtime, stop };
+  return { baseUrl, port, runtime, allow, stop };
 }
 
 /** Removes what the last migration kept of the store's file: this start found nothing to migrate, and serves it. */

@@ -31,13 +31,19 @@ interface Making {
 export class KeptLists {
   readonly #reading: Reading;
   /** By workspace, those that were not read for longest first. */
-  readonly #workspaces = new Map<string, Kept>();
+  #workspaces = new Map<string, Kept>();
   #latest = "";
   /** By workspace and name. */
   readonly #making = new Map<string, Making>();
 
   constructor(reading: Reading) {
     this.#reading = reading;
+  }
+
+  /** Drops all texts, also those that are being made: something other than rows has changed that they follow from. */
+  clear(): void {
+    this.#workspaces = new Map();
+    this.#making.clear();
   }
 
   /** The text with this name if it is kept, else undefined. */
@@ -81,8 +87,9 @@ export class KeptLists {
     making: Promise<Uint8Array>,
     trace: CoverTrace,
   ): Promise<Uint8Array> {
+    const workspaces = this.#workspaces;
     const text = await making;
-    const isOfOneVersion = durableVersion(this.#reading, workspaceId) === version;
+    const isOfOneVersion = workspaces === this.#workspaces && durableVersion(this.#reading, workspaceId) === version;
     if (isOfOneVersion && trace.isCovered && text.length <= MAX_BYTES) this.#keep(workspaceId, name, version, text);
     return text;
   }

@@ -39,6 +39,12 @@ export class KeptTexts {
     this.#reading = reading;
   }
 
+  /** Drops all texts: something other than rows has changed that warnings follow from. */
+  clear(): void {
+    this.#texts.clear();
+    this.#characters = 0;
+  }
+
   /** The kept text of the row's resource, or undefined. */
   find(row: VisibleResource): ResourceText | undefined {
     const kept = this.#texts.get(row.id);

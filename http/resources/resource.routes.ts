@@ -8,6 +8,7 @@ import {
   listVisibleResources,
   type VisibleResource,
 } from "../../actors/access/resource.queries.js";
+import type { AllowList } from "../../actors/outbound/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { CoverTrace } from "../../runtime/covered-reading.js";
 import { granted } from "../refused.js";
@@ -22,6 +23,8 @@ import { createOne, type ResourceWriter, removeOne, replaceOne } from "./resourc
 
 export interface ResourceRoutesOptions extends ResourceWriter {
   readonly kinds: readonly Kind[];
+  /** Warnings follow from it. */
+  readonly allowList: Pick<AllowList, "onChange">;
 }
 
 const base = "/api/resources";
@@ -41,6 +44,10 @@ const stationQuery = z.strictObject({
 export function resourceRoutes(options: ResourceRoutesOptions): readonly Route[] {
   const { reading } = options.runtime;
   const kept = { lists: new KeptLists(reading), texts: new KeptTexts(reading) };
+  options.allowList.onChange?.(() => {
+    kept.lists.clear();
+    kept.texts.clear();
+  });
   return options.kinds.flatMap((kind) =>
     routesOf({ ...partsOf(kind, options), ...kept }).map((made) => ({ ...made, tag: kind.name })),
   );

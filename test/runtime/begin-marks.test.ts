@@ -2,7 +2,7 @@ import t from "tap";
 import { address } from "../../runtime/address.js";
 import { cellName } from "../../runtime/cell-record.js";
 import { checkActors } from "../../runtime/check-actors.js";
-import { effect } from "../../runtime/effect-type.js";
+import { effect, withBeginMarked } from "../../runtime/effect-type.js";
 import { begunKey, type EffectRow, effectKey, pendingName } from "../../runtime/pending-effect.js";
 import { begunSpace, GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
 import type { Change } from "../../storage/store.js";
@@ -15,11 +15,11 @@ import { startedWith, worker } from "./effect-scene.js";
 async function scene(places: number) {
   const lane = plainLane(places);
   const runs: { readonly id: string; readonly mayHaveBegun: boolean; end(): void }[] = [];
-  const work = effect<unknown, unknown>("work").implementPrepared((_input, { id, mayHaveBegun }) => ({
+  const unmarked = effect<unknown, unknown>("work").implementPrepared((_input, { id, mayHaveBegun }) => ({
     place: { lane, target: "", bytes: 0 },
     begin: () => new Promise((resolve) => runs.push({ id, mayHaveBegun, end: () => resolve(null) })),
   }));
-  const { harness, tell } = await startedWith(work);
+  const { harness, tell } = await startedWith(withBeginMarked(unmarked));
   const restart = async () => {
     harness.crash();
     runs.splice(0);

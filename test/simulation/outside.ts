@@ -1,5 +1,6 @@
 import type { Effect, EffectContext } from "../../runtime/actor-type.js";
 import { addressText } from "../../runtime/address.js";
+import { withBeginMarked } from "../../runtime/effect-type.js";
 import { effectKey } from "../../runtime/pending-effect.js";
 import type { Reading } from "../../storage/store.js";
 import { plainEffect } from "../support/plain-effect.js";
@@ -29,7 +30,9 @@ export class Outside {
   /** The effects as a process runs them; what runs when it dies may be done or not. */
   effects(): readonly Effect[] {
     return [
-      plainEffect("pay", 2, (input, context) => this.#run(context, () => this.#pay(context.id, input))),
+      withBeginMarked(
+        plainEffect("pay", 2, (input, context) => this.#run(context, () => this.#pay(context.id, input))),
+      ),
       plainEffect("ping", 1, (_input, context) => this.#run(context, () => "pong")),
     ];
   }

@@ -51,6 +51,8 @@ export interface TestService {
   /** A client with a session's cookie. */
   withSession(token: string): Client;
   readonly anonymous: Client;
+  /** Changes `OUTBOUND_ALLOW` while it runs. */
+  allow(outboundAllow: string): void;
   /** Stops it. The folder is removed at the test's end. */
   stop(): Promise<void>;
 }
@@ -137,6 +139,7 @@ export async function startTestService(t: Cleaning, options: TestServiceOptions 
     withSession: (token) => clientOf({ cookie: `session=${token}` }),
     withToken: (token) => clientOf({ authorization: `Bearer ${token}` }),
     anonymous,
+    allow: (outboundAllow) => service.allow(outboundAllow),
     stop,
   };
 }

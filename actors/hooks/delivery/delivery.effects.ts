@@ -1,6 +1,6 @@
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
 import type { Clock } from "../../../runtime/clock.js";
-import { effect } from "../../../runtime/effect-type.js";
+import { effect, withBeginMarked } from "../../../runtime/effect-type.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import { toFailure } from "../../outbound/failure.js";
@@ -53,7 +53,9 @@ export interface DeliveryOptions extends RequestOptions {
 /** Makes the request of one step of a hook occurrence. Every failure is a result with its code; it never rejects. */
 export function deliveryEffect(given: DeliveryOptions): Effect {
   const options = { ...given, sealer: cachingSealer(given.sealer) };
-  return DELIVERY_EFFECT.implementPrepared((input, context) => prepareDelivery(options, input, context));
+  return withBeginMarked(
+    DELIVERY_EFFECT.implementPrepared((input, context) => prepareDelivery(options, input, context)),
+  );
 }
 
 function prepareDelivery(

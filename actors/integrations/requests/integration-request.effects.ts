@@ -9,7 +9,7 @@
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";
-import { effect } from "../../../runtime/effect-type.js";
+import { effect, withBeginMarked } from "../../../runtime/effect-type.js";
 import type { LaneLimits } from "../../../runtime/lane.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
 import type { RuntimeLog } from "../../../runtime/runtime.js";
@@ -50,13 +50,15 @@ export interface IntegrationRequestOptions {
 
 /** Every failure is a result with its code. */
 export function integrationRequestEffect(options: IntegrationRequestOptions): Effect {
-  return INTEGRATION_REQUEST.implementPrepared((input, context) => {
-    try {
-      return prepare(options, input, context);
-    } catch (error) {
-      return ended(failed(options, context.id, error));
-    }
-  });
+  return withBeginMarked(
+    INTEGRATION_REQUEST.implementPrepared((input, context) => {
+      try {
+        return prepare(options, input, context);
+      } catch (error) {
+        return ended(failed(options, context.id, error));
+      }
+    }),
+  );
 }
 
 function prepare(

@@ -23,13 +23,14 @@ class Demo {
   readonly #folder: string;
   #out = "";
 
-  constructor(t: Test, args: readonly string[] = []) {
+  /** `program` is what Node runs: the demo, or what starts it. */
+  constructor(t: Test, args: readonly string[] = [], program: readonly string[] = [demo]) {
     this.#folder = mkdtempSync(join(tmpdir(), "signalbox-demo-test-"));
     this.temporary = join(this.#folder, "temporary");
     mkdirSync(this.temporary);
-    this.child = spawn(process.execPath, [demo, ...args], {
+    this.child = spawn(process.execPath, [...program, ...args], {
       cwd: this.#folder,
-      env: { ...process.env, TMPDIR: this.temporary },
+      env: { ...process.env, TMPDIR: this.temporary, npm_lifecycle_event: "demo" },
       stdio: ["ignore", "pipe", "inherit"],
     });
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => {
@@ -214,6 +215,15 @@ t.test("killed in the middle of the work it leaves no process", async (t) => {
   t.equal(await demo.endAt(": running at work", "SIGKILL"), null);
   await until("its runner and agents to end", () => demo.leftRunning().length === 0);
   t.pass("they ended");
+});
+
+t.test("when the npm that started it is killed by SIGKILL, it ends and leaves no process and no folder", async (t) => {
+  const starts = `require("child_process").spawn(process.execPath, [${JSON.stringify(demo)}], { stdio: "inherit" })`;
+  const npm = new Demo(t, [], ["-e", `${starts}; setInterval(() => 0, 1000)`]);
+  await npm.printed(": running at work");
+  npm.child.kill("SIGKILL");
+  await until("the demo, its runner and agents to end", () => npm.leftRunning().length === 0);
+  t.same(readdirSync(npm.temporary), []);
 });
 
 t.test("asked for help it says what it does and takes, and nothing is begun", async (t) => {

@@ -1,0 +1,65 @@
+/** Requests of hooks that the deployment's settings keep from being sent. */
+import type { Reading } from "../../storage/store.js";
+import { isTemplate, readTemplate } from "../expressions/templates.js";
+import { literalHost } from "../integrations/integration-rules.js";
+import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
+import type { Warning } from "../resources/kind.js";
+import { listResources } from "../resources/resource.table.js";
+import type { HookFields, HookStep } from "./hook.js";
+
+/** Why the address of a step's request may not be used; null where it may, and where expressions set its host. */
+export function findAddressFault(
+  { url: given, from }: Pick<NonNullable<HookStep["request"]>, "url" | "from">,
+  allowList: AllowList | null,
+): string | null {
+  const url = withoutExpressions(given);
+  if (url === null) return null;
+  if (from === "network") return networkFault(url);
+  return allowList === null ? null : findRefusalReason(url, allowList);
+}
+
+/** Warnings of requests whose hosts were allowed when the hook was written, and are not now. */
+export function addressWarnings({ steps }: HookFields, allowList: AllowList): readonly Warning[] {
+  return steps.flatMap(({ request }, index) => {
+    const fault = request === null ? null : findAddressFault(request, allowList);
+    if (fault === null) return [];
+    const message = `the step fails with not-allowed: ${fault}`;
+    return [{ path: `steps[${index}].request.url`, message, severity: "warning" as const }];
+  });
+}
+
+/** A hook with a step whose request is not sent. */
+export interface UnsentRequest {
+  readonly workspaceId: string;
+  readonly hookId: string;
+  /** `<team key>/<hook key>` */
+  readonly address: string;
+  readonly step: string;
+  /** Names the host and the setting. Holds nothing else of the address, which may hold a secret. */
+  readonly reason: string;
+}
+
+/** The requests of the workspace's hooks that are not sent, as far as their hosts are written out. */
+export function listUnsentRequests(reading: Reading, workspaceId: string, allowList: AllowList): UnsentRequest[] {
+  return listResources<HookFields>(reading, workspaceId, "hook").flatMap(({ id: hookId, address, fields }) =>
+    fields.steps.flatMap(({ name: step, request }) => {
+      const reason = request === null ? null : findAddressFault(request, allowList);
+      return reason === null ? [] : [{ workspaceId, hookId, address, step, reason }];
+    }),
+  );
+}
+
+/** An address with a letter for each expression; null when expressions set its host, which is checked when sending. */
+function withoutExpressions(url: string): string | null {
+  if (!isTemplate(url)) return url;
+  const read = readTemplate(url);
+  if ("fault" in read || literalHost(url) === null) return null;
+  return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
+}
+
+/** A host of the workspace may reach any address of its network, including plain http. */
+function networkFault(url: string): string | null {
+  return /^https?:\/\//i.test(url) && URL.canParse(url)
+    ? null
+    : "must be an address such as http://build.internal/hook";
+}

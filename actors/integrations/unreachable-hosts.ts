@@ -1,0 +1,32 @@
+/** Hosts of integrations that the deployment's settings keep requests from. */
+import type { Reading } from "../../storage/store.js";
+import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
+import { listResources } from "../resources/resource.table.js";
+import type { IntegrationFields } from "./definition.js";
+
+/** Why no request is sent to one of an integration's hosts; null where some may be. */
+export function findHostFault(host: string, allowList: AllowList): string | null {
+  const one = host.replace(/^\*\./, "any.");
+  const reason = findRefusalReason(`https://${one}/`, allowList);
+  return reason === null || findRefusalReason(`http://${one}/`, allowList) === null ? null : reason;
+}
+
+/** A host of an integration that no request is sent to. */
+export interface UnreachableHost {
+  readonly workspaceId: string;
+  readonly integrationId: string;
+  /** `<team key>/<integration key>` */
+  readonly address: string;
+  /** Names the host and the setting. */
+  readonly reason: string;
+}
+
+/** The hosts of the workspace's integrations that no request is sent to. */
+export function listUnreachableHosts(reading: Reading, workspaceId: string, allowList: AllowList): UnreachableHost[] {
+  return listResources<IntegrationFields>(reading, workspaceId, "integration").flatMap(({ id, address, fields }) =>
+    fields.hosts.flatMap((host) => {
+      const reason = findHostFault(host, allowList);
+      return reason === null ? [] : [{ workspaceId, integrationId: id, address, reason }];
+    }),
+  );
+}

@@ -1,0 +1,92 @@
+import { type Config, type Environment, readConfig, settings, WrongSetting } from "./config.js";
+import type { ServiceLog } from "./log.js";
+import { findMisspelt, listUnknown, type UnknownSetting } from "./misspelt-settings.js";
+import { readSettingsFile, withSettingsFile } from "./settings-file.js";
+
+type Log = Pick<ServiceLog, "info" | "warn" | "error">;
+
+/** The one setting that takes effect while the service runs. */
+const LIVE = "OUTBOUND_ALLOW";
+
+/**
+ * Where the settings of a process come from: its environment, and the file that `SETTINGS_FILE` names.
+ *
+ * 1. The environment wins.
+ * 2. Logs name settings, and never their values.
+ */
+export class SettingsSource {
+  readonly #environment: Environment;
+  /** The file as it was read last. */
+  #file: Environment;
+  /** The settings that the process was started with. */
+  readonly #started: Environment;
+  readonly config: Config;
+  #outboundAllow: string;
+
+  /** Reads the settings. Throws {@link WrongSetting} for the first that is invalid. */
+  constructor(environment: Environment) {
+    this.#environment = environment;
+    this.#file = readSettingsFile(environment);
+    this.#started = withSettingsFile(environment, this.#file);
+    this.config = readConfig(this.#started);
+    this.#outboundAllow = this.config.outboundAllow;
+  }
+
+  /** Whether there is a file to read again. */
+  get hasFile(): boolean {
+    return (this.#environment.SETTINGS_FILE ?? "") !== "";
+  }
+
+  /** Warns of names that look like settings in the environment, and of all that are none in the file. */
+  warnOfUnknown(log: Pick<Log, "warn">): void {
+    for (const unknown of findMisspelt(this.#environment)) warnOf(log, "the environment", unknown);
+    this.#warnOfUnknownInFile(log);
+  }
+
+  /**
+   * Reads the file again. `allow` is called with the new `OUTBOUND_ALLOW` where that was changed; any other change is
+   * logged as one that needs a restart. A file with a fault changes nothing.
+   */
+  reload(log: Log, allow: (outboundAllow: string) => void): void {
+    let file: Environment;
+    let config: Config;
+    try {
+      file = readSettingsFile(this.#environment);
+      config = readConfig(withSettingsFile(this.#environment, file));
+    } catch (error) {
+      if (!(error instanceof WrongSetting)) throw error;
+      log.error(`the settings stay as they are: ${error.message}`, {});
+      return;
+    }
+    const before = this.#file;
+    this.#file = file;
+    this.#warnOfUnknownInFile(log);
+    for (const name of Object.keys(settings)) this.#warnOfChange(log, name, before);
+    if (config.outboundAllow === this.#outboundAllow) return;
+    this.#outboundAllow = config.outboundAllow;
+    log.info(`${LIVE} was changed, and has taken effect`);
+    allow(config.outboundAllow);
+  }
+
+  #warnOfChange(log: Log, name: string, before: Environment): void {
+    const isShadowed = (this.#environment[name] ?? "") !== "";
+    if (isShadowed) {
+      if (this.#file[name] !== before[name])
+        log.warn(`${name} was changed in the settings file, but the environment sets it, which wins`, {});
+      return;
+    }
+    if (name !== LIVE && (this.#file[name] ?? "") !== (this.#started[name] ?? ""))
+      log.warn(`${name} was changed: it takes effect when the service is restarted`, {});
+  }
+
+  #warnOfUnknownInFile(log: Pick<Log, "warn">): void {
+    for (const unknown of listUnknown(this.#file)) warnOf(log, "the settings file", unknown);
+    if (this.#file.SETTINGS_FILE !== undefined)
+      log.warn("SETTINGS_FILE in the settings file has no effect: it is read from the environment alone", {});
+  }
+}
+
+function warnOf(log: Pick<Log, "warn">, where: string, { name, meant }: UnknownSetting): void {
+  const suggestion = meant === null ? "" : `: did you mean ${meant}?`;
+  log.warn(`${name} in ${where} is not a setting, and has no effect${suggestion}`, {});
+}

@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { SettingsSource } from "../../../http/process/settings-source.js";
+
+/** Settings that come from an environment and a file; what is logged, and what is allowed. */
+function arrange(t: Test, file: string, environment: Readonly<Record<string, string>> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-settings-"));
+  t.teardown(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, "settings");
+  writeFileSync(path, file);
+  const logged: string[] = [];
+  const note = (message: string) => void logged.push(message);
+  const log = { info: note, warn: note, error: note };
+  const source = new SettingsSource({ SETTINGS_FILE: path, ...environment });
+  const allowed: string[] = [];
+  const reload = (text: string) => {
+    writeFileSync(path, text);
+    source.reload(log, (outboundAllow) => void allowed.push(outboundAllow));
+    return logged.splice(0);
+  };
+  const warned = () => {
+    source.warnOfUnknown(log);
+    return logged.splice(0);
+  };
+  return { source, reload, allowed, warned };
+}
+
+t.test("settings come from the file, and the environment wins", async (t) => {
+  const { source } = arrange(t, "PORT=9000\nHOST=0.0.0.0\n", { PORT: "9001" });
+  t.match(source.config, { port: 9_001, host: "0.0.0.0" });
+  t.ok(source.hasFile);
+  t.notOk(new SettingsSource({}).hasFile);
+  t.throws(() => arrange(t, "PORT=canary"), { name: "WrongSetting", message: /^PORT: (?!.*canary)/ });
+});
+
+t.test("unknown names are warned of: those like settings in the environment, all in the file", async (t) => {
+  const { warned } = arrange(t, "OUTBOUND_ALOW=a.example\nCOLOUR=red\nSETTINGS_FILE=b\n", {
+    LOG_LEVL: "x",
+    EDITOR: "vi",
+  });
+  t.same(warned().sort(), [
+    "COLOUR in the settings file is not a setting, and has no effect",
+    "LOG_LEVL in the environment is not a setting, and has no effect: did you mean LOG_LEVEL?",
+    "OUTBOUND_ALOW in the settings file is not a setting, and has no effect: did you mean OUTBOUND_ALLOW?",
+    "SETTINGS_FILE in the settings file has no effect: it is read from the environment alone",
+  ]);
+});
+
+t.test("read again, OUTBOUND_ALLOW takes effect, and any other change is logged as one for a restart", async (t) => {
+  const { reload, allowed } = arrange(t, "PORT=9000\nSMTP_URL=smtp://a\n");
+  t.same(reload("PORT=9000\nSMTP_URL=smtp://a\nOUTBOUND_ALLOW=a.example\n"), [
+    "OUTBOUND_ALLOW was changed, and has taken effect",
+  ]);
+  const restart = (name: string) => `${name} was changed: it takes effect when the service is restarted`;
+  t.same(reload("PORT=9001\nLOG_LEVEL=debug\nOUTBOUND_ALLOW=a.example\n"), [
+    ...["PORT", "SMTP_URL", "LOG_LEVEL"].map(restart),
+  ]);
+  t.same(reload("PORT=9001\nSMTP_URL=smtp://a\n"), [
+    restart("PORT"),
+    "OUTBOUND_ALLOW was changed, and has taken effect",
+  ]);
+  t.same(reload("PORT=9000\nSMTP_URL=smtp://a\n"), [], "as at the start");
+  t.same(allowed, ["a.example", ""]);
+});
+
+t.test("a file with a fault changes nothing, and says so without its values", async (t) => {
+  const { reload, allowed } = arrange(t, "OUTBOUND_ALLOW=a.example\n");
+  t.match(reload("OUTBOUND_ALLOW=not a host canary\n"), [/^the settings stay as they are: OUTBOUND_ALLOW: /]);
+  t.match(reload("LOG_LEVEL=canary\nOUTBOUND_ALLOW=b.example\n"), [
+    /^the settings stay as they are: LOG_LEVEL: (?!.*canary)/,
+  ]);
+  t.match(reload("canary"), [/^the settings stay as they are: SETTINGS_FILE: (?!.*canary)/]);
+  t.same(allowed, []);
+  t.same(reload("OUTBOUND_ALLOW=b.example\n"), ["OUTBOUND_ALLOW was changed, and has taken effect"]);
+});
+
+t.test("what the environment sets is not changed by the file, which the log says once", async (t) => {
+  const { reload, allowed } = arrange(t, "", { OUTBOUND_ALLOW: "a.example" });
+  const text = "OUTBOUND_ALLOW=b.example\nOUTBOUND_ALOW=c.example\n";
+  t.same(reload(text), [
+    "OUTBOUND_ALOW in the settings file is not a setting, and has no effect: did you mean OUTBOUND_ALLOW?",
+    "OUTBOUND_ALLOW was changed in the settings file, but the environment sets it, which wins",
+  ]);
+  t.equal(reload(text).length, 1);
+  t.same(allowed, []);
+});
