@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import t from "tap";
 import type WebSocket from "ws";
+import { writeJson } from "../../actors/exact-json.js";
 import { openWorkplace } from "../support/workplace.js";
 import { json, noJson } from "./malformed-requests.js";
 
@@ -28,9 +29,9 @@ const said = {
 const frame = fc.oneof(
   fc.tuple(fc.constantFrom(...Object.values(said)), fc.nat(), json).map(([sound, place, value]) => {
     const keys = Object.keys(sound);
-    return JSON.stringify({ ...sound, [keys[place % keys.length] ?? ""]: value });
+    return writeJson({ ...sound, [keys[place % keys.length] ?? ""]: value });
   }),
-  json.map((value) => JSON.stringify(value) ?? ""),
+  json.map((value) => writeJson(value) ?? ""),
   noJson,
 );
 

@@ -136,7 +136,7 @@ t.test("what a code host says in `errors` is shown, whatever they are", async (t
     ],
     ["No commits", "Validation Failed: No commits"],
     [{ message: "No commits" }, "Validation Failed: No commits"],
-    [[{ resource: "PullRequest", field: "base", code: "invalid" }], "Validation Failed: base invalid"],
+    [[{ resource: "PullRequest", field: "base", code: "invalid" }], "Validation Failed: PullRequest base invalid"],
     [["One", { message: "Two" }, null, 7, { other: 1 }], "Validation Failed: One: Two"],
     [[], "Validation Failed"],
     [null, "Validation Failed"],
