@@ -68,7 +68,7 @@ t.test(
       `/api/teams/${teamId}/hook-occurrences/${String(failed?.id)}/resend`,
       {},
     );
-    t.equal(resent.status, 201);
+    t.equal(resent.status, 202);
     await until("the resend to arrive", async () =>
       (await firingsOf(owner)).some(({ id, state }) => id === resent.body?.id && state === "delivered"),
     );
