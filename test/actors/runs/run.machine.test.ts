@@ -1,6 +1,4 @@
 import t from "tap";
-import { type ArchiveRow, toArchiveId } from "../../../actors/archives/archive.js";
-import { archives } from "../../../actors/archives/archive.table.js";
 import { IDEMPOTENCY_WINDOW_MS } from "../../../actors/resources/idempotency.table.js";
 import { resources } from "../../../actors/resources/resource.table.js";
 import { RUNNER_FEATURES, type RunnerMessage } from "../../../actors/runners/protocol.js";
@@ -345,59 +343,6 @@ t.test("a runner's report about a repository that it was not given is ignored", 
     ["acme/app"],
   );
 });
-
-t.test(
-  "what a runner remarks on a run is noted on its task once, before the end counts, however it ended",
-  async (t) => {
-    for (const outcome of ["completed", "failed", "stopped"] as const) {
-      const stepping = run(["start", "claim", "may start", "started"]);
-      const report = said({ ...ended, outcome, remarks: ["Not among the changes: a", "Nothing changed."] } as never);
-      const toTask = () => stepping.take(report).sent.filter(({ to }) => to.kind === "task");
-      const note = (index: number, text: string) => ({
-        type: "note",
-        from: "service",
-        text,
-        key: `remark run_1 ${index}`,
-      });
-      t.match(
-        toTask().map(({ message: sent }) => sent),
-        [note(0, "Not among the changes: a"), note(1, "Nothing changed."), { type: "run.over" }],
-      );
-      t.same(toTask(), []);
-    }
-  },
-);
-
-t.test(
-  "a commit that a branch held is looked for where a run could not check it out, and in no other case",
-  async (t) => {
-    const base = "b".repeat(40);
-    const id = toArchiveId("acme/app", base);
-    const looked = (code: string, standing: ArchiveRow["standing"], from: string | null = base) => {
-      const beginning = { ...start.beginning, checkouts: [{ repository: "acme/app", base: from, diff: null }] };
-      const stepping = run([]);
-      stepping.take({ ...start, beginning } as Message);
-      const row = {
-        id,
-        repository: "acme/app",
-        commit: base,
-        standing,
-        refusal: null,
-        pendingSinceMs: null,
-        pack: null,
-      };
-      archives.insert(stepping.rows, workspaceId, row);
-      for (const name of ["claim", "may start"]) stepping.take(message(name));
-      const failure = { code, message: "", output: "" };
-      const { sent } = stepping.take(said({ ...ended, outcome: "failed", failure } as never));
-      return sent.filter(({ to }) => to.kind === "archive").map(({ to, message: told }) => `${to.id} ${told.type}`);
-    };
-    t.same(looked("checkout-failed", "served"), [`${id} archive.look`]);
-    t.same(looked("checkout-failed", "served", null), []);
-    t.same(looked("setup-failed", "served"), []);
-    for (const standing of ["pending", "kept", "refused"] as const) t.same(looked("checkout-failed", standing), []);
-  },
-);
 
 t.test("the end of a run in a closed workspace is reported to its task only", async (t) => {
   const stepping = run(["start", "claim", "may start", "started"]);
