@@ -15,6 +15,7 @@ import { searchesLeavingSubscriber } from "./searches/searches-leaving.js";
 import { memberLeavingSubscriber } from "./tasks/member-leaving.js";
 import { taskWithdrawalSubscriber } from "./tasks/workspace-closing.js";
 import { approverLeavingSubscriber } from "./tool-calls/approver-leaving.js";
+import { toolChangesSubscriber } from "./tool-calls/tool-changes.js";
 import { retentionSubscriber } from "./workspaces/retention-subscriber.js";
 
 /** All subscribers to facts. Together with {@link gates} this is the whole wiring between areas. */
@@ -23,6 +24,7 @@ export const subscribers: readonly Subscriber[] = [
   taskWithdrawalSubscriber,
   memberLeavingSubscriber,
   approverLeavingSubscriber,
+  toolChangesSubscriber,
   workspaceClosingSubscriber,
   afterEventSubscriber,
   pullRequestOverSubscriber,

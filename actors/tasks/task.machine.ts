@@ -29,8 +29,8 @@
  * |                | all are open                           |         |                                               |
  * | opening        | opened.inbox (the same), one failed    | inbox   | `asks` says why                               |
  * | any but new    | pull-request.changed                   | same    | `pullRequest`; a merge accepts what stands    |
- * | done           | task.move, task.retry, while its pull  | queued  | as from the inbox                             |
- * |                | request is open                        |         |                                               |
+ * | done           | task.move, task.retry, while its pull  | queued  | as from the inbox; unassigned with a note if  |
+ * |                | request is open                        |         | its assignee left the team                    |
  * | any open       | task.stop by the assignee              | same    | the run is told to end                        |
  * | any open       | stop.refused (task.stop)               | same    | refused; not taken where no run is            |
  * | inbox          | task.answer by the assignee            | queued  | the answer reaches the next run               |

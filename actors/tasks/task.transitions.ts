@@ -215,7 +215,7 @@ export function resume(
   note: { readonly from: string; readonly text: string } | null,
   move?: { readonly to: string; readonly by: string },
 ): TaskContext {
-  const row = taskRow(turn);
+  const row = withoutGoneAssignee(turn, taskRow(turn));
   const line = move === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
   const to = move !== undefined && isEarlier(line, move.to, row.station) ? move.to : null;
   const sentBack = to === null ? context.ended : sendBackStanding(turn, context.ended, { line, to });
@@ -227,6 +227,14 @@ export function resume(
   const runId = startRun(turn, row, moved);
   answer(turn, taskRow(turn));
   return { runId, abandoned: 0, ended, opening: [] };
+}
+
+/** The row, unassigned if its assignee left the team while the task was over: the next run would wait for nobody. */
+function withoutGoneAssignee(turn: Turn, row: TaskRow): TaskRow {
+  if (isOpen(row) || refuseUnlessOnTeam(turn, row.assignee, row.teamId) === null) return row;
+  const unassigned = putTask(turn, row, { ...row, assignee: null });
+  appendNote(turn, unassigned, "service", "Its assignee is not on the team any more: the task has no assignee now.");
+  return unassigned;
 }
 
 /** Stops the run under way. */

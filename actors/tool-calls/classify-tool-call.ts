@@ -52,6 +52,8 @@ export function classifyToolCall(owners: readonly RunOwner[]) {
         return classifyAnswer(turn, message, owners);
       case "call.approver-left":
         return value === "waiting" ? classifyLeaving(turn, context) : OTHER;
+      case "call.tool-changed":
+        return value === "waiting" ? classifyToolChange(turn, context) : OTHER;
       case "gate.answered":
         return value === "vetting" ? classifyGate(turn, context, message, owners) : OTHER;
       case "effect.ended":
@@ -231,6 +233,13 @@ function classifyLeaving(turn: TurnReading, context: ToolCallContext): ToolCallE
   const { rule, actsAs, teamId } = row;
   if (rule !== "person" || isOnTeam(turn, actsAs, turn.self.partition, teamId)) return OTHER;
   return { type: "approver.gone", ...notOnTeam(toName(row)) };
+}
+
+/** Nothing while the tool is offered: a person who approves what was changed since hears of that. */
+function classifyToolChange(turn: TurnReading, context: ToolCallContext): ToolCallEvent {
+  const { requestDigest: _approved, ...row } = getCall(turn, context);
+  const found = findRequest(turn, row);
+  return "code" in found ? { type: "tool.gone", ...found } : OTHER;
 }
 
 function classifyEdit(

@@ -7,7 +7,7 @@ import type { ApprovalTold } from "../runs/run.messages.js";
 import type { RunOwner } from "../runs/run-owner.js";
 import type { AskToolCall, CancelToolCall, ToolCallRunOver } from "../runs/tool-call.messages.js";
 import type { RecordedCall, ToolCallCode, ToolCallRow } from "./tool-call.js";
-import type { AnswerCallApproval, CallApproverLeft } from "./tool-call.messages.js";
+import type { AnswerCallApproval, CallApproverLeft, CallToolChanged } from "./tool-call.messages.js";
 
 /** The context of a call, the messages it gets, and the events of its machine: what each message means. */
 
@@ -32,6 +32,7 @@ export type ToolCallMessage =
   | ToolCallRunOver
   | AnswerCallApproval
   | CallApproverLeft
+  | CallToolChanged
   | GateAnswer
   | EffectEnded
   | Woken;
@@ -175,6 +176,11 @@ export interface ApproverGone extends Message, CallProblem {
   readonly type: "approver.gone";
 }
 
+/** The tool of a call that waits for approval is no longer offered. */
+export interface ToolGone extends Message, CallProblem {
+  readonly type: "tool.gone";
+}
+
 /** The request was answered, or failed. */
 export interface RequestEnded extends Message, Owned {
   readonly type: "request.done" | "request.failed";
@@ -213,6 +219,7 @@ export type ToolCallEvent =
   | AnswerRepeated
   | AnswerRefused
   | ApproverGone
+  | ToolGone
   | RequestEnded
   | RequestOfNothing
   | Woken

@@ -30,6 +30,8 @@
  * | waiting | approver.gone (call.approver-left: the | failed    | the approval closes; nothing is sent             |
  * |         | person whose own rule asks is no longer   |           |                                                  |
  * |         | on the team)                              |           |                                                  |
+ * | waiting | tool.gone (call.tool-changed: the team    | failed    | the approval closes; nothing is sent             |
+ * |         | offers the tool no more)                  |           |                                                  |
  * | vetting,| cancel.last (call.cancel), call.run-over  | withdrawn | the approval closes                              |
  * | waiting |                                           |           |                                                  |
  * | running | request.done (effect.ended)               | done      | output; fact `tool.used`                         |
@@ -175,7 +177,7 @@ const machine = setup({
     },
     dismissUnanswered: ({ context, event }) => dismissUnanswered(event.turn, context),
     failUnanswerable: ({ context, event }) => {
-      assertEvent(event, "approver.gone");
+      assertEvent(event, ["approver.gone", "tool.gone"]);
       failUnanswerable(event.turn, context, event);
     },
     cancelAsk: ({ event }) => {
@@ -236,6 +238,7 @@ const machine = setup({
         "answer.dismissed": { target: "dismissed", actions: "dismissCall" },
         woken: { target: "dismissed", actions: "dismissUnanswered" },
         "approver.gone": { target: "failed", actions: "failUnanswerable" },
+        "tool.gone": { target: "failed", actions: "failUnanswerable" },
       },
     },
     running: {

@@ -15,5 +15,11 @@ export interface CallApproverLeft extends Message {
   readonly runId: string;
 }
 
+/** From the workspace: the integration of the call was changed or deleted. */
+export interface CallToolChanged extends Message {
+  readonly type: "call.tool-changed";
+  readonly runId: string;
+}
+
 /** A call of a run's tool, by its workspace and id. */
-export const toolCallRef = placedToolCallRef.widen<AnswerCallApproval | CallApproverLeft>();
+export const toolCallRef = placedToolCallRef.widen<AnswerCallApproval | CallApproverLeft | CallToolChanged>();

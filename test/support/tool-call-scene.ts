@@ -15,6 +15,7 @@ import { approverLeavingSubscriber } from "../../actors/tool-calls/approver-leav
 import type { ToolCallRow } from "../../actors/tool-calls/tool-call.js";
 import { toolCallActor } from "../../actors/tool-calls/tool-call.machine.js";
 import { toolCalls } from "../../actors/tool-calls/tool-call.table.js";
+import { toolChangesSubscriber } from "../../actors/tool-calls/tool-changes.js";
 import { putMember } from "../../actors/workspaces/member.table.js";
 import type { MemberLeft } from "../../actors/workspaces/membership.transitions.js";
 import { type Address, address } from "../../runtime/address.js";
@@ -190,6 +191,13 @@ export class ToolCallScene {
     const left: MemberLeft = { name: "member.left", userId, teamId };
     const workspace = address(workspaceId, "workspace", workspaceId);
     const handle = (turn: Turn) => approverLeavingSubscriber.handle(left, turn);
+    for (const { to, message } of withTurn(workspace, handle, { rows: this.rows }).sent) this.tell(to, message);
+  }
+
+  /** The integration was changed or deleted; what calls make of it. */
+  change(id = "integration_tracker"): void {
+    const workspace = address(workspaceId, "workspace", workspaceId);
+    const handle = (turn: Turn) => toolChangesSubscriber.handle({ name: "integration.changed", id }, turn);
     for (const { to, message } of withTurn(workspace, handle, { rows: this.rows }).sent) this.tell(to, message);
   }
 

@@ -6,7 +6,8 @@ import { runFacts } from "../../../actors/run-facts/run-fact.table.js";
 import { runs } from "../../../actors/runs/run.table.js";
 import { runInputs } from "../../../actors/runs/run-input.table.js";
 import { taskBranches } from "../../../actors/runs/task-branch.table.js";
-import { tasks } from "../../../actors/tasks/task.table.js";
+import { taskNotes, tasks } from "../../../actors/tasks/task.table.js";
+import { putMember } from "../../../actors/workspaces/member.table.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { pullRequestRow } from "../../support/pull-request-rows.js";
@@ -158,6 +159,26 @@ t.test(
     ]);
   },
 );
+
+t.test("a done task that runs again has no assignee any more when the person left the team meanwhile", async (t) => {
+  for (const type of ["task.move", "task.retry"]) {
+    for (const teams of [[teamId], []]) {
+      const work = new Finishing();
+      const id = work.askedOf(work.finish());
+      work.become(id, { state: "open", number: 12, url: "https://code.example/acme/app/pull/12" });
+      work.told(id);
+      const member = { userId: "usr_1", email: "ada@example.com", role: "member", since: "" } as const;
+      putMember(work.rows, workspaceId, { ...member, teams });
+      work.tell({ type, by: "usr_2", to: "work" } as Message);
+      const notes = taskNotes.list(work.rows, workspaceId, ["task_1"]).map(({ text }) => text);
+      const left = "Its assignee is not on the team any more: the task has no assignee now.";
+      t.same(
+        [work.task.value, work.task_?.assignee, notes.filter((text) => text === left).length],
+        teams.length > 0 ? ["queued", "usr_1", 0] : ["queued", null, 1],
+      );
+    }
+  }
+});
 
 t.test("refused word for word, failed or lost: the task goes to its assignee, and says why", async (t) => {
   const refused = new Finishing();

@@ -1,6 +1,8 @@
 import t from "tap";
+import { integrationSchema } from "../../../actors/integrations/definition.js";
 import { address } from "../../../runtime/address.js";
-import { ToolCallScene } from "../../support/tool-call-scene.js";
+import { putResource } from "../../support/stepped-work.js";
+import { ToolCallScene, tracker } from "../../support/tool-call-scene.js";
 import { teamId, workspaceId } from "../../support/work.js";
 
 t.test(
@@ -190,6 +192,57 @@ t.test("a person who leaves takes the calls with them that only they may approve
     t.match(scene.answer(own, "usr_1").answer, { refused: "conflict" });
   }
 });
+
+t.test(
+  "a call whose tool, action or integration is removed waits for nobody: it fails, and its approval closes",
+  async (t) => {
+    const { comment: _comment, ...others } = tracker.tools;
+    const { comment: _action, ...actions } = tracker.actions;
+    const removals: readonly [what: string, remove: (scene: ToolCallScene) => void, code: string, message: string][] = [
+      [
+        "tool",
+        (scene) => scene.define({ tools: others }),
+        "not-allowed",
+        "The team does not offer tracker.comment any more.",
+      ],
+      ["action", (scene) => putBroken(scene, actions), "broken", "tracker.comment runs an action that is gone."],
+      [
+        "integration",
+        (scene) => scene.deleteIntegration(),
+        "not-allowed",
+        "The team does not offer tracker.comment any more.",
+      ],
+    ];
+    for (const [what, remove, code, message] of removals) {
+      const scene = new ToolCallScene();
+      const id = scene.call("comment", { text: "Hi" });
+      scene.vet(id);
+      scene.putTask({ assignee: null });
+      scene.clear();
+      scene.change("integration_other");
+      scene.change();
+      t.equal(scene.get(id).state, "waiting", "while the tool is offered");
+      remove(scene);
+      scene.change();
+      t.match(scene.get(id), { state: "failed", code, message, begunAt: null }, what);
+      t.match(scene.approval(id), { state: "closed", note: message, answeredBy: null });
+      t.match(scene.told(), [{ type: "run.tool-answered", outcome: "failed", text: message }]);
+      t.same([scene.asks().at(-1), scene.requests, scene.facts], [null, [], []], "the task goes on");
+    }
+    const changed = new ToolCallScene();
+    const id = changed.call("comment", { text: "Hi" });
+    changed.vet(id);
+    const request = { url: "https://api.example.com/other", body: { text: "x" } };
+    changed.define({ actions: { ...tracker.actions, comment: { request } } });
+    changed.change();
+    t.equal(changed.get(id).state, "waiting", "who approves what was changed hears of that");
+  },
+);
+
+/** The integration without an action that a tool runs, which no write takes. */
+function putBroken(scene: ToolCallScene, actions: object): void {
+  putResource(scene.rows, "integration", "tracker", { ...integrationSchema.parse(tracker), actions });
+}
 
 t.test("a station's entry asks too, and what is made laxer meanwhile changes nothing", async (t) => {
   const scene = new ToolCallScene([{ tool: "tracker.note", approval: true }]);

@@ -32,6 +32,7 @@ export const toolCallMachines: Readonly<Record<string, MachineTable>> = {
       "answer.dismissed": "dismissed",
       woken: "dismissed",
       "approver.gone": "failed",
+      "tool.gone": "failed",
       "cancel.one": "same",
       "cancel.last": "withdrawn",
       "call.run-over": "withdrawn",
