@@ -17,7 +17,7 @@ export interface HookArrival {
   readonly digest: string;
   readonly isSigned: boolean;
   readonly taskId: string;
-  /** Whether the answer that takes it, or refuses the event, was given in full. */
+  /** Whether it was answered: an after event by its status alone, a before event by an answer in full. */
   isTaken: boolean;
 }
 
@@ -80,8 +80,13 @@ export class Receiver {
     const { task }: HookBody = JSON.parse(text);
     const arrival = toArrival(request, text, task.id);
     this.arrivals.push(arrival);
-    if (this.manner !== "well") return this.#misbehave(response);
-    const isRefused = request.url === "/ask" && task.title.startsWith("veto");
+    const isAsked = request.url === "/ask";
+    if (this.manner !== "well") {
+      this.#misbehave(response);
+      arrival.isTaken = !isAsked && response.headersSent && response.statusCode === 200;
+      return;
+    }
+    const isRefused = isAsked && task.title.startsWith("veto");
     response.once("finish", () => {
       arrival.isTaken = true;
       const url = headerOf(request, "service-callback-url");
