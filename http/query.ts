@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Refusal } from "../actors/refusal.js";
 import { parseBy } from "./field-errors.js";
+import { listIdCursors } from "./paging.js";
 import type { Route } from "./route.js";
 
 const noQuery = z.strictObject({});
@@ -20,7 +21,8 @@ export function readQuery(
 
 /**
  * The query by the schema of its route, or a refusal that names each invalid parameter. A repeated parameter is
- * invalid, since it is not clear which value was meant.
+ * invalid, since it is not clear which value was meant. Where only ids of pages are wrong, the refusal is `invalid`: the
+ * form is right, and the value is none that the list can have shown.
  */
 export function parseQuery<Schema extends z.ZodType>(
   schema: Schema,
@@ -32,5 +34,9 @@ export function parseQuery<Schema extends z.ZodType>(
   const refuse = (lines: readonly string[]): Refusal => ({ refused: "bad-request", detail: lines.join("\n") });
   if (repeated.size > 0) return refuse([...repeated].map((name) => `${name}: must be given once`));
   const read = parseBy(schema, Object.fromEntries(given));
-  return "errors" in read ? refuse(read.errors.map(({ path, message }) => `${path}: ${message}`)) : read;
+  if (!("errors" in read)) return read;
+  const { errors } = read;
+  const idCursors = listIdCursors(schema);
+  if (errors.every(({ path }) => idCursors.includes(path))) return { refused: "invalid", errors };
+  return refuse(errors.map(({ path, message }) => `${path}: ${message}`));
 }

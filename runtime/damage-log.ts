@@ -27,9 +27,14 @@ export class DamageLog {
     this.#log.error("a row is damaged", { key: toShownKey(key) });
   };
 
+  /** Reports the row of an error that says which row is damaged or missing; any other error is ignored. */
+  met(error: unknown): void {
+    if (isDamage(error) && error.key !== null) this.report(error.key);
+  }
+
   /** The same reading, which reports what it cannot read back. */
   watch(reading: Reading): Reading {
-    return new WatchedReading(reading, this.report);
+    return new WatchedReading(reading, this);
   }
 
   watchView(view: View): View {
@@ -40,11 +45,11 @@ export class DamageLog {
 
 class WatchedReading implements Reading {
   readonly #reading: Reading;
-  readonly #report: (key: Key) => void;
+  readonly #damage: DamageLog;
 
-  constructor(reading: Reading, report: (key: Key) => void) {
+  constructor(reading: Reading, damage: DamageLog) {
     this.#reading = reading;
-    this.#report = report;
+    this.#damage = damage;
   }
 
   get<Value>(key: Key): Value | undefined {
@@ -60,7 +65,7 @@ class WatchedReading implements Reading {
     try {
       if (onDamaged === undefined) return this.#reading.range<Value>(range);
       const onLost = (key: Key): void => {
-        this.#report(key);
+        this.#damage.report(key);
         onDamaged(key);
       };
       return this.#reading.range<Value>({ ...range, onDamaged: onLost });
@@ -70,7 +75,7 @@ class WatchedReading implements Reading {
   }
 
   #reported(error: unknown): unknown {
-    if (isDamage(error) && error.key !== null) this.#report(error.key);
+    this.#damage.met(error);
     return error;
   }
 }

@@ -48,6 +48,8 @@ export interface EffectsOptions {
   readonly mark?: (pending: PendingEffect) => void;
   /** Receives the result of a run; called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
+  /** Receives the error of each run that failed, before its result. */
+  readonly failed?: (error: unknown) => void;
 }
 
 /**
@@ -312,7 +314,7 @@ export class Effects {
       const { id, owner, mayHaveBegun } = pending;
       return effect.prepare(value, { id, owner, memo, mayHaveBegun });
     } catch (error) {
-      this.#end(pending, failed(pending, error));
+      this.#end(pending, this.#failed(pending, error));
       return null;
     }
   }
@@ -336,12 +338,17 @@ export class Effects {
     };
     begin(run, abort).then(
       (output) => end(succeeded(pending, output)),
-      (error: unknown) => end(failed(pending, error)),
+      (error: unknown) => end(this.#failed(pending, error)),
     );
   }
 
   #end(pending: PendingEffect, message: EffectEnded): void {
     if (!this.#stopped && !pending.cancelled) this.#options.ended(pending, message);
+  }
+
+  #failed(pending: PendingEffect, error: unknown): EffectEnded {
+    this.#options.failed?.(error);
+    return failed(pending, error);
   }
 
   #laneOf(limits: LaneLimits): Lane {

@@ -126,6 +126,7 @@ class Host implements Runtime {
         this.#poke();
       },
       ended: (pending, message) => this.#effectEnded(pending, message),
+      failed: (error) => this.#damage.met(error),
     });
     this.#pictures = new Pictures(catalogue.actors.flatMap(({ pictures }) => pictures ?? []));
     this.#cells = new Cells({
@@ -136,11 +137,14 @@ class Host implements Runtime {
     this.#router = new MessageRouter(catalogue, this.#cells, this.#undelivered, this.#limits.mailbox);
     this.#timers = new Timers(this.#overlays, clock, this.#limits.timersInMemory, () => this.#poke());
     this.#dedup = new Deduplication(this.#overlays);
-    this.#supervisor = new Supervisor(log, (prefix) => this.newId(prefix));
+    this.#supervisor = new Supervisor(log, this.#damage, (prefix) => this.newId(prefix));
     this.feed = new ChangeFeed(durable, { entries: this.#limits.feedEntries, bytes: this.#limits.feedBytes });
     this.#turns = new Turns({
       ...{ clock, overlays: this.#overlays, pictures: this.#pictures, freezes: options.freezes === true },
-      recorder: new TurnRecorder(this.#identities, this.#pictures, { freezes: options.freezes === true }),
+      recorder: new TurnRecorder(this.#identities, this.#pictures, {
+        freezes: options.freezes === true,
+        damageMet: (error) => this.#damage.met(error),
+      }),
       ...{ router: this.#router, undelivered: this.#undelivered, timers: this.#timers, effects: this.#effects },
       ...{ feed: this.feed, dedup: this.#dedup, supervisor: this.#supervisor },
     });
@@ -169,6 +173,10 @@ class Host implements Runtime {
       this.#cells.enqueue(cell);
       this.#poke();
     });
+  }
+
+  damageMet(error: unknown): void {
+    this.#damage.met(error);
   }
 
   applied(changes: readonly Change[]): void {

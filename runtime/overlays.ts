@@ -15,6 +15,14 @@ interface Written {
   readonly before: Change | undefined;
 }
 
+/** The writes of a turn, of which the last ones can be undone. */
+export interface UndoableWriting extends Writing {
+  /** Writes of the turn so far. */
+  readonly writes: number;
+  /** Undoes all but the first `writes` writes of the turn. */
+  undoTo(writes: number): void;
+}
+
 /**
  * What turns read and write: the durable state, overlaid with the batch being committed and the open batch.
  *
@@ -25,7 +33,7 @@ interface Written {
  * 5. A durable row is read once until the next flush, which alone changes what is durable, or until another node's batch
  *    is applied. Bodies are read anew.
  */
-export class Overlays implements Writing, CoveringReading, RowMemory {
+export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #freezes: boolean;
   /** The durable rows that were read: one that is not there as its removal. */
@@ -56,9 +64,16 @@ export class Overlays implements Writing, CoveringReading, RowMemory {
 
   /** Undoes the writes of the turn. */
   discardTurn(): void {
-    const written = this.#turn ?? [];
+    this.undoTo(0);
     this.#turn = null;
-    for (const { change, before } of written.reverse()) {
+  }
+
+  get writes(): number {
+    return this.#turn?.length ?? 0;
+  }
+
+  undoTo(writes: number): void {
+    for (const { change, before } of this.#turn?.splice(writes).reverse() ?? []) {
       if (before === undefined) this.#open.unset(change);
       else this.#open.set(before);
     }

@@ -83,6 +83,8 @@ export interface Runtime {
     message: MessageTo<To> & { readonly type: Type },
     options: { readonly messageId?: string } | undefined,
   ): Promise<AnswerFrom<To, Type> | undefined>;
+  /** Logs and counts the row of an error ({@link isDamage}) that a read outside of a turn threw; ignores other errors. */
+  damageMet(error: unknown): void;
   /**
    * Reports changes of another node that are now durable in the store: memory drops what depended on their rows. Actors
    * that these changes write must not be active here; otherwise the runtime stops as if its store had failed.

@@ -2,13 +2,14 @@ import { checkValue } from "../storage/change-check.js";
 import { checkKey } from "../storage/key-check.js";
 import { compareKeys } from "../storage/key-order.js";
 import { rowSpace } from "../storage/keys.js";
-import type { Entry, Key, Range, Writing } from "../storage/store.js";
+import { type Entry, isDamage, type Key, type Range } from "../storage/store.js";
 import type { Address } from "./address.js";
 import { type CoveringReading, coveredVersion, covers } from "./covered-reading.js";
 import { type DirectoryEntry, directoryKey } from "./directory.js";
 import { freeze } from "./freeze.js";
 import type { Identities } from "./ids.js";
 import { keyName } from "./overlay.js";
+import type { UndoableWriting } from "./overlays.js";
 import type { Picture } from "./picture.js";
 import type { Pictures } from "./pictures.js";
 import type { ChangeEntry, Topic } from "./topic.js";
@@ -25,6 +26,13 @@ export type Intent =
   | { readonly kind: "ask"; readonly question: GateQuestion }
   | { readonly kind: "count"; readonly counter: string }
   | { readonly kind: "change"; readonly topic: string; readonly data: unknown; readonly row?: Key };
+
+export interface TurnRecorderOptions {
+  /** Freezes what a turn writes, sends and answers. */
+  readonly freezes: boolean;
+  /** Called with the error of an attempt that needed a damaged row. */
+  readonly damageMet: (error: unknown) => void;
+}
 
 const NOWHERE: Address = { partition: "", kind: "", id: "" };
 
@@ -49,19 +57,21 @@ export class TurnRecorder implements Turn, CoveringReading {
   readonly watched: Key[] = [];
   /** The rows whose changes were published in the turn, by key, as they were before. */
   #firstRows = new Map<string, unknown>();
-  #writing: Writing | null = null;
+  #writing: UndoableWriting | null = null;
   readonly #identities: Identities;
   readonly #pictures: Pictures;
+  readonly #options: TurnRecorderOptions;
   readonly #freezes: boolean;
 
-  constructor(identities: Identities, pictures: Pictures, options: { readonly freezes: boolean }) {
+  constructor(identities: Identities, pictures: Pictures, options: TurnRecorderOptions) {
     this.#identities = identities;
     this.#pictures = pictures;
+    this.#options = options;
     this.#freezes = options.freezes;
   }
 
   /** Starts a turn of `self` over `writing`. */
-  begin(self: Address, now: number, writing: Writing): void {
+  begin(self: Address, now: number, writing: UndoableWriting): void {
     this.self = self;
     this.now = now;
     this.#writing = writing;
@@ -135,6 +145,26 @@ export class TurnRecorder implements Turn, CoveringReading {
     checkKey(key);
     this.wrote = true;
     writing.remove(key);
+  }
+
+  attempt(work: () => void): boolean {
+    const writing = this.#open();
+    const { writes } = writing;
+    const intents = [...this.intents];
+    const watched = this.watched.length;
+    try {
+      work();
+      return true;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#options.damageMet(error);
+      writing.undoTo(writes);
+      this.intents.splice(0, this.intents.length, ...intents);
+      this.watched.length = watched;
+      // What the work changed in memory is built from the rows again.
+      this.#pictures.drop(this.self);
+      return false;
+    }
   }
 
   picture<Held>(picture: Picture<Held>): Held {
@@ -236,7 +266,7 @@ export class TurnRecorder implements Turn, CoveringReading {
     this.intents.push(intent);
   }
 
-  #open(): Writing {
+  #open(): UndoableWriting {
     if (this.#writing === null) throw new Error("the turn is over");
     return this.#writing;
   }

@@ -102,6 +102,11 @@ export interface Turn<in Answer = never> extends DirectedWriting {
   readonly now: number;
   readonly self: Address;
   /**
+   * Does the work or none of it: false when it needs a damaged row, and then all that it wrote and recorded is discarded,
+   * and the turn continues. For sweeps, which one damaged row must not end. The work neither replies nor stops the actor.
+   */
+  attempt(work: () => void): boolean;
+  /**
    * The actor's in-memory state derived from rows, which it updates itself when it writes them. See {@link Picture}.
    */
   picture<Held>(picture: Picture<Held>): Held;

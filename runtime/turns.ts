@@ -302,6 +302,11 @@ export class Turns {
       this.#consume(cell, envelope, batch);
       batch.changes.push(...this.#deadLetters.makeRoom(cell.to), decision.deadLetter);
     }
+    if (decision.retryAtMs !== null && envelope.wakeUp !== null) {
+      this.#consume(cell, envelope, batch);
+      this.#wake(cell, envelope.wakeUp.name, decision.retryAtMs, batch);
+      return true;
+    }
     if (decision.suspendUntilMs !== null) this.#suspend(cell, envelope, decision.suspendUntilMs, batch);
     return decision.deadLetter !== null || decision.rejection !== null;
   }

@@ -2,7 +2,7 @@ import { isResultOf } from "../../runtime/effect-type.js";
 import type { Answered, EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Refusal } from "../refusal.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { Member } from "../workspaces/member.table.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.js";
@@ -134,7 +134,7 @@ function classifyAccept(
   if (invite === null || tokenHash !== invite.linkHash || invite.state === "revoked") {
     return { type: "accept.refused", refusal: nothing };
   }
-  const isOpen = findResource(turn, turn.self.partition, "workspace", turn.self.partition) !== undefined;
+  const isOpen = isWorkspaceOpen(turn, turn.self.partition);
   if (invite.state === "open" && invite.expiresAtMs <= turn.now) {
     return { type: "accept.late", invite, refusal: isOpen ? expired : nothing };
   }

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import { findHashOwner } from "../resources/resource-hash.table.js";
 import { type InviteRow, leads } from "./invite.js";
 import { INVITE_LINK, invites } from "./invite.table.js";
@@ -31,7 +31,7 @@ export function findInviteByLink(reading: Reading, linkHash: string): FoundInvit
   const owner = findHashOwner(reading, INVITE_LINK, linkHash);
   if (owner === undefined) return undefined;
   const { workspaceId, id } = owner;
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return undefined;
+  if (!isWorkspaceOpen(reading, workspaceId)) return undefined;
   const invite = invites.get(reading, workspaceId, id);
   return invite === undefined || !leads(invite, linkHash) ? undefined : { workspaceId, invite };
 }

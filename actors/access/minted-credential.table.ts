@@ -1,10 +1,11 @@
 import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
 import type { Turn } from "../../runtime/turn.js";
+import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Scope } from "../caller.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 
 /** What the bearer of a minted credential may do. */
 type Grant =
@@ -57,7 +58,7 @@ export function findLiveCredential(
   if (owner === undefined) return null;
   const { workspaceId, trustId, id } = owner;
   const credential = credentials.get(reading, workspaceId, trustId, id);
-  if (credential?.hash !== hash || findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
+  if (credential?.hash !== hash || !isWorkspaceOpen(reading, workspaceId)) {
     return null;
   }
   const trust = findResource(reading, workspaceId, credential.trustKind, trustId);
@@ -102,13 +103,14 @@ export interface SweepResult {
 export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): SweepResult {
   const { partition } = turn.self;
   let removed = 0;
-  for (const credential of credentials.list(turn, partition, [trustId], { limit: SWEEP_LIMIT })) {
+  const reading = readPastDamage(turn);
+  for (const credential of credentials.list(reading, partition, [trustId], { limit: SWEEP_LIMIT })) {
     if (!isOver(credential, trust, turn.now)) return { removed, nextMs: credential.expiresAtMs };
     credentials.remove(turn, partition, trustId, credential.id);
     turn.undirect(credentialEntry(partition, credential));
     removed += 1;
   }
-  const isEmpty = credentials.list(turn, partition, [trustId], { limit: 1 }).length === 0;
+  const isEmpty = credentials.list(reading, partition, [trustId], { limit: 1 }).length === 0;
   return { removed, nextMs: isEmpty ? null : turn.now };
 }
 

@@ -3,13 +3,14 @@ import type { Caller } from "../caller.js";
 import { invalid, type Refusal } from "../refusal.js";
 import type { Kind, MadeResource } from "../resources/kind.js";
 import {
+  expectResource,
   findResource,
   findResourceAt,
-  listResources,
+  listAddresses,
   type ResourcePage,
   type ResourceRow,
 } from "../resources/resource.table.js";
-import { findLocation, locate } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { listPermissions, permit, seesOutcomes } from "./visibility.js";
@@ -27,15 +28,13 @@ export function findVisibleResource(
   caller: Caller,
   id: string,
 ): VisibleResource | Refusal {
-  const location = findLocation(reading, id);
-  if (location?.kind === kind.name) {
-    // Asked before the row is read: who may not see it does not learn that it is damaged.
-    const refused = permit(reading, caller, location.workspaceId, "read", kind.name);
-    if (refused !== null) return refused;
-    const row = findResource(reading, location.workspaceId, kind.name, id);
-    if (row !== undefined) return isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
-  }
-  return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
+  const workspaceId = findWorkspaceOf(reading, kind.name, id);
+  if (workspaceId === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
+  // Asked before the row is read: who may not see it does not learn that it is damaged.
+  const refused = permit(reading, caller, workspaceId, "read", kind.name);
+  if (refused !== null) return refused;
+  const row = findResource(reading, workspaceId, kind.name, id);
+  return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
 /** The same, to be deleted; refused `in-use` when the service made it for itself. */
@@ -131,10 +130,10 @@ export function* listPages(
 ): Generator<readonly VisibleResource[]> {
   const under = station === undefined ? {} : { under: station };
   for (let page: ResourcePage = { limit: PAGE, ...under }; ; ) {
-    const rows = listResources(reading, workspaceId, kind.name, page);
-    yield rows;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) return;
+    const places = listAddresses(reading, workspaceId, kind.name, page);
+    yield places.map(({ id }) => expectResource(reading, workspaceId, kind.name, id));
+    const last = places.at(-1);
+    if (last === undefined || places.length < PAGE) return;
     page = { ...page, after: last.address };
   }
 }
@@ -177,10 +176,13 @@ export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: H
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {
     return { workspaceId: name.workspaceId ?? "", teamId: null };
   }
-  const id = (kind.heldBy === "team" ? name.teamId : name.lineId) ?? "";
-  const location = locate(reading, id);
-  if (location?.kind !== (kind.heldBy === "team" ? "team" : "line")) return { refused: "not-found" };
-  const { workspaceId } = location;
+  const holder = kind.heldBy === "team" ? "team" : "line";
+  const id = (holder === "team" ? name.teamId : name.lineId) ?? "";
+  const workspaceId = findWorkspaceOf(reading, holder, id);
+  if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", kind.name) !== null) {
+    return { refused: "not-found" };
+  }
+  if (findResource(reading, workspaceId, holder, id) === undefined) return { refused: "not-found" };
   if (kind.heldBy === "team") return { workspaceId, teamId: id };
   const station = { lineId: id, stationKey: name.stationKey ?? "" };
   const found = kind.locateStation?.(reading, workspaceId, station) ?? null;

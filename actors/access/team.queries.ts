@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { permit, seesOutcomes } from "./visibility.js";
 
 /** A team that a caller may see. */
@@ -15,23 +15,20 @@ export interface VisibleTeam {
 
 /** The team; refused `not-found` unless the caller may see its workspace. */
 export function findVisibleTeam(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
-  const team = findTeam(reading, teamId);
-  if (team === undefined) return { refused: "not-found" };
-  return permit(reading, caller, team.workspaceId, "read", "team") ?? team;
+  const workspaceId = findWorkspaceOf(reading, "team", teamId);
+  if (workspaceId === undefined) return { refused: "not-found" };
+  return permit(reading, caller, workspaceId, "read", "team") ?? findTeam(reading, workspaceId, teamId);
 }
 
 /** The team; refused `not-found` unless the caller may read its outcomes. */
 export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
-  const team = findTeam(reading, teamId);
-  return team !== undefined && seesOutcomes(reading, caller, team.workspaceId, teamId)
-    ? team
+  const workspaceId = findWorkspaceOf(reading, "team", teamId);
+  return workspaceId !== undefined && seesOutcomes(reading, caller, workspaceId, teamId)
+    ? findTeam(reading, workspaceId, teamId)
     : { refused: "not-found" };
 }
 
-function findTeam(reading: Reading, teamId: string): VisibleTeam | undefined {
-  const location = locate(reading, teamId);
-  if (location?.kind !== "team") return undefined;
-  const { workspaceId } = location;
+function findTeam(reading: Reading, workspaceId: string, teamId: string): VisibleTeam | Refusal {
   const team = findResource(reading, workspaceId, "team", teamId);
-  return team === undefined ? undefined : { workspaceId, teamId, teamKey: team.address };
+  return team === undefined ? { refused: "not-found" } : { workspaceId, teamId, teamKey: team.address };
 }

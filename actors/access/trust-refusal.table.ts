@@ -1,4 +1,5 @@
 import type { Turn } from "../../runtime/turn.js";
+import { readPastDamage } from "../../storage/past-damage.js";
 import { table } from "../../storage/table.js";
 import type { WorkloadFault } from "./workload-token.js";
 
@@ -21,7 +22,7 @@ export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
 /** Records a refusal; repeats of the same one are counted, so that one workload does not push out all others. */
 export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {
   const { partition } = turn.self;
-  const stored = refusals.entries(turn, partition, [trustId]);
+  const stored = refusals.entries(readPastDamage(turn), partition, [trustId]);
   const same = stored.find(({ value }) => isSame(value, fault));
   const replaced = same ?? (stored.length >= MAX_REFUSALS ? stored[0] : undefined);
   if (replaced !== undefined) turn.remove(replaced.key);
@@ -33,7 +34,7 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
 
 /** Removes refusals that are too old, or all. Returns when to sweep again; null when none is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
-  const stored = refusals.entries(turn, turn.self.partition, [trustId]);
+  const stored = refusals.entries(readPastDamage(turn), turn.self.partition, [trustId]);
   const staying = stored.filter(
     ({ value }) => which === "old" && Date.parse(value.at) + REFUSAL_RETENTION_MS > turn.now,
   );

@@ -15,7 +15,7 @@ import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import { sweepCredentials } from "./minted-credential.table.js";
 import type { MintAnswer, MintCredentials, Minting, RefuseWorkload, TrustMessage } from "./trust.messages.js";
 import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refusal.table.js";
@@ -93,7 +93,7 @@ function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting
 /** The trust, while its workspace is open. */
 function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
   const { partition } = turn.self;
-  const isOpen = findResource(turn, partition, "workspace", partition) !== undefined;
+  const isOpen = isWorkspaceOpen(turn, partition);
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 

@@ -2,7 +2,8 @@ import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { Kind } from "../resources/kind.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findResource } from "../resources/resource.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { MAX_REFUSALS, refusals, type TrustRefusal } from "./trust-refusal.table.js";
 import { permit } from "./visibility.js";
 
@@ -19,10 +20,12 @@ export function findManagedTrust(
   kind: Pick<Kind, "name" | "permission">,
   id: string,
 ): ManagedTrust | Refusal {
-  const location = locate(reading, id);
-  if (location?.kind !== kind.name) return { refused: "not-found" };
-  const { workspaceId } = location;
-  return permit(reading, caller, workspaceId, kind.permission, kind.name) ?? { workspaceId, id };
+  const workspaceId = findWorkspaceOf(reading, kind.name, id);
+  if (workspaceId === undefined) return { refused: "not-found" };
+  const refused = permit(reading, caller, workspaceId, kind.permission, kind.name);
+  if (refused !== null) return refused;
+  const isThere = findResource(reading, workspaceId, kind.name, id) !== undefined;
+  return isThere ? { workspaceId, id } : { refused: "not-found" };
 }
 
 /** The latest refusals of a trust, newest first. */

@@ -2,13 +2,24 @@ import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Permission } from "../permission.js";
 import type { Refusal } from "../refusal.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import { forbiddenTitle, listScopePermissions, rolePermissions } from "./permissions.js";
 
 /** What the caller may do in the workspace; empty when they may not see it, or when it is closed. */
 export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return [];
+  const held = listHeldPermissions(reading, caller, workspaceId);
+  return held.length > 0 && isOpen(reading, workspaceId) ? held : [];
+}
+
+/** Whether the workspace is open. Throws `damaged` when it has an address and no row: a closed one has neither. */
+function isOpen(reading: Reading, workspaceId: string): boolean {
+  if (isWorkspaceOpen(reading, workspaceId)) return true;
+  return listResources(reading, workspaceId, "workspace", { limit: 1 }).length > 0;
+}
+
+/** The same, open or closed. */
+function listHeldPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (caller.kind === "token") {
     return caller.workspaceId === workspaceId ? listScopePermissions(caller.scopes) : [];
   }

@@ -1,6 +1,6 @@
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { sha256Hex } from "../sealer.js";
 import type { MintCredentials, Minting, RefuseWorkload } from "./trust.messages.js";
 import type { TrustTerms } from "./trust-terms.js";
@@ -80,10 +80,9 @@ function findTrust<Fields>(
   { trustKind }: Minting,
   id: string,
 ): ResourceRow<Fields> | null {
-  const location = TRUST_ID.test(id) ? locate(reading, id) : undefined;
-  if (location?.kind !== trustKind) return null;
-  const isOpen = findResource(reading, location.workspaceId, "workspace", location.workspaceId) !== undefined;
-  return isOpen ? (findResource<Fields>(reading, location.workspaceId, trustKind, id) ?? null) : null;
+  const workspaceId = TRUST_ID.test(id) ? findWorkspaceOf(reading, trustKind, id) : undefined;
+  if (workspaceId === undefined || !isWorkspaceOpen(reading, workspaceId)) return null;
+  return findResource<Fields>(reading, workspaceId, trustKind, id) ?? null;
 }
 
 /** Reports why to the log and the trust. A trust that gets too many reports at once leaves some to the log alone. */

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { TokenCaller } from "../caller.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import { findResourceByHash } from "../resources/resource-hash.table.js";
 import { findLiveCredential, hasExpiredCredential, isCredentialLive } from "./minted-credential.table.js";
 import { TOKEN_FIELD, type WorkspaceTokenFields } from "./workspace-token.kind.js";
@@ -64,7 +64,7 @@ function findIssuedCaller(reading: Reading, tokenHash: string, nowMs: number): T
   const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
   if (token === undefined || hasExpired(token, nowMs)) return null;
   const { workspaceId, id } = token;
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (!isWorkspaceOpen(reading, workspaceId)) return null;
   const { scopes } = token.fields;
   return { kind: "token", tokenId: id, workspaceId, scopes, issuedBy: String(token.added.issuedBy), trust: null };
 }

@@ -1,7 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
-import { findResource } from "../resources/resource.table.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { permit } from "./visibility.js";
 
@@ -23,9 +22,4 @@ export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug
   const isAllowed =
     workspaceId !== undefined && permit(reading, caller, workspaceId, "administer", "workspace") === null;
   return isAllowed ? { workspaceId } : { refused: "not-found" };
-}
-
-/** Whether a workspace is there and was not closed. */
-export function isWorkspaceOpen(reading: Reading, workspaceId: string): boolean {
-  return findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
 }

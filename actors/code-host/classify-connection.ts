@@ -3,7 +3,7 @@ import { isResultOf } from "../../runtime/effect-type.js";
 import type { Answered, EffectEnded, Message, TurnReading, Woken } from "../../runtime/turn.js";
 import { rolePermissions } from "../access/permissions.js";
 import type { Refusal } from "../refusal.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { AskHolder } from "../tables/claims.js";
 import { findMember } from "../workspaces/member.table.js";
 import { CONFIRMATION_EFFECT, type Confirmation, type ConfirmedInstallation } from "./confirmation.effects.js";
@@ -237,7 +237,7 @@ export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, atte
 /** Whether the person is an owner or admin of the workspace, and it is open. */
 function mayAdminister(turn: TurnReading, userId: string): boolean {
   const workspaceId = turn.self.partition;
-  if (findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return false;
+  if (!isWorkspaceOpen(turn, workspaceId)) return false;
   const member = findMember(turn, workspaceId, userId);
   return member !== undefined && rolePermissions[member.role].includes("administer");
 }

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import type { Kind, TextFolder } from "../resources/kind.js";
-import { findResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import { expectResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { type Entries, writeBlocks } from "./hcl.js";
 import { byCodeUnits, inPathOrder } from "./path-order.js";
@@ -129,10 +129,8 @@ function* listExportLocations({ reading, workspace }: Source, kind: Kind): Gener
   }
 }
 
-function rowAt({ reading, workspace }: Source, kind: Kind, { address, id }: ExportLocation): ResourceRow {
-  const row = findResource(reading, workspace.workspaceId, kind.name, id);
-  if (row === undefined) throw new Error(`the ${kind.name} ${address} is in the index but not there`);
-  return row;
+function rowAt({ reading, workspace }: Source, kind: Kind, { id }: ExportLocation): ResourceRow {
+  return expectResource(reading, workspace.workspaceId, kind.name, id);
 }
 
 function exported(source: Source, kind: Kind, location: ExportLocation): ExportedResource {

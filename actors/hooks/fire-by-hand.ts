@@ -5,7 +5,7 @@ import { permit } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
 import { findResource, findResourceAt } from "../resources/resource.table.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { HookFields } from "./hook.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findTeamHookOccurrence } from "./hook-occurrence.queries.js";
@@ -33,9 +33,8 @@ export function toTest(
   hookId: string,
   sample: { readonly occurrence: string; readonly nowMs: number },
 ): FireHook | Refusal {
-  const location = locate(reading, hookId);
-  if (location?.kind !== "hook") return { refused: "not-found" };
-  const { workspaceId } = location;
+  const workspaceId = findWorkspaceOf(reading, "hook", hookId);
+  if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
   const hook = findResource<HookFields>(reading, workspaceId, "hook", hookId);

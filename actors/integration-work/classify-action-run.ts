@@ -6,7 +6,7 @@ import { type IntegrationRequestResult, mayPass } from "../integrations/requests
 import { MAX_ATTEMPTS } from "../outbound/retry-wait.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import { readStoredText } from "../tables/text-blobs.js";
 import { type ActionRunRow, type BoundTask, isOver } from "./action-run.js";
 import type { ResendRun, RunBinding, RunResent, RunScheduled } from "./action-run.messages.js";
@@ -148,7 +148,7 @@ function findServed(
   workspaceId: string,
   integrationId: string,
 ): ResourceRow<IntegrationFields> | undefined {
-  const isServed = findResource(turn, workspaceId, "workspace", workspaceId) !== undefined;
+  const isServed = isWorkspaceOpen(turn, workspaceId);
   return isServed ? findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId) : undefined;
 }
 

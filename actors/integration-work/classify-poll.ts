@@ -7,7 +7,7 @@ import { INTEGRATION_REQUEST } from "../integrations/requests/integration-reques
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import type { PollMessage, PollNow, PollTold, SetCursor } from "./poll.messages.js";
 
 export interface PollContext {
@@ -128,7 +128,7 @@ function toAnswerEvent(
 
 function findIntegration(turn: TurnReading): ResourceRow<IntegrationFields> | undefined {
   const { partition: workspaceId, id } = turn.self;
-  if (findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return undefined;
+  if (!isWorkspaceOpen(turn, workspaceId)) return undefined;
   return findResource<IntegrationFields>(turn, workspaceId, "integration", id);
 }
 

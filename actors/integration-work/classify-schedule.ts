@@ -1,7 +1,7 @@
 import type { Message, TurnReading, Woken } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { IntegrationFields } from "../integrations/definition.js";
-import { findResource } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen } from "../resources/resource.table.js";
 import { type CheckSchedule, parseScheduleId, type ScheduledRunOver, type ScheduleKey } from "./schedule.messages.js";
 
 export interface ScheduleContext {
@@ -42,7 +42,7 @@ function toMoved(by: "check" | "due" | "over", turn: TurnReading): ScheduleEvent
 
 /** The schedule of an action; null when it may not run: block, integration or workspace is gone. */
 function findSchedule(reading: Reading, { workspaceId, integrationId, action }: ScheduleKey): SetSchedule | null {
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (!isWorkspaceOpen(reading, workspaceId)) return null;
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const actions = integration?.fields.actions ?? {};
   const schedule = Object.hasOwn(actions, action) ? (actions[action]?.schedule ?? null) : null;

@@ -7,7 +7,7 @@ import { readJson } from "../exact-json.js";
 import type { Json } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { ReadBodies } from "../integrations/read-bodies.js";
-import { findResource } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen } from "../resources/resource.table.js";
 import { deliveries } from "./delivery.table.js";
 import { findBody } from "./delivery-body.table.js";
 import { evaluateDelivery } from "./evaluate-delivery.js";
@@ -73,7 +73,7 @@ function* begin(
 ): Generator<void, Evaluated> {
   const row = deliveries.get(reading, workspaceId, integrationId, deliveryId);
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
-  const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
+  const isOpen = isWorkspaceOpen(reading, workspaceId);
   const bytes = row === undefined ? undefined : findBody(reading, workspaceId, row);
   if (row === undefined || integration === undefined || bytes === undefined || !isOpen) return gone;
   const digest = row.body?.digest ?? row.id;

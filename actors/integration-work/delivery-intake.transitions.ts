@@ -1,4 +1,6 @@
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import { listKeys } from "../../storage/list-keys.js";
+import { readPastDamage } from "../../storage/past-damage.js";
 import { timeText } from "../time-text.js";
 import { isOver } from "./delivery.js";
 import type { DeliveryDue, DeliveryLeft, DeliveryRecorded, RefuseDelivery } from "./delivery.messages.js";
@@ -70,30 +72,33 @@ export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext)
 function sweep(turn: Turn, context: IntakeContext): IntakeContext {
   const { partition, id } = turn.self;
   const before = timeText(turn.now - KEPT_MS);
-  const rows = deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
+  const rows = deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
   const old = rows.filter(({ state, receivedAt }) => isOver(state) && receivedAt < before);
   const swept = old.reduce((left, row) => remove(turn, left, row), context);
+  const removed = context.ended - swept.ended;
   const keys = removeOldKeys(turn, id, SWEPT_AT_ONCE);
-  if (old.length === SWEPT_AT_ONCE || keys === SWEPT_AT_ONCE) {
+  if (removed === SWEPT_AT_ONCE || keys === SWEPT_AT_ONCE) {
     turn.wake("sweep", turn.now);
     return { ...swept, sweepAtMs: turn.now };
   }
-  const isEmpty = rows.length === old.length && deliveryKeys.entries(turn, partition, [id], { limit: 1 }).length === 0;
+  const isEmpty =
+    rows.length === removed && deliveryKeys.entries(readPastDamage(turn), partition, [id], { limit: 1 }).length === 0;
   if (isEmpty) return { ...swept, sweepAtMs: null };
   turn.wake("sweep", turn.now + SWEEP_MS);
   return { ...swept, sweepAtMs: turn.now + SWEEP_MS };
 }
 
-/** Removes some of what is stored of an integration that is gone; stops at its end. */
+/** Removes some of what is stored of an integration that is gone; stops at its end. Damaged deliveries stay. */
 export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
   const groups = removeSomeGroups(turn, { groups: GROUPS_AT_ONCE, keys: SWEPT_AT_ONCE });
-  const rows = groups > 0 ? [] : deliveries.list(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  for (const row of rows) removeRows(turn, row);
-  const keys = deliveryKeys.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  const queued = queuedDeliveries.entries(turn, partition, [id], { limit: SWEPT_AT_ONCE });
-  for (const { key } of [...keys, ...queued]) turn.remove(key);
+  const rows = groups > 0 ? [] : deliveries.list(readPastDamage(turn), partition, [id], { limit: SWEPT_AT_ONCE });
+  const removed = rows.filter((row) => turn.attempt(() => removeRows(turn, row))).length;
+  const keysOf = ({ key }: Pick<typeof deliveryKeys, "key">) =>
+    listKeys(turn, { prefix: key(partition, id), limit: SWEPT_AT_ONCE });
+  const keys = [...keysOf(deliveryKeys), ...keysOf(queuedDeliveries)];
+  for (const key of keys) turn.remove(key);
   refusedDeliveries.remove(turn, partition, id);
-  if (groups + rows.length + keys.length + queued.length > 0) turn.wake("clear", turn.now);
+  if (groups + removed + keys.length > 0) turn.wake("clear", turn.now);
   else turn.stop();
 }

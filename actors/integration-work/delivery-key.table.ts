@@ -1,4 +1,5 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { listKeys } from "../../storage/list-keys.js";
 import { table } from "../../storage/table.js";
 import type { DeliveryRow } from "./delivery.js";
 
@@ -66,8 +67,10 @@ export function forgetFailed(turn: Turn, { id, integrationId, key, state, receiv
 /** Removes keys of an integration that are not remembered any more, at most `limit`; how many. */
 export function removeOldKeys(turn: Turn, integrationId: string, limit: number): number {
   const before = [integrationId, toPeriod(turn.now) - 1];
-  const old = deliveryKeys.entries(turn, turn.self.partition, [integrationId], { before, limit });
-  for (const { key } of old) turn.remove(key);
+  const { partition } = turn.self;
+  const prefix = deliveryKeys.key(partition, integrationId);
+  const old = listKeys(turn, { prefix, before: deliveryKeys.key(partition, ...before), limit });
+  for (const key of old) turn.remove(key);
   return old.length;
 }
 

@@ -1,4 +1,5 @@
 import type { Turn } from "../../runtime/turn.js";
+import { readPastDamage } from "../../storage/past-damage.js";
 import { leaveRows } from "../tables/owned-rows.js";
 import { type DeliveryRow, isOver } from "./delivery.js";
 import { deliveries } from "./delivery.table.js";
@@ -40,7 +41,7 @@ export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext 
   if (context.ended <= MAX_ENDED) return context;
   const surplus = context.ended - MAX_ENDED + REMOVED_EARLY;
   const oldestOf = (limit: number) => {
-    const rows = deliveries.list(turn, turn.self.partition, [turn.self.id], { limit });
+    const rows = deliveries.list(readPastDamage(turn), turn.self.partition, [turn.self.id], { limit });
     return rows.filter(({ state }) => isOver(state)).slice(0, surplus);
   };
   let oldest: readonly DeliveryRow[] = [];
@@ -59,13 +60,15 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
   let isGone = true;
   for (let scanned = 0; bytes > MAX_STORED_BYTES && scanned < MAX_SCANS; scanned++) {
     const after = from === null ? {} : { after: [id, from] };
-    const rows = deliveries.list(turn, partition, [id], { limit: SCAN_LIMIT, ...after });
+    const rows = deliveries.list(readPastDamage(turn), partition, [id], { limit: SCAN_LIMIT, ...after });
     for (const row of rows) {
       const mayGo = isOver(row.state) && (row.body === null || bytes > MAX_STORED_BYTES);
       if (mayGo && row.body !== null) {
-        bytes -= row.body.bytes;
-        removeOwnBody(turn, row);
-        deliveries.put(turn, partition, row, { ...row, body: null });
+        const isDropped = turn.attempt(() => {
+          removeOwnBody(turn, row);
+          deliveries.put(turn, partition, row, { ...row, body: null });
+        });
+        if (isDropped) bytes -= row.body.bytes;
       }
       // A delivery that is not over keeps its body, and is looked at again.
       isGone &&= mayGo;
@@ -85,8 +88,8 @@ export function removeRows(turn: Turn, row: DeliveryRow): void {
   leaveRows(turn, deliveries.name, row.id);
 }
 
-/** Removes a delivery that is over. */
+/** Removes a delivery that is over; one stays whose removal needs a damaged row. */
 export function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
-  removeRows(turn, row);
+  if (!turn.attempt(() => removeRows(turn, row))) return context;
   return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };
 }

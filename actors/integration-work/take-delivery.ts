@@ -4,8 +4,8 @@ import { createRawBudget } from "../expressions/evaluate.js";
 import { evaluateText } from "../expressions/templates.js";
 import { type Json, toText } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
-import { findResource, findResourceAt, type ResourceRow } from "../resources/resource.table.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findResource, findResourceAt, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { type Sealer, sha256Hex } from "../sealer.js";
 import type { SecretFields } from "../workspaces/secret.kind.js";
 import { readHeader } from "./header-read.js";
@@ -32,9 +32,9 @@ export class DeliveryReceivers {
   find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
     const known = this.#remembered.get(integrationId);
     if (known !== undefined) return findReceiver(reading, known.workspaceId, known.id);
-    const location = locate(reading, integrationId);
-    if (location?.kind !== "integration") return undefined;
-    const receiver = findReceiver(reading, location.workspaceId, integrationId);
+    const workspaceId = findWorkspaceOf(reading, "integration", integrationId);
+    if (workspaceId === undefined) return undefined;
+    const receiver = findReceiver(reading, workspaceId, integrationId);
     if (receiver !== undefined) this.#remember(receiver);
     return receiver;
   }
@@ -59,7 +59,7 @@ export function findReceiver(
   integrationId: string,
 ): DeliveryReceiver | undefined {
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
-  const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
+  const isOpen = isWorkspaceOpen(reading, workspaceId);
   const webhook = integration?.fields.webhook ?? null;
   return integration === undefined || webhook === null || !isOpen ? undefined : { integration, webhook };
 }

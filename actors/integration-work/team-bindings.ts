@@ -2,7 +2,7 @@ import { HeldByVersion } from "../../runtime/held-by-version.js";
 import { estimateWeight } from "../../runtime/weight.js";
 import type { Reading } from "../../storage/store.js";
 import type { IntegrationFields } from "../integrations/definition.js";
-import { findResource, listAddresses } from "../resources/resource.table.js";
+import { expectResource, listAddresses } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { BindingEvent } from "./action-run.js";
 
@@ -33,7 +33,7 @@ export function listBindings(reading: Reading, workspaceId: string, teamId: stri
 function readBindings(reading: Reading, workspaceId: string, teamId: string): readonly PlacedBinding[] {
   const under = getTeamKey(reading, workspaceId, teamId);
   return listAddresses(reading, workspaceId, "integration", { under }).flatMap(({ id: integrationId }) => {
-    const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
-    return (integration?.fields.on ?? []).map(({ event }, index) => ({ integrationId, index, event }));
+    const { fields } = expectResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+    return (fields.on ?? []).map(({ event }, index) => ({ integrationId, index, event }));
   });
 }

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { isOnTeam, permit } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import {
   type ConnectionHolder,
   findIntegrationConnection,
@@ -35,7 +35,7 @@ export function findConnectionTarget(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,
 ): ConnectionTarget | null {
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (!isWorkspaceOpen(reading, workspaceId)) return null;
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   const oauth2 = integration?.fields.connection?.oauth2 ?? null;
   if (integration === undefined || oauth2 === null) return null;

@@ -3,7 +3,7 @@ import { permit } from "../access/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
-import { locate } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { notLinked } from "./authorization.js";
 import {
   type ConnectionHolder,
@@ -23,11 +23,12 @@ export function findVisibleIntegration(
   caller: Caller,
   integrationId: string,
 ): VisibleIntegration | Refusal {
-  const location = locate(reading, integrationId);
-  if (location?.kind !== "integration") return { refused: "not-found" };
-  const { workspaceId } = location;
+  const workspaceId = findWorkspaceOf(reading, "integration", integrationId);
+  if (workspaceId === undefined) return { refused: "not-found" };
+  const refused = permit(reading, caller, workspaceId, "read", "integration");
+  if (refused !== null) return refused;
   const row = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
-  return permit(reading, caller, workspaceId, "read", "integration") ?? row ?? { refused: "not-found" };
+  return row ?? { refused: "not-found" };
 }
 
 /** The same, for those who administer integrations; `not-found` for anyone else. */

@@ -20,7 +20,7 @@ import { type AuthorizationServers, OAUTH_REQUEST_MS, ServerUnavailable } from "
 import { askForTokens, type OAuthClient, revokeToken, type Tokens } from "../outbound/oauth-tokens.js";
 import type { Outbound } from "../outbound/request.js";
 import { coversAddress } from "../resources/fields.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { Sealer } from "../sealer.js";
 import { findSecretFor } from "../workspaces/secret-hosts.js";
 import { findIntegrationConnection, type LinkedAccount, type LinkedTerms } from "./connection.table.js";
@@ -173,7 +173,7 @@ async function refresh(
  * closed workspace makes no more requests.
  */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
-  if (findResource(options.reading(), workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (!isWorkspaceOpen(options.reading(), workspaceId)) return null;
   const revokeUrl = await resolveEndpoint(terms, "revokeUrl", options.servers);
   if (revokeUrl === null) return null;
   const { access, refresh: lasting } = openTokens(options.sealer, sealed);

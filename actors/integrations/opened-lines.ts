@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import { pathText } from "../refusal.js";
 import type { ResourceUser } from "../resources/kind.js";
-import { findResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
+import { expectResource, listAddresses, type ResourceRow } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
 
@@ -50,8 +50,8 @@ export function listOpeningIntegrations(
     under: address.slice(0, slash),
   })) {
     if (users.length >= limit) break;
-    const fields = findResource<IntegrationFields>(reading, workspaceId, "integration", id)?.fields;
-    const opens = fields !== undefined && listOpenedLines(fields).some(({ line }) => line === key);
+    const { fields } = expectResource<IntegrationFields>(reading, workspaceId, "integration", id);
+    const opens = listOpenedLines(fields).some(({ line }) => line === key);
     if (opens) users.push({ kind: "integration", address: user });
   }
   return users;

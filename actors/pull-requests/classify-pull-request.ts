@@ -4,7 +4,7 @@ import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { EventSubject } from "../events/event-task.js";
 import { isRefusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { AskPullRequest, BranchNotPushed, BranchPushed } from "../runs/pull-request.messages.js";
 import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
 import { toHostAnswer } from "./code-host-answer.js";
@@ -88,7 +88,7 @@ function classifyAsk(
   if (connection === undefined)
     return refused(`No installation of the code host is connected that reaches ${repository}.`);
   const subject = findSubject(owners, turn, { taskId });
-  const isClosed = findResource(turn, partition, "workspace", partition) === undefined;
+  const isClosed = !isWorkspaceOpen(turn, partition);
   if (subject === null || isClosed) return refused("The task is gone.");
   if (changed.length === 0) return refused(`Nothing is changed in ${repository}.`);
   if (isTooMuch(changed)) return refused(TOO_MUCH);

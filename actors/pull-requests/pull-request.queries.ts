@@ -3,7 +3,7 @@ import type { VisibleTeam } from "../access/team.queries.js";
 import { permit, seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findLocation } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
 import type { PullRequestRole, PullRequestRow, PullRequestState } from "./pull-request.js";
 import { pullRequests } from "./pull-request.table.js";
@@ -16,9 +16,10 @@ export interface VisiblePullRequest {
 
 /** The pull request; refused `not-found` unless the caller may read its team's outcomes. */
 export function findPullRequest(reading: Reading, caller: Caller, id: string): VisiblePullRequest | Refusal {
-  const location = findLocation(reading, id);
-  if (location?.kind !== "pull-request") return { refused: "not-found" };
-  const { workspaceId } = location;
+  const workspaceId = findWorkspaceOf(reading, "pull-request", id);
+  if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "pull-request") !== null) {
+    return { refused: "not-found" };
+  }
   const row = pullRequests.get(reading, workspaceId, id);
   const sees = row !== undefined && seesOutcomes(reading, caller, workspaceId, row.teamId);
   return sees ? { workspaceId, row } : { refused: "not-found" };

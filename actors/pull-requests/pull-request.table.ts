@@ -1,6 +1,7 @@
 import type { DirectoryEntry } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
 import { toChangeEntry, topic } from "../../runtime/topic.js";
+import { expected } from "../../storage/expected.js";
 import type { KeyPart, Reading } from "../../storage/store.js";
 import { type Table, table } from "../../storage/table.js";
 import { listRepositoryKeys, type NamedRepository, toRepositoryKey } from "../code-host/hosted-repository.queries.js";
@@ -154,5 +155,8 @@ function listUnder(
 ): PullRequestRow[] {
   return listRepositoryKeys(reading, workspaceId, of)
     .flatMap((key) => index.entries(reading, workspaceId, [key, part]))
-    .flatMap(({ key }) => pullRequests.get(reading, workspaceId, String(key.at(-1))) ?? []);
+    .map(({ key }) => {
+      const id = String(key.at(-1));
+      return expected(pullRequests.get(reading, workspaceId, id), pullRequests.key(workspaceId, id));
+    });
 }

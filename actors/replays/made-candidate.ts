@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { MadeResource } from "../resources/kind.js";
 import type { ResourceRow } from "../resources/resource.table.js";
-import { findLocation } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { MADE_CANDIDATE, madeCandidates } from "./made-candidate.table.js";
 import type { CandidateKind, ReplayRow } from "./replay.js";
 import { replays } from "./replay.table.js";
@@ -17,9 +17,8 @@ const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
 
 /** The candidate that was made with a replay. Only one of the live config is read. */
 export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
-  const location = findLocation(reading, id);
-  if (location?.kind !== MADE_CANDIDATE) return undefined;
-  const { workspaceId } = location;
+  const workspaceId = findWorkspaceOf(reading, MADE_CANDIDATE, id);
+  if (workspaceId === undefined) return undefined;
   const made = madeCandidates.get(reading, workspaceId, id);
   if (made?.teamId !== undefined) return { workspaceId, teamId: made.teamId, row: null, use: uses.searched };
   const replay = replays.get(reading, workspaceId, made?.replayId ?? "");

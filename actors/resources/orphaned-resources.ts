@@ -1,7 +1,7 @@
 import type { Turn } from "../../runtime/turn.js";
 import type { Kind } from "./kind.js";
 import { withdrawHeld } from "./operations.js";
-import { findResource, listAddresses, type ResourceRow } from "./resource.table.js";
+import { expectResource, listAddresses, type ResourceRow } from "./resource.table.js";
 
 /**
  * Removes and returns the resources of stations that the line no longer has (of all stations when the line is gone).
@@ -22,8 +22,8 @@ export function withdrawOrphaned(
         const location = kind.locateStation?.(turn, line.workspaceId, { lineId: line.id, stationKey });
         exists.set(stationKey, location !== null);
       }
-      const row = exists.get(stationKey) === true ? undefined : findResource(turn, line.workspaceId, kind.name, id);
-      if (row === undefined) continue;
+      if (exists.get(stationKey) === true) continue;
+      const row = expectResource(turn, line.workspaceId, kind.name, id);
       withdrawHeld(turn, kind, row, client);
       withdrawn.push(row);
     }

@@ -8,7 +8,7 @@ import type { DependentSource } from "../tables/dependents.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
 import type { AddressReference, KeyReference, Kind, Reference, ResourceUser } from "./kind.js";
-import { findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
+import { expectResource, findResource, type ResourceRow, resourceAddresses, resources } from "./resource.table.js";
 import { hashEntry } from "./resource-hash.table.js";
 import { locationEntry } from "./resource-location.table.js";
 
@@ -37,7 +37,7 @@ const PAGE = 64;
 
 /**
  * The resources of a team with a lookup key, by id, after the id `after`. Each is read only when the caller asks for
- * it: a resource may be large, and callers may stop early.
+ * it: a resource may be large, and callers may stop early. Throws `damaged` at an id without a row.
  */
 export function* listByLookupKey<Fields>(
   reading: Reading,
@@ -51,8 +51,7 @@ export function* listByLookupKey<Fields>(
     const entries = lookupKeys.entries(reading, workspaceId, under, page);
     for (const { key } of entries) {
       last = String(key.at(-1));
-      const row = findResource<Fields>(reading, workspaceId, kind, last);
-      if (row !== undefined) yield row;
+      yield expectResource<Fields>(reading, workspaceId, kind, last);
     }
     if (entries.length < PAGE) return;
   }

@@ -1,6 +1,5 @@
 import { type DirectoryEntry, directory } from "../../runtime/directory.js";
 import type { Reading } from "../../storage/store.js";
-import { findResource } from "./resource.table.js";
 
 /** The location of something that the API names by its id alone. */
 export interface ResourceLocation {
@@ -12,16 +11,18 @@ export interface ResourceLocation {
 /** `[id]` */
 export const resourceLocations = directory<ResourceLocation>("place");
 
-/** The workspace and kind of a resource, or undefined when none has that id. */
-export function locate(reading: Reading, id: string): ResourceLocation | undefined {
-  const location = findLocation(reading, id);
-  if (location === undefined) return undefined;
-  return findResource(reading, location.workspaceId, location.kind, id) === undefined ? undefined : location;
-}
-
-/** The location of this id by the directory, of a task or run too; check its row, which decides. */
+/** The location of this id by the directory, of a task or run too. */
 export function findLocation(reading: Reading, id: string): ResourceLocation | undefined {
   return resourceLocations.find(reading, id);
+}
+
+/**
+ * The workspace of what has this id, or undefined when nothing of the kind has it. The row there decides
+ * whether it still exists. Read the row once the caller is known to see the workspace: others must not learn of damage.
+ */
+export function findWorkspaceOf(reading: Reading, kind: string, id: string): string | undefined {
+  const location = findLocation(reading, id);
+  return location?.kind === kind ? location.workspaceId : undefined;
 }
 
 /** The directory entry of an id; for the turn that writes the row itself. */

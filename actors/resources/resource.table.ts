@@ -1,3 +1,4 @@
+import { expected } from "../../storage/expected.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
@@ -37,7 +38,17 @@ export function findResource<Fields = Record<string, unknown>>(
   return resources.get(reading, workspaceId, kind, id) as ResourceRow<Fields> | undefined;
 }
 
-/** The resource of that kind at an address, or undefined. */
+/** The resource of an id that an address or an index names. Throws `damaged` when there is none. */
+export function expectResource<Fields = Record<string, unknown>>(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  id: string,
+): ResourceRow<Fields> {
+  return expected(findResource<Fields>(reading, workspaceId, kind, id), resources.key(workspaceId, kind, id));
+}
+
+/** The resource of that kind at an address, or undefined. Throws `damaged` when the address has no row. */
 export function findResourceAt<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
@@ -45,7 +56,12 @@ export function findResourceAt<Fields = Record<string, unknown>>(
   address: string,
 ): ResourceRow<Fields> | undefined {
   const id = resourceAddresses.get(reading, workspaceId, kind, address);
-  return id === undefined ? undefined : findResource<Fields>(reading, workspaceId, kind, id);
+  return id === undefined ? undefined : expectResource<Fields>(reading, workspaceId, kind, id);
+}
+
+/** Whether the workspace exists and was not closed. */
+export function isWorkspaceOpen(reading: Reading, workspaceId: string): boolean {
+  return findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
 }
 
 /** Selects resources of a kind, in address order. */
@@ -57,16 +73,19 @@ export interface ResourcePage {
   readonly limit?: number;
 }
 
-/** The resources of that kind, in address order; all of them unless `page` limits them. */
+/**
+ * The resources of that kind, in address order; all of them unless `page` limits them. Throws `damaged` when an address
+ * has no row.
+ */
 export function listResources<Fields = Record<string, unknown>>(
   reading: Reading,
   workspaceId: string,
   kind: string,
   page: ResourcePage = {},
 ): ResourceRow<Fields>[] {
-  return listAddresses(reading, workspaceId, kind, page)
-    .map(({ id }) => findResource<Fields>(reading, workspaceId, kind, id))
-    .filter((row): row is ResourceRow<Fields> => row !== undefined);
+  return listAddresses(reading, workspaceId, kind, page).map(({ id }) =>
+    expectResource<Fields>(reading, workspaceId, kind, id),
+  );
 }
 
 /** As {@link listResources}, but reads only the addresses. "0" is the character after "/". */

@@ -1,6 +1,6 @@
 import type { Reading } from "../../storage/store.js";
 import { findLiveCredential } from "../access/minted-credential.table.js";
-import { findResource } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen } from "../resources/resource.table.js";
 import { findResourceByHash } from "../resources/resource-hash.table.js";
 
 /** The pool that a runner may join. */
@@ -20,7 +20,6 @@ export function findPoolByToken(reading: Reading, tokenHash: string, nowMs: numb
   const workspaceId = own?.workspaceId ?? minted?.workspaceId;
   if (poolId === undefined || workspaceId === undefined) return null;
   const isThere =
-    findResource(reading, workspaceId, "workspace", workspaceId) !== undefined &&
-    findResource(reading, workspaceId, "runner-pool", poolId) !== undefined;
+    isWorkspaceOpen(reading, workspaceId) && findResource(reading, workspaceId, "runner-pool", poolId) !== undefined;
   return isThere ? { workspaceId, poolId } : null;
 }

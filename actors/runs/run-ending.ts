@@ -4,7 +4,7 @@ import { findArchive } from "../archives/archive.queries.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { boundMoney } from "../money.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import { dispatcherRef, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.messages.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
 import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
@@ -191,7 +191,7 @@ function publishEnded(
   const workspaceId = turn.self.partition;
   const subject = owner.eventSubject(turn, workspaceId, row);
   // A closed workspace publishes no more facts.
-  if (subject === null || findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return;
+  if (subject === null || !isWorkspaceOpen(turn, workspaceId)) return;
   const on = "run.ended";
   const of = { on, occurrence: turn.newId("occ"), run: { id: row.id }, event } as const;
   const fact: WorkFact = { name: on, work: recordWorkEvent(turn, workspaceId, subject, of) };

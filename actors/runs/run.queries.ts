@@ -1,9 +1,9 @@
 import type { Reading } from "../../storage/store.js";
 import { refuseTeamWork } from "../access/team-work.js";
-import { seesOutcomes } from "../access/visibility.js";
+import { permit, seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findLocation } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { RepositoryCommit } from "../runners/kept-commit.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
@@ -30,11 +30,12 @@ export function waitsForPerson(reading: Reading, workspaceId: string, runId: str
 
 /** The run; refused `not-found` unless the caller may read how its team's work turned out. */
 export function findVisibleRun(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
-  const location = findLocation(reading, runId);
-  if (location?.kind !== "run") return { refused: "not-found" };
-  const { workspaceId } = location;
+  const workspaceId = findWorkspaceOf(reading, "run", runId);
+  if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "run") !== null) {
+    return { refused: "not-found" };
+  }
   const run = runs.get(reading, workspaceId, runId);
-  const sees = run !== undefined && seesRun(reading, caller, workspaceId, runId);
+  const sees = run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
   return sees ? { workspaceId, run } : { refused: "not-found" };
 }
 

@@ -14,6 +14,7 @@
 import { createHash } from "node:crypto";
 import { reference } from "../../runtime/reference.js";
 import type { Message, Turn } from "../../runtime/turn.js";
+import { readPastDamage } from "../../storage/past-damage.js";
 import type { Reading, Writing } from "../../storage/store.js";
 import { bodies, sweeping, toUnused, unused, uses, WAITS } from "./blob.table.js";
 
@@ -110,14 +111,17 @@ function markUnused(turn: CountingWriting, workspaceId: string, digest: string):
  * at which the next one is due, or null when no body is unused.
  */
 export function sweepBlobs(turn: Turn, workspaceId: string, limit: number): number | null {
-  const found = unused.entries(turn, workspaceId, [], { limit: limit + 1 }).map(toUnused);
+  const found = unused.entries(readPastDamage(turn), workspaceId, [], { limit: limit + 1 }).map(toUnused);
   for (const [index, { sinceMs, digest }] of found.entries()) {
     if (index === limit || sinceMs + UNUSED_MS > turn.now) return sinceMs + UNUSED_MS;
     unused.remove(turn, workspaceId, sinceMs, digest);
-    const use = uses.get(turn, workspaceId, digest);
-    if (use !== undefined && use.unusedSinceMs !== sinceMs) continue;
-    uses.remove(turn, workspaceId, digest);
-    bodies.remove(turn, workspaceId, digest);
+    // A body whose use is damaged stays: it may be referred to again.
+    turn.attempt(() => {
+      const use = uses.get(turn, workspaceId, digest);
+      if (use !== undefined && use.unusedSinceMs !== sinceMs) return;
+      uses.remove(turn, workspaceId, digest);
+      bodies.remove(turn, workspaceId, digest);
+    });
   }
   sweeping.remove(turn, workspaceId, WAITS);
   return null;

@@ -5,6 +5,7 @@
  * 2. The caller passes the previous row; the table does not read it.
  */
 import { isDeepStrictEqual } from "node:util";
+import { expected } from "../../storage/expected.js";
 import { rowSpace } from "../../storage/keys.js";
 import type { Entry, Key, KeyPart, Reading, Writing } from "../../storage/store.js";
 import type { TablePage } from "../../storage/table.js";
@@ -183,7 +184,7 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     return (reading, partition, ...values) =>
       reading
         .range({ prefix: [partition, rowSpace, index, ...values] })
-        .flatMap(({ key }) => lookUp(reading, partition, key) ?? []);
+        .map(({ key }) => lookUp(reading, partition, key));
   }
 
   /** The digests of the bodies that each row refers to, row by row. */
@@ -238,13 +239,14 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
     };
   }
 
-  /** Finds the row of a key of an index. */
-  #lookUpOf({ by }: StoredIndex): (reading: Reading, partition: string, key: Key) => Row | undefined {
+  /** Finds the row of a key of an index; throws `damaged` when it is missing. */
+  #lookUpOf({ by }: StoredIndex): (reading: Reading, partition: string, key: Key) => Row {
     const places = this.#primary.by.map((field) => ROWS_BEGIN + by.indexOf(field));
     const order = ROWS_BEGIN + by.length;
     return (reading, partition, key) => {
       const under = places.map((place) => key[place] ?? "");
-      return this.get(reading, partition, ...under, ...key.slice(order));
+      const id = [...under, ...key.slice(order)];
+      return expected(this.get(reading, partition, ...id), this.key(partition, ...id));
     };
   }
 

@@ -4,7 +4,7 @@
  */
 import type { Turn } from "../../runtime/turn.js";
 import { readPastDamage } from "../../storage/past-damage.js";
-import type { Entry } from "../../storage/store.js";
+import type { Entry, KeyPart } from "../../storage/store.js";
 import { type Table, table } from "../../storage/table.js";
 import type { IndexedTable } from "./indexed-table.js";
 import { READ_AT_ONCE, type RetainedTable } from "./retention.js";
@@ -38,20 +38,22 @@ function owned<Row>(of: string, rows: OwnedTable<Row>, remove: (turn: Turn, entr
   const clear = (turn: Turn, id: string, budget: SliceBudget): boolean => {
     const { partition } = turn.self;
     const reading = readPastDamage(turn);
+    let removed = 0;
+    const clearOne = (entry: Entry<Row>): void => {
+      budget.take(entry.value);
+      if (turn.attempt(() => remove(turn, entry))) removed += 1;
+    };
     const own = rows.get(reading, partition, id);
-    if (own !== undefined) {
-      budget.take(own);
-      remove(turn, { key: rows.key(partition, id), value: own });
-    }
+    if (own !== undefined) clearOne({ key: rows.key(partition, id), value: own });
+    let after: readonly KeyPart[] | undefined;
     while (!budget.isSpent) {
-      const entries = rows.entries(reading, partition, [id], { limit: READ_AT_ONCE });
-      for (const entry of entries) {
-        budget.take(entry.value);
-        remove(turn, entry);
-      }
+      const entries = rows.entries(reading, partition, [id], { limit: READ_AT_ONCE, ...(after && { after }) });
+      for (const entry of entries) clearOne(entry);
       if (entries.length < READ_AT_ONCE) return true;
+      after = entries.at(-1)?.key.slice(3);
     }
-    return false;
+    // What cannot be removed, since that needs a damaged row, stays for the doctor to find.
+    return removed === 0;
   };
   return { name: rows.name, of, clear };
 }

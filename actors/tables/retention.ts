@@ -7,7 +7,8 @@
  * 2. A row is removed with its indexes in one turn: by the rule, or by its actor when it has one. Rows that belong to it
  *    are removed in later slices (`owned-rows.ts`); until then nothing leads to them.
  * 3. What is pinned (`pins.ts`), and what a rule keeps, stays whatever the setting says.
- * 4. A clock that was ahead leaves rows of the future. A walk goes past them, as they say nothing of what stands behind
+ * 4. A damaged row, and one whose removal needs a damaged row, stays for the doctor to find; the walk goes past it.
+ * 5. A clock that was ahead leaves rows of the future. A walk goes past them, as they say nothing of what stands behind
  *    them. Once their time has come they are young as others are, and what stands behind them waits for them: longer than
  *    the setting says by as much as the clock was ahead, but never by more than the setting.
  */
@@ -114,7 +115,10 @@ function walk<Row>(of: RetainedTable<Row>, retained: Retained<Row>, turn: Turn, 
       const endedAtMs = retained.endedAtMs(value);
       if (endedAtMs !== null && endedAtMs < cutoffMs) {
         budget.spend(retained.cost ?? 0);
-        if (retained.isKept?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
+        // A row that cannot be judged or removed, since that needs a damaged one, stays.
+        turn.attempt(() => {
+          if (retained.isKept?.(turn, value) !== true && retained.remove(turn, value, key)) removed += 1;
+        });
       }
       if (budget.isSpent) return { next: from, removed };
     }

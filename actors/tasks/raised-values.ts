@@ -2,7 +2,7 @@ import type { TurnReading } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import { whyNoMark } from "../integrations/mark-value.js";
 import { findLine, findStation } from "../lines/line.queries.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import { cutText } from "../well-formed.js";
 import { findMemberByEmail } from "../workspaces/member.table.js";
 import type { RaisedOpening, TaskMark, TaskRaised } from "./team-marks.messages.js";
@@ -80,7 +80,7 @@ export function whyNotOpened(
   { lineId, station }: Pick<RaisedOpening, "lineId" | "station">,
 ): TaskRaised["reason"] {
   const workspaceId = turn.self.partition;
-  const isServed = findResource(turn, workspaceId, "workspace", workspaceId) !== undefined;
+  const isServed = isWorkspaceOpen(turn, workspaceId);
   const line = isServed ? findLine(turn, workspaceId, lineId) : undefined;
   if (line === undefined) return "line-gone";
   return station === null || findStation(line, station) !== undefined ? null : "station-gone";

@@ -5,7 +5,7 @@ import { permit, seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findResourceAt } from "../resources/resource.table.js";
-import { findLocation } from "../resources/resource-location.table.js";
+import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
@@ -69,9 +69,8 @@ export interface VisibleTask {
 
 /** The task; refused `not-found` unless the caller sees its workspace. */
 export function findVisibleTask(reading: Reading, caller: Caller, taskId: string): VisibleTask | Refusal {
-  const location = findLocation(reading, taskId);
-  if (location?.kind !== "task") return { refused: "not-found" };
-  const { workspaceId } = location;
+  const workspaceId = findWorkspaceOf(reading, "task", taskId);
+  if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", "team");
   if (refused !== null) return refused;
   const task = tasks.get(reading, workspaceId, taskId);

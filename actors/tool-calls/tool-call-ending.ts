@@ -1,7 +1,7 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
-import { findResource } from "../resources/resource.table.js";
+import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { ToolAnswered } from "../runners/run-tools.js";
 import type { ToolCall } from "../runners/tool-call.js";
 import { openCalls } from "../runs/open-call.table.js";
@@ -176,7 +176,7 @@ function publishUsed(
   const { runId } = context;
   const subject = owner.eventSubject(turn, partition, getRunOfCall(turn, runId));
   // A closed workspace publishes no more facts.
-  if (subject === null || findResource(turn, partition, "workspace", partition) === undefined) return;
+  if (subject === null || !isWorkspaceOpen(turn, partition)) return;
   const row = getCall(turn, context);
   const event = { at: timeText(turn.now), tool: toName(row), inputs: readInputs(turn, row), ...how };
   const on = "tool.used";

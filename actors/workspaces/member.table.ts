@@ -1,5 +1,6 @@
 import { type DirectedWriting, type DirectoryEntry, directory } from "../../runtime/directory.js";
 import { rowSource } from "../../runtime/directory-source.js";
+import { expected } from "../../storage/expected.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Role } from "../caller.js";
@@ -37,7 +38,8 @@ export function findMember(reading: Reading, workspaceId: string, userId: string
 /** The member with this mail address (in lower case), or undefined. */
 export function findMemberByEmail(reading: Reading, workspaceId: string, email: string): Member | undefined {
   const userId = memberEmails.get(reading, workspaceId, email);
-  return userId === undefined ? undefined : findMember(reading, workspaceId, userId);
+  if (userId === undefined) return undefined;
+  return expected(findMember(reading, workspaceId, userId), members.key(workspaceId, userId));
 }
 
 /** Members in the order of their ids, at most `limit`, after the id `after` when it is given. */

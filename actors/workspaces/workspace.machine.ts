@@ -36,7 +36,7 @@ import type {
   ResourceMessage,
   WriteResult,
 } from "../resources/resource.messages.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import { putResource } from "../resources/resource-indexes.table.js";
 import type { AskHolder, ClaimedName } from "../tables/claims.js";
 import { dissolveTeam, findMember, forgetMemberships, putMember } from "./member.table.js";
@@ -241,7 +241,7 @@ function refuseClosed(event: WorkspaceEvent): void {
 function sweep(turn: Turn): void {
   const { partition } = turn.self;
   const nextMs = sweepAttempts(turn, partition);
-  const isOpen = findResource(turn, partition, "workspace", partition) !== undefined;
+  const isOpen = isWorkspaceOpen(turn, partition);
   const isUnderWay = nextMs === turn.now;
   if (isUnderWay || isOpen || hasAttempts(turn, partition)) turn.wake("sweep", nextMs);
 }

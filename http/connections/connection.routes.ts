@@ -26,7 +26,7 @@ import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize } from "../paging.js";
+import { holderCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -40,7 +40,7 @@ export interface ConnectionRoutesOptions {
   readonly baseUrl: () => string;
 }
 
-const listing = z.strictObject({ after: cursor.optional(), limit: pageSize(200) });
+const listing = z.strictObject({ after: holderCursor, limit: pageSize(200) });
 
 const linkBegunSchema = z.strictObject({
   /** Where the person signs in and consents, in the browser in which they are signed in here. */

@@ -5,7 +5,7 @@ import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/ev
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize, prunedBefore } from "../paging.js";
+import { cursor, idCursor, pageSize, prunedBefore } from "../paging.js";
 import type { Route } from "../route.js";
 import { teamRoute } from "../team-route.js";
 
@@ -47,7 +47,7 @@ export function eventRoutes({ runtime }: { readonly runtime: Runtime }): readonl
       query: z.strictObject({
         event: workEventName.optional(),
         task: z.string().optional(),
-        before: cursor.optional(),
+        before: idCursor("occ"),
         limit: pageSize(),
       }),
       answers: { 200: z.strictObject({ items: z.array(eventSchema), prunedBefore }) },

@@ -17,7 +17,7 @@ import type { ExpiredCredentials } from "../access/expired-credentials.js";
 import { bearerToken } from "../authenticate.js";
 import { parseBy } from "../field-errors.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize, prunedBefore } from "../paging.js";
+import { hookFiringCursor, pageSize, prunedBefore } from "../paging.js";
 import { granted } from "../refused.js";
 import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
 import { teamRoute } from "../team-route.js";
@@ -38,7 +38,7 @@ const historyQuery = z.strictObject({
       "must be attempting, waiting, delivered, failed or refused",
     )
     .optional(),
-  before: cursor.optional(),
+  before: hookFiringCursor,
   limit: pageSize(),
 });
 

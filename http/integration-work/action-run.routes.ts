@@ -9,7 +9,7 @@ import type { VisibleIntegration } from "../../actors/integrations/connection.qu
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -24,7 +24,7 @@ const at = "/api/integrations/{integrationId}/action-runs";
 
 const listing = z.strictObject({
   state: z.enum(actionRunStates, `must be one of ${actionRunStates.join(", ")}`).optional(),
-  before: cursor.optional(),
+  before: idCursor("act"),
   limit: pageSize(),
 });
 

@@ -27,7 +27,7 @@ import { invalid } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Route, RouteRequest } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -46,7 +46,7 @@ const usualStates = ["failed", "unrouted"] as const;
 
 const listing = z.strictObject({
   state: z.enum(deliveryStates, `must be one of ${deliveryStates.join(", ")}`).optional(),
-  before: cursor.optional(),
+  before: idCursor("dlv"),
   limit: pageSize(),
 });
 

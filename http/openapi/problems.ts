@@ -1,3 +1,4 @@
+import { listIdCursors } from "../paging.js";
 import type { ProblemSlug } from "../problem.js";
 import { isServedReadOnly, type Route } from "../route.js";
 
@@ -20,7 +21,8 @@ export function problemsOf(route: Route): readonly ProblemSlug[] {
   add(route.access !== "public" && writes, "forbidden");
   add(route.access !== "public" && route.path.includes("{"), "not-found");
   add(writes, "request-timeout", "too-large", "unsupported-media-type", "conflict");
-  add(route.body !== undefined || route.takes !== undefined, "invalid");
+  const hasFields = route.body !== undefined || route.takes !== undefined;
+  add(hasFields || listIdCursors(route.query).length > 0, "invalid");
   const key = route.headers?.["idempotency-key"];
   add(key === "required", "idempotency-key-required", "already-exists", "in-use");
   add(key !== undefined, "idempotency-key-reused");

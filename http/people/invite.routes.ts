@@ -11,7 +11,7 @@ import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import { granted, Refused } from "../refused.js";
 import type { Route } from "../route.js";
 import { workspaceRoute } from "../workspace-route.js";
@@ -43,7 +43,7 @@ const outcomeSchema = z
 type Outcome = z.output<typeof outcomeSchema>;
 
 const listing = z.strictObject({
-  before: cursor.optional(),
+  before: idCursor("inv"),
   limit: pageSize(),
 });
 

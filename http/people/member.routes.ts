@@ -11,7 +11,7 @@ import { memberSchema, membersView, memberViewFor } from "../../actors/access/me
 import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Answer, Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -19,7 +19,7 @@ import { type Subject, subjectRoute } from "../subject-route.js";
 const userId = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
 
 const listing = z.strictObject({
-  after: cursor.optional(),
+  after: idCursor("usr"),
   limit: pageSize(200),
 });
 

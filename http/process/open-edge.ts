@@ -47,7 +47,10 @@ export function openEdge(
       log.served(served);
       operation.metrics.served(served);
     },
-    failed: (requestId, error) => log.failed(requestId, error),
+    failed: (requestId, error) => {
+      runtime.damageMet(error);
+      log.failed(requestId, error);
+    },
     ...(answered === undefined ? {} : { answered }),
   });
   return openTransport(config.transport, handlers, log);

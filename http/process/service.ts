@@ -115,13 +115,15 @@ async function serve(parts: ServiceParts, onOpen: OnOpen, close: Close): Promise
   let latest = config.outboundAllow;
   const warn = (outboundAllow: string) => {
     latest = outboundAllow;
+    // Nothing is sent then, and what was checked is not written.
+    if (isReadOnly) return;
     const isOver = () => !parts.isReady || outboundAllow !== latest;
     const of = { reading: runtime.reading, store: parts.store, outboundAllow, allowList };
     warnNotAllowed({ ...of, log, scheduler: loop, isOver }).catch((error: unknown) => {
       log.error("what OUTBOUND_ALLOW does not allow was not looked for", { error });
     });
   };
-  if (!isReadOnly) warn(latest);
+  warn(latest);
   const allow = (outboundAllow: string): void => {
     allowList.change(parseAllowList(outboundAllow));
     warn(outboundAllow);

@@ -1,7 +1,7 @@
-import { isWorkspaceOpen } from "../../actors/access/workspace.queries.js";
 import { listUnsentRequests } from "../../actors/hooks/unsent-requests.js";
 import { listUnreachableHosts } from "../../actors/integrations/unreachable-hosts.js";
 import type { AllowList } from "../../actors/outbound/allow-list.js";
+import { isWorkspaceOpen } from "../../actors/resources/resource.table.js";
 import type { Scheduler } from "../../runtime/clock.js";
 import { isDamage, type RuntimeLog } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";

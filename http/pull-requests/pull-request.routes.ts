@@ -19,7 +19,7 @@ import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { countAsking, createAskingLimit } from "../code-host/asking-limit.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -34,7 +34,7 @@ export interface PullRequestRoutesOptions {
 const listing = z.strictObject({
   role: z.enum(pullRequestRoles, `must be one of ${pullRequestRoles.join(", ")}`).optional(),
   state: z.enum(pullRequestStates, `must be one of ${pullRequestStates.join(", ")}`).optional(),
-  before: cursor.optional(),
+  before: idCursor("pr"),
   limit: pageSize(),
 });
 

@@ -4,7 +4,7 @@ import { findStoredReplay, replaysOfSet } from "../../actors/replays/replay.quer
 import { readSetTerms, type SetTerms } from "../../actors/replays/replay-figures.js";
 import { type ListedReplayView, listedReplaySchema, replaySchema } from "../../actors/replays/replay-schemas.js";
 import { readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import type { Route } from "../route.js";
 import { subjectRoute } from "../subject-route.js";
 import { BoundedList } from "./bounded-list.js";
@@ -38,7 +38,7 @@ function listRoute(reads: ReplayReads): Route {
       "beyond that remove the oldest ended ones.",
     access: "any",
     query: z.strictObject({
-      before: cursor.optional().describe("`next` of the page before; older replays are answered."),
+      before: idCursor("rep", "`next` of the page before; older replays are answered."),
       limit: pageSize(MAX_LISTED).describe("The number of replays."),
     }),
     answers: { 200: listed },

@@ -261,6 +261,7 @@ class RunnerConnection implements SocketHandler {
       work();
     } catch (error) {
       if (!isDamage(error)) throw error;
+      this.#options.runtime.damageMet(error);
       this.#end(AGAIN, "what is stored is damaged");
     }
   }

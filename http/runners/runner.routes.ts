@@ -3,12 +3,12 @@ import { listRunners } from "../../actors/runners/runner.queries.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
 import { seesRun, waitsForPerson } from "../../actors/runs/run.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import type { Route } from "../route.js";
 import { workspaceRoute } from "../workspace-route.js";
 
 const listing = z.strictObject({
-  after: cursor.optional(),
+  after: idCursor("runner"),
   limit: pageSize(200),
 });
 

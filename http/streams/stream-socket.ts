@@ -272,6 +272,7 @@ class Stream implements SocketHandler {
 
   #endDamaged(topic: string | null, error: unknown): void {
     if (!isDamage(error)) throw error;
+    this.#options.runtime.damageMet(error);
     if (topic === null) return this.#socket.close(INTERNAL_ERROR, "what is stored is damaged");
     this.#unsubscribe(topic);
     this.#send(topic, 0, "error", { message: DAMAGED });

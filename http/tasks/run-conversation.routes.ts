@@ -10,7 +10,7 @@ import type { Sealer } from "../../actors/sealer.js";
 import { toolCallRef } from "../../actors/tool-calls/tool-call.messages.js";
 import { findCallOfApproval } from "../../actors/tool-calls/tool-call.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -70,7 +70,7 @@ export function runConversationRoutes(options: RunConversationRoutesOptions): re
         "Permissions that its harness asks for, and calls of integrations' tools. `approver` may answer an open one; while " +
         "it is null nobody may, until somebody is assigned the task.",
       access: "any",
-      query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
+      query: z.strictObject({ before: idCursor("apr"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(approvalSchema) }) },
       handle: ({ query }, found) => ({
         status: 200,

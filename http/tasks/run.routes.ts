@@ -3,7 +3,7 @@ import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.j
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
 import { findTaskOfOutcomes, listTaskRuns, type VisibleTask } from "../../actors/tasks/task.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, pageSize } from "../paging.js";
+import { idCursor, pageSize } from "../paging.js";
 import type { Route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 
@@ -21,7 +21,7 @@ export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime 
       path: "/api/tasks/{taskId}/runs",
       summary: "The runs of a task, newest first",
       access: "any",
-      query: z.strictObject({ before: cursor.optional(), limit: pageSize() }),
+      query: z.strictObject({ before: idCursor("run"), limit: pageSize() }),
       answers: { 200: z.strictObject({ items: z.array(runItemSchema) }) },
       handle: ({ query }, found) => {
         const items = listTaskRuns(reading, found, query).map((run) => runItemView(reading, found.workspaceId, run));

@@ -25,7 +25,7 @@ import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { taskItemSchema, taskItemView } from "../../actors/tasks/task-item.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize, prunedBefore } from "../paging.js";
+import { idCursor, pageSize, prunedBefore } from "../paging.js";
 import { granted } from "../refused.js";
 import { type Answer, type Route, route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
@@ -54,7 +54,7 @@ const listing = z.strictObject({
   line: z.string().optional().describe("The line's key."),
   station: z.string().optional().describe("The station's key."),
   assignee: z.string().optional(),
-  before: cursor.optional(),
+  before: idCursor("task"),
   limit: pageSize(),
 });
 

@@ -13,7 +13,7 @@ import {
 import { toolCallSchema, toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces } from "../page-reading.js";
-import { cursor, pageSize, wholeNumber } from "../paging.js";
+import { idCursor, pageSize, wholeNumber } from "../paging.js";
 import { type Route, type RouteRequest, route } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 
@@ -51,7 +51,7 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
         "it is not made again.",
       access: "any",
       query: z.strictObject({
-        before: cursor.optional(),
+        before: idCursor("call"),
         limit: wholeNumber.max(MAX_CALLS_SHOWN, `must be at most ${MAX_CALLS_SHOWN}`).default(MAX_CALLS_SHOWN),
       }),
       answers: { 200: z.strictObject({ items: z.array(toolCallSchema) }) },
@@ -71,7 +71,7 @@ export function toolCallRoutes({ runtime, baseUrl }: ToolCallRoutesOptions): rea
       access: "person",
       query: z.strictObject({
         state: z.enum(["open"], "must be open").default("open"),
-        before: cursor.optional(),
+        before: idCursor("apr"),
         limit: pageSize(),
       }),
       answers: { 200: z.strictObject({ items: z.array(ownApprovalSchema) }) },

@@ -77,3 +77,60 @@ t.test("only who may see a resource is told that it is damaged", async (t) => {
     t.same({ status, body: { ...body, requestId: null } }, { status: 404, body: { ...ofNone.body, requestId: null } });
   }
 });
+
+/** The rows of the fixture that was migrated and not started. */
+async function storedRows({ folder, manifest }: ReturnType<typeof unpackFixture>, ...of: string[]) {
+  const store = await openStore({ folder, log: { info: () => undefined }, nowMs: () => manifest.madeAtMs });
+  const found = store.reading.range<{ id: string; address: string }>({ prefix: [manifest.workspaceId, "row", ...of] });
+  await store.close();
+  return found;
+}
+
+t.test("an address whose row is missing is damaged: lists, imports and exports say so", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { folder, manifest } = unpacked;
+  const { workspaceId } = manifest;
+  const [lost, kept] = await storedRows(unpacked, "resource", "runner-pool");
+  if (lost === undefined) throw new Error("the fixture has no pool");
+  const raw = new RawStore(folder);
+  await raw.lose(lost.key);
+  await raw.close();
+
+  const { service, ada } = await openUnpacked(t, unpacked);
+  const damaged = { status: 503, body: { type: "urn:service:problem:damaged" } };
+  const path = `/api/resources/workspaces/${workspaceId}/runner-pools`;
+  t.match(await ada.request("GET", path), damaged, "a list is not cut short");
+  t.match(await ada.request("GET", `${path}/import?address=${lost.value.address}`), damaged);
+  t.match(await ada.request("GET", `${path}/import?address=none`), { status: 404 });
+  if (kept !== undefined) {
+    t.match(await ada.request("GET", `${path}/import?address=${kept.value.address}`), { status: 200 });
+  }
+  t.match(await ada.request("GET", `/api/resources/workspaces/${workspaceId}/secrets`), { status: 200 });
+  t.match((await service.anonymous.request("GET", "/metrics")).text, /^signalbox_damaged_rows 1$/m);
+  const named = service.logLines.filter((line) => line.includes('"msg":"a row is damaged"'));
+  t.match(
+    named.map((line) => JSON.parse(line).key),
+    [`${workspaceId} row resource … ${lost.value.id}`],
+  );
+});
+
+t.test(
+  "an entry of an index whose row is missing is damaged, and what follows is reached by a page after it",
+  async (t) => {
+    const unpacked = unpackFixture(t, "format-1");
+    const { folder, manifest } = unpacked;
+    const tasks = await storedRows(unpacked, "task");
+    const teamId = manifest.teams.core;
+    const own = tasks.filter(({ value }) => Reflect.get(value, "teamId") === teamId);
+    const [newest, lost, next] = own.map(({ key }) => String(key.at(-1))).reverse();
+    const raw = new RawStore(folder);
+    await raw.lose([manifest.workspaceId, "row", "task", lost ?? ""]);
+    await raw.close();
+
+    const { ada } = await openUnpacked(t, unpacked);
+    const path = `/api/teams/${teamId}/tasks`;
+    t.match(await ada.request("GET", path), { status: 503, body: { type: "urn:service:problem:damaged" } });
+    t.match(await ada.request("GET", `${path}?limit=1`), { status: 200, body: { items: [{ id: newest }] } });
+    t.match(await ada.request("GET", `${path}?before=${lost}`), { status: 200, body: { items: [{ id: next }] } });
+  },
+);

@@ -34,7 +34,15 @@ const worker = probe("worker", {
   "effect.ended": (context, { id }) => ({ ended: [...((context.ended ?? []) as unknown[]), id] }),
   ended: ({ ended }, _message, turn) => turn.reply(ended ?? []),
   wake: (_context, { afterMs }, turn) => turn.wake("later", turn.now + Number(afterMs)),
-  woken: () => ({ isAwake: true }),
+  woken: (_context, _message, turn) => ({ isAwake: rows.get(turn, partition, "a") !== null }),
+  attempt: (_context, _message, turn) => {
+    const isDone = turn.attempt(() => {
+      rows.put(turn, partition, "x", { text: "undone" });
+      turn.publishChange(topic<unknown>("thing")("1"), turn.now);
+      rows.get(turn, partition, "a");
+    });
+    rows.put(turn, partition, "y", { text: String(isDone) });
+  },
   isAwake: ({ isAwake }, _message, turn) => turn.reply(isAwake ?? false),
   publish: (_context, _message, turn) => turn.publishChange(topic<unknown>("thing")("1"), turn.now),
 });
@@ -201,4 +209,33 @@ t.test("an ask under a message id that cannot be read is refused as damaged", as
   await t.rejects(add(), damaged);
   t.equal(await tell({ type: "count" }), 1);
   t.same(harness.fatal, []);
+});
+
+t.test("a wake-up whose turn meets a damaged row is delivered again an hour later", async (t) => {
+  const { harness, tell, damage } = await started();
+  await tell({ type: "put", id: "a" });
+  await tell({ type: "wake", afterMs: 5_000 });
+  damage(thing);
+  await harness.advance(10_000);
+  t.equal(await tell({ type: "isAwake" }), false);
+  t.equal(letters(harness), 0, "it is not set aside");
+  harness.disk.damaged.clear();
+  await harness.advance(60 * 60 * 1_000);
+  t.equal(await tell({ type: "isAwake" }), true);
+});
+
+t.test("an attempt that meets a damaged row leaves nothing behind, and its turn continues", async (t) => {
+  const { harness, tell, damage } = await started();
+  await tell({ type: "put", id: "a" });
+  await tell({ type: "add" }, "2");
+  damage(thing);
+  await tell({ type: "attempt" });
+  t.equal(await tell({ type: "read", id: "x" }), null);
+  t.equal(await tell({ type: "read", id: "y" }), "false");
+  t.same(harness.runtime.feed.since(partition, "thing/1", 0), []);
+  t.match(harness.runtime.stats(), { crashes: 0, damagedRows: 1 });
+  harness.disk.damaged.clear();
+  await tell({ type: "attempt" });
+  t.equal(await tell({ type: "read", id: "x" }), "undone");
+  t.equal(await tell({ type: "read", id: "y" }), "true");
 });

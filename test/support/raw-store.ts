@@ -25,6 +25,12 @@ export class RawStore {
     await this.put(key, flipped(bytes, bytes.length - 1));
   }
 
+  /** Removes a value, as a lost entry of a page does. */
+  async lose(key: Key): Promise<void> {
+    this.get(key);
+    await this.#root.remove([...key]);
+  }
+
   /** The bytes of all values, and of the binding's own records. */
   all(): Buffer[] {
     return [...this.#root.getRange({ start: Buffer.from([0]) as never })].map(({ value }) => value);

@@ -124,12 +124,13 @@ function handTurn(self: Address, rows: Writing, options: SteppingOptions): Hand 
   let nowMs = start;
   const pictures = new Pictures(options.pictures ?? []);
   const identities = createIdentities(() => nowMs, seededBytes(options.seed ?? 1));
-  const recorder = new TurnRecorder(identities, pictures, { freezes: true });
+  const recorder = new TurnRecorder(identities, pictures, { freezes: true, damageMet: () => undefined });
   return {
     now: start,
     run(now, work) {
       nowMs = now;
       const layers = new Overlays(rows);
+      layers.beginTurn();
       recorder.begin(self, now, layers);
       // Rows may change between turns, so pictures are built in each turn, and must equal the rows after it.
       pictures.drop(self);

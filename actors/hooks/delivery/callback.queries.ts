@@ -1,6 +1,6 @@
 import type { Reading } from "../../../storage/store.js";
 import type { Refusal } from "../../refusal.js";
-import { findResource } from "../../resources/resource.table.js";
+import { isWorkspaceOpen } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
 import type { TaskRow } from "../../tasks/task.js";
 import { tasks } from "../../tasks/task.table.js";
@@ -33,6 +33,6 @@ export function findCallbackSubject(
   const hookOccurrence = findHookOccurrenceById(reading, workspaceId, hookOccurrenceId);
   if (hookOccurrence === undefined || hookOccurrence.work.test === true) return refused;
   const task = tasks.get(reading, workspaceId, hookOccurrence.work.task.id);
-  const isOpen = findResource(reading, workspaceId, "workspace", workspaceId) !== undefined;
+  const isOpen = isWorkspaceOpen(reading, workspaceId);
   return task === undefined || !isOpen ? refused : { workspaceId, hookOccurrence, task };
 }

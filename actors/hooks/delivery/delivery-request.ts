@@ -4,7 +4,7 @@ import type { WorkEvent } from "../../events/catalogue.js";
 import { writeJson } from "../../exact-json.js";
 import type { Names } from "../../expressions/evaluate.js";
 import type { Value } from "../../expressions/values.js";
-import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
 import type { HookFields } from "../hook.js";
 import { hookOccurrences, listAttempts } from "../hook-occurrence.table.js";
@@ -66,7 +66,7 @@ export function prepareRequest(
   if (work === undefined || hook === undefined || step === undefined) {
     return { step: step?.name ?? "", code: "broken", reason: "the hook no longer reads as it was written" };
   }
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) {
+  if (!isWorkspaceOpen(reading, workspaceId)) {
     return { step: step.name, code: "broken", reason: "the workspace is closed" };
   }
   const unsupported = whyUnsupported(reading, hook, step);

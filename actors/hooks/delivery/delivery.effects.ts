@@ -18,7 +18,7 @@ import {
   type RequestOptions,
 } from "./delivery-request.js";
 import type { DeliveryResult } from "./delivery-result.js";
-import { INTERRUPTED, NO_PLACE } from "./failure-codes.js";
+import { INTERRUPTED, NO_PLACE, NOT_RUNNING } from "./failure-codes.js";
 import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 
 /** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
@@ -52,14 +52,14 @@ export interface DeliveryOptions extends RequestOptions {
 
 /** Makes the request of one step of a hook occurrence. Every failure is a result with its code; it never rejects. */
 export function deliveryEffect(given: DeliveryOptions): Effect {
-  const options = { ...given, sealer: cachingSealer(given.sealer) };
+  const options = { ...given, sealer: cachingSealer(given.sealer), startedMs: given.clock.now() };
   return withBeginMarked(
     DELIVERY_EFFECT.implementPrepared((input, context) => prepareDelivery(options, input, context)),
   );
 }
 
 function prepareDelivery(
-  options: DeliveryOptions,
+  options: DeliveryOptions & { readonly startedMs: number },
   { teamId, hookId, step, timeoutMs, deadlineMs }: DeliveryInput,
   { owner, memo: event, mayHaveBegun }: EffectContext<WorkEvent | undefined>,
 ): PreparedRun<DeliveryResult> {
@@ -76,6 +76,10 @@ function prepareDelivery(
     const interrupted = { ...notSent(prepared.step, nowMs), code: "errored", reason: INTERRUPTED } as const;
     const isAskedAgain = deadlineMs !== undefined && prepared.kind === "request";
     return { place: null, begin: async () => (isAskedAgain ? { ...interrupted, isAskedAgain } : interrupted) };
+  }
+  if (deadlineMs !== undefined && deadlineMs < options.startedMs) {
+    const missed = { ...notSent(prepared.step, deadlineMs), code: "timeout", reason: NOT_RUNNING } as const;
+    return { place: null, begin: async () => missed };
   }
   const { url, body, from } = prepared.kind === "call" ? toSentRequest(prepared) : prepared;
   const place = { target: `${from} ${url.host}`, bytes: body.length + REQUEST_OVERHEAD_BYTES };

@@ -38,5 +38,9 @@ export function toRefusal(failed: { readonly hook: string; readonly step: string
   return `Hook ${failed.hook} failed at step ${failed.step} and blocks on failure. Reason: ${failed.reason}`;
 }
 
+/** The reason of a `timeout` where the service was down when the time of a before event ended, and nothing was sent. */
+export const NOT_RUNNING =
+  "the service was not running when the 60 seconds of the event ended; its request was not sent";
+
 /** The reason of a `timeout` where the request of a hook on a before event was never sent. */
 export const NO_PLACE = "no place for its request came free in the 60 seconds of the event";

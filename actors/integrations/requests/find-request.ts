@@ -1,5 +1,5 @@
 import type { Reading } from "../../../storage/store.js";
-import { findResource, type ResourceRow } from "../../resources/resource.table.js";
+import { findResource, isWorkspaceOpen, type ResourceRow } from "../../resources/resource.table.js";
 import type { IntegrationFields } from "../definition.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 import type { RequestFields } from "./render-request.js";
@@ -28,7 +28,7 @@ export function findRequest(
   workspaceId: string,
   { teamId, integrationId, block, after }: IntegrationRequestInput,
 ): FoundRequest | null {
-  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  if (!isWorkspaceOpen(reading, workspaceId)) return null;
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   if (integration === undefined || integration.teamId !== teamId) return null;
   const { fields } = integration;

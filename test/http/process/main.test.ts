@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -248,6 +248,20 @@ t.test("a service whose log is gone when it is asked to end says so to nobody, a
   await service.port();
   service.child.stdout?.destroy();
   service.child.stderr?.destroy();
+  service.child.kill("SIGTERM");
+  t.equal(await service.end(), 0);
+});
+
+t.test("on SIGHUP a changed OUTBOUND_ALLOW takes effect, and another change is said to need a restart", async (t) => {
+  const folder = await folderOf(t);
+  const file = join(folder, "settings");
+  await writeFile(file, "OUTBOUND_ALLOW=one.example.com\n");
+  const service = new Process(t, { DATA_DIR: join(folder, "data"), SETTINGS_FILE: file });
+  await service.port();
+  await writeFile(file, "OUTBOUND_ALLOW=two.example.com\nSIGN_IN_DOMAINS=example.com\n");
+  service.child.kill("SIGHUP");
+  await service.says(/SIGN_IN_DOMAINS was changed: it takes effect when the service is restarted/);
+  await service.says(/OUTBOUND_ALLOW was changed, and has taken effect/);
   service.child.kill("SIGTERM");
   t.equal(await service.end(), 0);
 });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { isServedReadOnly } from "../../../http/route.js";
+import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { unpackFixture } from "../../fixtures/unpack.js";
 import { hook, hookScene } from "../../support/hook-scene.js";
 import { startMailServer } from "../../support/mail-server.js";
@@ -155,4 +156,19 @@ t.test("a folder without a store, and a store of an earlier format, are not open
     message: /^the store in \S+ has an older format, and --read-only migrates nothing: use the release that wrote it/,
   });
   t.same(contentsOf(folder).slice(0, 1), before.slice(0, 1));
+});
+
+t.test("a changed OUTBOUND_ALLOW writes nothing while the service is read-only", async (t) => {
+  const folder = folderOf(t);
+  const store = await openLmdbStore({ folder });
+  t.teardown(() => store.close());
+  const written = await startTestService(t, { folder, store, settings: { OUTBOUND_ALLOW: "one.example.com" } });
+  await written.stop();
+  const allowed = () => store.reading.get(["~", "meta", "allowed"]);
+  const before = allowed();
+  const service = await startTestService(t, { folder, store, isReadOnly: true });
+  service.allow("two.example.com");
+  for (let n = 0; n < 10; n++) await service.anonymous.request("GET", "/healthz");
+  await service.stop();
+  t.same(allowed(), before);
 });

@@ -11,30 +11,53 @@ t.test("a team's pull requests are listed and read, and the code host is asked w
   const ann = await personAt(service, "ann@example.com");
   const { workspaceId, teamId } = await workspaceWithTeam(ann);
   for (const [id, state] of [
-    ["pr_1", "open"],
-    ["pr_2", "merged"],
-    ["pr_3", "open"],
+    ["pr_00000000000000000000000001", "open"],
+    ["pr_00000000000000000000000002", "merged"],
+    ["pr_00000000000000000000000003", "open"],
   ] as const) {
     await storePullRequest(store, workspaceId, { id, teamId, state, reviewedCommits: ["a", "b"] });
   }
-  await storePullRequest(store, workspaceId, { id: "pr_4", teamId, role: "own", state: "failed", taskId: "task_1" });
+  await storePullRequest(store, workspaceId, {
+    id: "pr_00000000000000000000000004",
+    teamId,
+    role: "own",
+    state: "failed",
+    taskId: "task_1",
+  });
   const list = async (query: string) => {
     const reply = await ann.request("GET", `/api/teams/${teamId}/pull-requests${query}`);
     return [itemsOf(reply).map(({ id }) => id), reply.body?.next];
   };
-  t.same(await list(""), [["pr_4", "pr_3", "pr_2", "pr_1"], null]);
-  t.same(await list("?limit=2"), [["pr_4", "pr_3"], "pr_3"]);
-  t.same(await list("?limit=2&before=pr_3"), [["pr_2", "pr_1"], "pr_1"]);
-  t.same(await list("?state=open&role=people"), [["pr_3", "pr_1"], null]);
-  t.same(await list("?role=own"), [["pr_4"], null]);
+  t.same(await list(""), [
+    [
+      "pr_00000000000000000000000004",
+      "pr_00000000000000000000000003",
+      "pr_00000000000000000000000002",
+      "pr_00000000000000000000000001",
+    ],
+    null,
+  ]);
+  t.same(await list("?limit=2"), [
+    ["pr_00000000000000000000000004", "pr_00000000000000000000000003"],
+    "pr_00000000000000000000000003",
+  ]);
+  t.same(await list("?limit=2&before=pr_00000000000000000000000003"), [
+    ["pr_00000000000000000000000002", "pr_00000000000000000000000001"],
+    "pr_00000000000000000000000001",
+  ]);
+  t.same(await list("?state=open&role=people"), [
+    ["pr_00000000000000000000000003", "pr_00000000000000000000000001"],
+    null,
+  ]);
+  t.same(await list("?role=own"), [["pr_00000000000000000000000004"], null]);
   const wrong = await ann.request("GET", `/api/teams/${teamId}/pull-requests?state=gone`);
   t.match([wrong.status, problemOf(wrong).detail], [400, /state: must be one of vetting, pushing/]);
 
-  const read = await ann.request("GET", "/api/pull-requests/pr_2");
-  t.match(read.body, { id: "pr_2", state: "merged", author: "ann", rounds: 2 });
+  const read = await ann.request("GET", "/api/pull-requests/pr_00000000000000000000000002");
+  t.match(read.body, { id: "pr_00000000000000000000000002", state: "merged", author: "ann", rounds: 2 });
   t.same([read.body?.changed, read.body?.comments], [[], []]);
-  t.equal((await ann.request("GET", "/api/pull-requests/pr_9")).status, 404);
-  t.equal((await ann.request("POST", "/api/pull-requests/pr_1/refresh", {})).status, 200);
-  const retried = await ann.request("POST", "/api/pull-requests/pr_1/retry", {});
+  t.equal((await ann.request("GET", "/api/pull-requests/pr_00000000000000000000000009")).status, 404);
+  t.equal((await ann.request("POST", "/api/pull-requests/pr_00000000000000000000000001/refresh", {})).status, 200);
+  const retried = await ann.request("POST", "/api/pull-requests/pr_00000000000000000000000001/retry", {});
   t.match([retried.status, retried.body], [409, { detail: "The pull request is open." }]);
 });

@@ -35,7 +35,7 @@ function arrange(t: Test) {
     t.equal(text.length, bytes);
     return state.made > before ? "made" : "kept";
   };
-  return { state, read };
+  return { state, read, lists };
 }
 
 t.test("a list is made once for each version of the rows that it was made from", async (t) => {
@@ -129,4 +129,13 @@ t.test("a list is as it is after each change, and for each who may read it", asy
   t.same([await listed(), await listed()], [[["one", 2]], [["one", 2]]]);
   const stranger = await service.signIn("stranger@example.com");
   t.equal((await stranger.request("GET", secrets)).status, 404);
+});
+
+t.test("cleared, it makes every list again, also one that was being made", async (t) => {
+  const { read, lists } = arrange(t);
+  t.same([await read("a"), await read("a")], ["made", "kept"]);
+  lists.clear();
+  t.same([await read("a"), await read("a")], ["made", "kept"]);
+  t.equal(await read("b", { during: () => lists.clear() }), "made");
+  t.equal(await read("b"), "made", "what was made of the settings before is not kept");
 });

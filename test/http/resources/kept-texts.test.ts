@@ -111,3 +111,15 @@ t.test("a resource is read as it is after each change, and its warnings as they 
     ],
   );
 });
+
+t.test("cleared, it makes every text again", (t) => {
+  const { state, warning, texts } = arrange();
+  const one = row("one");
+  texts.make(warning, one);
+  t.ok(texts.find(one));
+  texts.clear();
+  t.equal(texts.find(one), undefined);
+  texts.make(warning, one);
+  t.equal(state.warnings, 2);
+  t.end();
+});

@@ -116,6 +116,10 @@ t.test("a hook that is not matched within 60 seconds counts like one without an 
     const [answered, ...more] = world.answersTo(asked.occurrence);
     t.same(more, []);
     if (failure === "continue") t.equal(answered, null);
-    else t.match(answered, /^Hook dear-\d+ failed at step tell and blocks on failure\. Reason: (the hook|no place)/);
+    else
+      t.match(
+        answered,
+        /^Hook dear-\d+ failed at step tell and blocks on failure\. Reason: (the hook|the service was not running)/,
+      );
   }
 });
