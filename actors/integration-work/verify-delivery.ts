@@ -1,8 +1,10 @@
 /**
- * Whether a delivery is its sender's: signed, and fresh where the definition says so. It writes nothing, and takes the
- * same time whatever is wrong with a signature; whether one that is right is fresh is looked at after that.
+ * Whether a delivery is its sender's: signed, and fresh where the definition says so, or with the token or password that
+ * its sender has. It writes nothing, and takes the same time whatever is wrong with a signature or credential; whether one
+ * that is right is fresh is looked at after that.
  */
 import {
+  createHash,
   createHmac,
   createPublicKey,
   createSecretKey,
@@ -24,7 +26,7 @@ type Scheme = Hmac | Asymmetric;
 export interface Verification {
   /** Null refuses every delivery. */
   readonly verify: Verify | null;
-  /** The value of the secret that an HMAC names; null where there is none. */
+  /** The value of the secret that `verify` names; null where there is none. */
   readonly secret: string | null;
   readonly nowMs: number;
 }
@@ -42,6 +44,10 @@ export const deliveryFaults = [
   // Without the prefix, or in another encoding than the definition says.
   "unreadable-signature",
   "wrong-signature",
+  // The same of a token or password.
+  "no-credential",
+  "unreadable-credential",
+  "wrong-credential",
   // The signature is right, and `freshness.at` gives no time.
   "unreadable-time",
   "not-fresh",
@@ -50,6 +56,8 @@ export type DeliveryFault = (typeof deliveryFaults)[number];
 
 /** What is wrong with a delivery; null for one that is its sender's. */
 export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): DeliveryFault | null {
+  const shared = verify === null ? null : toSharedCredential(verify, delivery.headers);
+  if (shared !== null) return findCredentialFault(shared, secret);
   const scheme = verify?.hmac ?? verify?.asymmetric ?? null;
   if (verify === null || scheme === null) return "no-verify";
   const content = toSignedContent(scheme.signed, delivery.bytes, () => delivery.namesFor(scheme.signed ?? ""));
@@ -66,6 +74,53 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
   if (header.trim() === "") return "no-signature";
   if (verify.hmac !== null && secret === null) return "no-secret";
   return signatures.length === 0 ? "unreadable-signature" : "wrong-signature";
+}
+
+/** What a sender proves itself with by showing it. */
+interface SharedCredential {
+  /** Its header; empty for none. */
+  readonly header: string;
+  /** What the header has of it; null where that cannot be read. */
+  readonly given: Buffer | null;
+  /** What it has to be, by the secret's value. */
+  readonly expected: (secret: string) => string;
+}
+
+/** The token or password of a delivery; null where it is verified by a signature. */
+function toSharedCredential({ token, basic }: Verify, headers: ReceivedDelivery["headers"]): SharedCredential | null {
+  if (token) {
+    const header = headers.get(token.header.toLowerCase()) ?? "";
+    const text = header.startsWith(token.prefix) ? header.slice(token.prefix.length).trim() : "";
+    return { header, given: text === "" ? null : Buffer.from(text), expected: (secret) => secret };
+  }
+  if (!basic) return null;
+  const header = headers.get("authorization") ?? "";
+  // RFC 7617: the scheme in any case, and base64 of `user:password`.
+  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})\s*$/i.exec(header)?.[1];
+  const given = encoded === undefined ? null : Buffer.from(encoded, "base64");
+  return { header, given, expected: (secret) => `${basic.username}:${secret}` };
+}
+
+/** There is always something to compare, and the digests of both are of one length. */
+function findCredentialFault(
+  { header, given, expected }: SharedCredential,
+  secret: string | null,
+): DeliveryFault | null {
+  const isEqual = timingSafeEqual(sha256(given ?? ABSENT), sha256(Buffer.from(expected(secret ?? ""))));
+  if (isEqual && given !== null && secret !== null) return null;
+  if (header.trim() === "") return "no-credential";
+  if (secret === null) return "no-secret";
+  return given === null ? "unreadable-credential" : "wrong-credential";
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+/** The header that a delivery proves itself with: it is not stored, nor are expressions shown what stands in it. */
+export function credentialHeader(verify: Verify | null): string | null {
+  if (verify?.basic) return "authorization";
+  return (verify?.token?.header ?? verify?.hmac?.header ?? verify?.asymmetric?.header ?? null)?.toLowerCase() ?? null;
 }
 
 /**
