@@ -10,7 +10,6 @@ import { members } from "../workspaces/member.table.js";
 import type { PollContext, PollEvent, PollResult, SetPoll } from "./classify-poll.js";
 import type { SetCursor } from "./poll.messages.js";
 import { failureWaitMs, firstWaitMs } from "./poll-wait.js";
-import { toKeptHeaders } from "./received-delivery.js";
 import { recordDelivery } from "./record-delivery.js";
 import { pollCounters } from "./work-counters.js";
 
@@ -86,8 +85,7 @@ export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollC
   const { integrationId, teamId, everyMs } = set;
   const before = pollRow(turn);
   turn.count(pollCounters.answered);
-  const { body = "", cursor = null, cursorProblem = null, status = null } = result;
-  const headers = toKeptHeaders(new Map(Object.entries(result.headers ?? {})), null);
+  const { body = "", headers = {}, cursor = null, cursorProblem = null, status = null } = result;
   recordDelivery(turn, {
     ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers, causes: [], redeliveryOf: null },
     ...{ cursor: before.cursor, body: Buffer.from(body) },

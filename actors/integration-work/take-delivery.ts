@@ -4,13 +4,14 @@ import { createRawBudget } from "../expressions/evaluate.js";
 import { evaluateText } from "../expressions/templates.js";
 import { type Json, toText } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
+import { toKeptHeaders } from "../integrations/kept-headers.js";
 import { readReceivedBody } from "../integrations/received-body.js";
 import { findResource, findResourceAt, type ResourceRow } from "../resources/resource.table.js";
 import { locate } from "../resources/resource-location.table.js";
 import { type Sealer, sha256Hex } from "../sealer.js";
 import type { SecretFields } from "../workspaces/secret.kind.js";
 import { readHeader } from "./header-read.js";
-import { ReceivedDelivery, toKeptHeaders } from "./received-delivery.js";
+import { ReceivedDelivery } from "./received-delivery.js";
 import { credentialHeader, type DeliveryFault, findFault } from "./verify-delivery.js";
 
 type Webhook = NonNullable<IntegrationFields["webhook"]>;

@@ -1,10 +1,9 @@
 /**
- * Whether a delivery is its sender's: signed, and fresh where the definition says so, or with the token or password that
- * its sender has. It writes nothing, and takes the same time whatever is wrong with a signature or credential; whether one
- * that is right is fresh is looked at after that.
+ * Verifies the sender of a delivery: by its signature, and its freshness where the definition asks for it, or by a token or
+ * password. Nothing is written. The time does not depend on what is wrong with a signature or credential. Freshness is
+ * checked after the signature.
  */
 import {
-  createHash,
   createHmac,
   createPublicKey,
   createSecretKey,
@@ -15,6 +14,7 @@ import {
 import { evaluateText } from "../expressions/templates.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
+import { findCredentialFault, readSharedCredential } from "./shared-credential.js";
 import { toSignedContent } from "./signed-content.js";
 
 type Verify = NonNullable<NonNullable<IntegrationFields["webhook"]>["verify"]>;
@@ -44,7 +44,7 @@ export const deliveryFaults = [
   // Without the prefix, or in another encoding than the definition says.
   "unreadable-signature",
   "wrong-signature",
-  // The same of a token or password.
+  // The same faults of a token or password.
   "no-credential",
   "unreadable-credential",
   "wrong-credential",
@@ -56,7 +56,7 @@ export type DeliveryFault = (typeof deliveryFaults)[number];
 
 /** What is wrong with a delivery; null for one that is its sender's. */
 export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): DeliveryFault | null {
-  const shared = verify === null ? null : toSharedCredential(verify, delivery.headers);
+  const shared = verify === null ? null : readSharedCredential(verify, delivery.headers);
   if (shared !== null) return findCredentialFault(shared, secret);
   const scheme = verify?.hmac ?? verify?.asymmetric ?? null;
   if (verify === null || scheme === null) return "no-verify";
@@ -76,48 +76,7 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
   return signatures.length === 0 ? "unreadable-signature" : "wrong-signature";
 }
 
-/** What a sender proves itself with by showing it. */
-interface SharedCredential {
-  /** Its header; empty for none. */
-  readonly header: string;
-  /** What the header has of it; null where that cannot be read. */
-  readonly given: Buffer | null;
-  /** What it has to be, by the secret's value. */
-  readonly expected: (secret: string) => string;
-}
-
-/** The token or password of a delivery; null where it is verified by a signature. */
-function toSharedCredential({ token, basic }: Verify, headers: ReceivedDelivery["headers"]): SharedCredential | null {
-  if (token) {
-    const header = headers.get(token.header.toLowerCase()) ?? "";
-    const text = header.startsWith(token.prefix) ? header.slice(token.prefix.length).trim() : "";
-    return { header, given: text === "" ? null : Buffer.from(text), expected: (secret) => secret };
-  }
-  if (!basic) return null;
-  const header = headers.get("authorization") ?? "";
-  // RFC 7617: the scheme in any case, and base64 of `user:password`.
-  const encoded = /^Basic +([A-Za-z0-9+/]+={0,2})\s*$/i.exec(header)?.[1];
-  const given = encoded === undefined ? null : Buffer.from(encoded, "base64");
-  return { header, given, expected: (secret) => `${basic.username}:${secret}` };
-}
-
-/** There is always something to compare, and the digests of both are of one length. */
-function findCredentialFault(
-  { header, given, expected }: SharedCredential,
-  secret: string | null,
-): DeliveryFault | null {
-  const isEqual = timingSafeEqual(sha256(given ?? ABSENT), sha256(Buffer.from(expected(secret ?? ""))));
-  if (isEqual && given !== null && secret !== null) return null;
-  if (header.trim() === "") return "no-credential";
-  if (secret === null) return "no-secret";
-  return given === null ? "unreadable-credential" : "wrong-credential";
-}
-
-function sha256(bytes: Uint8Array): Buffer {
-  return createHash("sha256").update(bytes).digest();
-}
-
-/** The header that a delivery proves itself with: it is not stored, nor are expressions shown what stands in it. */
+/** The name of the header with the signature or credential, in lower case. It is not stored. Null without `verify`. */
 export function credentialHeader(verify: Verify | null): string | null {
   if (verify?.basic) return "authorization";
   return (verify?.token?.header ?? verify?.hmac?.header ?? verify?.asymmetric?.header ?? null)?.toLowerCase() ?? null;

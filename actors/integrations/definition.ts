@@ -61,7 +61,9 @@ const verify = z.strictObject({
     .strictObject({
       secret: slug.describe("Name of the secret whose value is the token."),
       header: headerField.describe("The header that the token comes in; it is not stored."),
-      prefix: text(64).default("").describe("What stands before the token in its header, such as `Bearer `."),
+      prefix: text(64)
+        .default("")
+        .describe("What stands before the token in its header, such as `Bearer `, in any case."),
     })
     .nullable()
     .default(null)
@@ -96,15 +98,15 @@ const webhook = z.strictObject({
   verify: verify
     .nullable()
     .default(null)
-    .describe("How deliveries are authenticated: one of the four; without it every delivery is refused."),
+    .describe("How deliveries are authenticated: exactly one of the four. Null rejects every delivery."),
   respond: z
     .strictObject({
       methods: distinct(z.enum(respondMethods, "must be POST, GET or HEAD"), "must name each method once")
         .min(1, "must name at least one method")
         .default(["POST"])
         .describe(
-          "The methods of requests that are answered so. A GET or HEAD is not verified: its query's fields are `body`, " +
-            "and it is answered with text.",
+          "The request methods that get this response. A GET or HEAD is not verified: its query fields are `body`, and " +
+            "the response is text.",
         ),
       when: expression.describe("Whether a request is answered at once, and nothing else is done with it."),
       body: expression.describe("The body of that answer."),
@@ -117,7 +119,7 @@ const webhook = z.strictObject({
     .min(200, "must be at least 200")
     .max(204, "must be at most 204")
     .default(202)
-    .describe("The status that answers a delivery that was taken."),
+    .describe("The status of the response to an accepted delivery."),
   mine: optional.describe("Whether a delivery is about what this integration did itself: then it is ignored."),
   route: z
     .strictObject({

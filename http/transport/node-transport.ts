@@ -26,6 +26,8 @@ const KEEP_ALIVE_MS = 65_000;
 export function createNodeTransport(handlers: TransportHandlers): Transport {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
+    // By default Node drops all but the first of some headers, `authorization` among them.
+    joinDuplicateHeaders: true,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,

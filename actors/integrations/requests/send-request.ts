@@ -6,6 +6,7 @@ import type { BytesAnswer } from "../../outbound/http-exchange.js";
 import type { Outbound } from "../../outbound/request.js";
 import { requestedWaitMs } from "../../outbound/retry-after.js";
 import { timeText } from "../../time-text.js";
+import { toKeptHeaders } from "../kept-headers.js";
 import {
   type IntegrationRequestInput,
   type IntegrationRequestResult,
@@ -64,13 +65,12 @@ export async function sendRequest(
   return { ...about, tookMs, status, ...read, ...shown, retryAfterMs };
 }
 
-/** The headers of an answer by lower-case name, those of one name joined by a comma. */
+/** The headers of a poll's answer without credentials, by lower-case name; repeated ones are joined by ", ". */
 function toShownHeaders(headers: BytesAnswer["headers"], mask: Mask): Record<string, string> {
-  const named = Object.entries(headers).map(([name, value]) => [
-    name.toLowerCase(),
-    mask.text([value ?? ""].flat().join(", ")),
-  ]);
-  return Object.fromEntries(named);
+  const named = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), mask.text([value ?? ""].flat().join(", "))] as const,
+  );
+  return toKeptHeaders(named);
 }
 
 type NoAnswer = Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent">;

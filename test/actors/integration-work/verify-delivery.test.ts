@@ -202,6 +202,12 @@ t.test("a token in a header is the secret itself, behind its prefix, and nothing
     [{ "x-token": "Bearer " }, { prefix: "Bearer " }, "unreadable-credential"],
   ];
   for (const [headers, more, why] of wrong) t.equal(fault(headers, more), why, JSON.stringify([headers, more]));
+  for (const scheme of ["bearer", "BEARER"]) {
+    t.equal(fault({ "x-token": `${scheme} ${SECRET}` }, { prefix: "Bearer " }), null, scheme);
+  }
+  t.equal(fault({ "x-token": SECRET }, {}, `${SECRET}\n`), null, "a pasted line end is no part of a token");
+  t.equal(fault({ "x-token": "" }, {}, " "), "no-credential");
+  t.equal(fault({ "x-token": "x".repeat(16_384) }), "wrong-credential");
   t.equal(fault({ "x-token": "" }, {}, null), "no-credential");
   t.equal(fault({ "x-token": "x" }, {}, null), "no-secret", "without the secret nothing is right");
 });
@@ -231,6 +237,29 @@ t.test("HTTP Basic is the user name and the secret, in any case of its scheme", 
     t.equal(fault(given), why, String(given));
   }
   t.equal(fault(`Basic ${basic("hook-é:")}`, null), "no-secret");
+});
+
+t.test("a credential that is not ASCII is accepted as UTF-8 and as Latin-1, and no other text equals it", async (t) => {
+  const byToken = (text: string, secret: string) =>
+    verified({
+      verify: { token: { secret: "key", header: "x-token" } },
+      body: "",
+      headers: { "x-token": text },
+      secret,
+    });
+  const byBasic = (bytes: Buffer, secret: string) =>
+    verified({
+      ...{ verify: { basic: { username: "u", secret: "key" } }, body: "", secret },
+      headers: { authorization: `Basic ${bytes.toString("base64")}` },
+    });
+  t.ok(byBasic(Buffer.from("u:p\u00e4ss"), "p\u00e4ss"));
+  t.ok(byBasic(Buffer.from("u:p\u00e4ss", "latin1"), "p\u00e4ss"));
+  t.ok(byToken("p\u00e4ss", "p\u00e4ss"));
+  t.ok(byToken(Buffer.from("p\u00e4ss").toString("latin1"), "p\u00e4ss"), "UTF-8 that a transport reads as Latin-1");
+  // Cut to its lowest byte, the first letter of the secret is an A.
+  t.notOk(byBasic(Buffer.from("u:Ass"), "\u0141ss"));
+  t.notOk(byToken("Ass", "\u0141ss"));
+  t.notOk(byToken("\u0141ss", "Ass"));
 });
 
 t.test("a webhook is verified in exactly one way", async (t) => {
