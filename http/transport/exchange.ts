@@ -186,9 +186,15 @@ export class Exchange {
     );
   }
 
-  /** Encodes, records and sends the outcome. */
+  /** Answers with the outcome: at once, or when the client has sent the body that nobody wants. */
   #answer(handled: Outcome): void {
     this.#room?.end();
+    if (!this.#incoming.isSending) this.#finish(handled);
+    else this.#incoming.dropBody().then(() => this.#finish(handled));
+  }
+
+  /** Encodes, records and sends the outcome. */
+  #finish(handled: Outcome): void {
     try {
       this.#sendEncoded(handled);
     } catch (error) {
