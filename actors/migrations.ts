@@ -11,6 +11,7 @@ import {
 import { removeTable, rewriteSpace } from "../storage/migration-walks.js";
 import type { MigrationStep } from "../storage/migrations.js";
 import { SEALED_FORMAT } from "../storage/stored-value.js";
+import { webhookTermsWalks } from "./integrations/integration.migration.js";
 import { pullRequestTermsWalks } from "./lines/line.migration.js";
 import { heldCommitWalks } from "./replays/entry-commits.migration.js";
 import { queueEraWalks } from "./runners/run-queue.migration.js";
@@ -63,4 +64,5 @@ export const migrations: readonly MigrationStep[] = [
   { to: 12, title: "repeated requests are not listed by age", walks: [removeTable("idempotency-age", { of: "all" })] },
   // Nothing to change: an earlier release would not see them.
   { to: 13, title: "deliveries that wait may be stored together", walks: [] },
+  { to: 14, title: "integrations say how deliveries authenticate and are answered", walks: webhookTermsWalks },
 ];

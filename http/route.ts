@@ -40,6 +40,14 @@ export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = u
   readonly signal: AbortSignal;
 }
 
+/** A request without a valid credential to a route that needs one. */
+export interface UnknownRequest extends Pick<RouteRequest, "params" | "headers"> {
+  /** GET or HEAD, as it came. */
+  readonly method: string;
+  /** The part after `?`, or "". */
+  readonly query: string;
+}
+
 /** A JSON text that is produced while it is sent. */
 export interface AnswerStream {
   /** Its length in bytes. */
@@ -66,7 +74,7 @@ export interface Answer {
 export interface Success {
   /** The schema of the JSON body; null for none, or for text. */
   readonly body: z.ZodType | null;
-  /** The media type of a text body. */
+  /** The media type of a text body; beside a schema, some answers are such a text. */
   readonly text?: string;
   /** Descriptions of additional headers, by lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -137,6 +145,11 @@ export interface Route {
    * share of its address than those for most others. Null, as without this, where that is nobody's.
    */
   audience?(params: RouteRequest["params"]): string | null;
+  /**
+   * Answers a GET or HEAD without a valid credential, whatever its query is, or null: then it is refused. For others'
+   * requests to an address that people read too.
+   */
+  answersAnyone?(request: UnknownRequest): Answer | null;
   /** Why the caller may not do this, or null. Called before the body is parsed; further checks are in `handle`. */
   admits?(request: Pick<RouteRequest<RouteAccess>, "caller" | "params">): Refusal | null;
   handle(request: RouteRequest<RouteAccess, unknown, unknown>): Promise<Outcome> | Outcome;

@@ -85,9 +85,9 @@ export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollC
   const { integrationId, teamId, everyMs } = set;
   const before = pollRow(turn);
   turn.count(pollCounters.answered);
-  const { body = "", cursor = null, cursorProblem = null, status = null } = result;
+  const { body = "", headers = {}, cursor = null, cursorProblem = null, status = null } = result;
   recordDelivery(turn, {
-    ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers: {}, causes: [], redeliveryOf: null },
+    ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers, causes: [], redeliveryOf: null },
     ...{ cursor: before.cursor, body: Buffer.from(body) },
   });
   const next = context.isCursorSet || cursor === null ? before.cursor : cursor;

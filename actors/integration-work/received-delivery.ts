@@ -46,32 +46,3 @@ export class ReceivedDelivery {
     return this.#read;
   }
 }
-
-/** What authenticates its sender, or might: names of headers that are not stored. */
-const CREDENTIAL =
-  /authorization|cookie|signature|token|secret|password|credential|(^|-)auth(-|$)|(api|access|auth|webhook|private|shared)-?key/i;
-/** Names of headers that were looked at, and whether they are such: senders send the same ones again and again. */
-let knownNames = new Map<string, boolean>();
-const MAX_KNOWN_NAMES = 1_000;
-
-function isCredential(name: string): boolean {
-  const known = knownNames.get(name);
-  if (known !== undefined) return known;
-  const is = CREDENTIAL.test(name);
-  if (knownNames.size >= MAX_KNOWN_NAMES) knownNames = new Map();
-  knownNames.set(name, is);
-  return is;
-}
-
-/** The headers of a delivery that are stored: without credentials and signatures, and without the header `signed`. */
-export function toKeptHeaders(headers: DeliveryHeaders, signed: string | null): Record<string, string> {
-  const signature = signed?.toLowerCase();
-  const kept: Record<string, string> = {};
-  for (const [name, value] of headers) {
-    if (name === signature || isCredential(name)) continue;
-    // Assigned to, this one name would set the prototype.
-    if (name === "__proto__") Object.defineProperty(kept, name, { value, enumerable: true });
-    else kept[name] = value;
-  }
-  return kept;
-}

@@ -4,15 +4,18 @@ import { createRawBudget } from "../expressions/evaluate.js";
 import { evaluateText } from "../expressions/templates.js";
 import { type Json, toText } from "../expressions/values.js";
 import type { IntegrationFields } from "../integrations/definition.js";
+import { toKeptHeaders } from "../integrations/kept-headers.js";
+import { readReceivedBody } from "../integrations/received-body.js";
 import { findResource, findResourceAt, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { type Sealer, sha256Hex } from "../sealer.js";
 import type { SecretFields } from "../workspaces/secret.kind.js";
 import { readHeader } from "./header-read.js";
-import { type ReceivedDelivery, toKeptHeaders } from "./received-delivery.js";
-import { type DeliveryFault, findFault } from "./verify-delivery.js";
+import { ReceivedDelivery } from "./received-delivery.js";
+import { credentialHeader, type DeliveryFault, findFault } from "./verify-delivery.js";
 
 type Webhook = NonNullable<IntegrationFields["webhook"]>;
+type Respond = NonNullable<Webhook["respond"]>;
 
 /** An integration that takes deliveries. */
 export interface DeliveryReceiver {
@@ -72,16 +75,41 @@ export function findSenderFault(
   { sealer, nowMs }: { readonly sealer: Pick<Sealer, "open">; readonly nowMs: number },
 ): DeliveryFault | null {
   const { verify } = webhook;
-  const name = verify?.hmac?.secret ?? null;
+  const name = (verify?.hmac ?? verify?.token ?? verify?.basic)?.secret ?? null;
   const row =
     name === null ? undefined : findResourceAt<SecretFields>(reading, integration.workspaceId, "secret", name);
   const sealed = row?.hidden.value;
   return findFault(received, { verify, secret: sealed === undefined ? null : sealer.open(sealed), nowMs });
 }
 
-/** What a delivery is answered with at once, and nothing more comes of it: null where `respond` does not hold. */
-export function respondTo({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery): Response | null {
-  if (respond === null) return null;
+/**
+ * The delivery as expressions see it once it is verified: without a token or password, which an answer could repeat and a
+ * key could store. A signature is no secret.
+ */
+export function withoutCredential({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
+  if (!verify?.token && !verify?.basic) return received;
+  const shown = new Map(received.headers);
+  shown.delete(credentialHeader(verify) ?? "");
+  return received.withHeaders(shown);
+}
+
+/** A GET or HEAD to a webhook's address, as `respond` sees it: the fields of the query are the body. */
+export function toQueried(query: string, headers: ReceivedDelivery["headers"]): ReceivedDelivery {
+  return new ReceivedDelivery(Buffer.from(query), headers, null, (bytes) =>
+    readReceivedBody(bytes, "application/x-www-form-urlencoded"),
+  );
+}
+
+/**
+ * What a request by the method is answered with at once, and nothing more comes of it: null where `respond` does not hold,
+ * or does not name the method.
+ */
+export function respondTo(
+  { webhook: { respond } }: DeliveryReceiver,
+  received: ReceivedDelivery,
+  method: Respond["methods"][number] = "POST",
+): Response | null {
+  if (respond === null || !respond.methods.includes(method)) return null;
   const when = evaluateText(respond.when, received.namesFor(respond.when));
   if ("error" in when || when.value !== true) return null;
   const outcome = evaluateText(respond.body, received.namesFor(respond.body));
@@ -96,7 +124,7 @@ export function findMineProblem({ webhook: { mine } }: DeliveryReceiver, receive
 
 /** Why `respond` does not answer a delivery, or with nothing, though it should; null otherwise. */
 export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery) {
-  if (respond === null) return null;
+  if (respond === null || !respond.methods.includes("POST")) return null;
   const when = evaluateText(respond.when, received.namesFor(respond.when));
   if ("error" in when) return `\`when\` has no value: ${when.error}`;
   if (when.value !== true) return null;
@@ -141,6 +169,5 @@ function evaluateKey(field: string, received: ReceivedDelivery): string {
 
 /** The headers of a delivery that are stored. */
 export function toStoredHeaders({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
-  const signed = verify?.hmac?.header ?? verify?.asymmetric?.header ?? null;
-  return toKeptHeaders(received.headers, signed);
+  return toKeptHeaders(received.headers, credentialHeader(verify));
 }

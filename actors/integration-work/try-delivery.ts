@@ -21,6 +21,7 @@ import {
   findSenderFault,
   respondTo,
   toDeliveryKey,
+  withoutCredential,
 } from "./take-delivery.js";
 import { deliveryFaults } from "./verify-delivery.js";
 
@@ -96,13 +97,14 @@ interface TryScene {
 /** Yields wherever other work may run. */
 export function* tryDelivery(
   receiver: DeliveryReceiver,
-  received: ReceivedDelivery,
+  given: ReceivedDelivery,
   { reading, sealer, nowMs }: TryScene,
 ): Generator<void, TryResult> {
   const { fields } = receiver.integration;
   const skipped: TryEntry[] = [];
   let leftOut = 0;
-  const fault = findSenderFault(reading, receiver, received, { sealer, nowMs });
+  const fault = findSenderFault(reading, receiver, given, { sealer, nowMs });
+  const received = withoutCredential(receiver, given);
   const known = {
     isVerified: fault === null,
     fault,

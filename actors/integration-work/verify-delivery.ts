@@ -1,6 +1,7 @@
 /**
- * Whether a delivery is its sender's: signed, and fresh where the definition says so. It writes nothing, and takes the
- * same time whatever is wrong with a signature; whether one that is right is fresh is looked at after that.
+ * Verifies the sender of a delivery: by its signature, and its freshness where the definition asks for it, or by a token or
+ * password. Nothing is written. The time does not depend on what is wrong with a signature or credential. Freshness is
+ * checked after the signature.
  */
 import {
   createHmac,
@@ -13,6 +14,7 @@ import {
 import { evaluateText } from "../expressions/templates.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
+import { findCredentialFault, readSharedCredential } from "./shared-credential.js";
 import { toSignedContent } from "./signed-content.js";
 
 type Verify = NonNullable<NonNullable<IntegrationFields["webhook"]>["verify"]>;
@@ -24,7 +26,7 @@ type Scheme = Hmac | Asymmetric;
 export interface Verification {
   /** Null refuses every delivery. */
   readonly verify: Verify | null;
-  /** The value of the secret that an HMAC names; null where there is none. */
+  /** The value of the secret that `verify` names; null where there is none. */
   readonly secret: string | null;
   readonly nowMs: number;
 }
@@ -42,6 +44,10 @@ export const deliveryFaults = [
   // Without the prefix, or in another encoding than the definition says.
   "unreadable-signature",
   "wrong-signature",
+  // The same faults of a token or password.
+  "no-credential",
+  "unreadable-credential",
+  "wrong-credential",
   // The signature is right, and `freshness.at` gives no time.
   "unreadable-time",
   "not-fresh",
@@ -50,6 +56,8 @@ export type DeliveryFault = (typeof deliveryFaults)[number];
 
 /** What is wrong with a delivery; null for one that is its sender's. */
 export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): DeliveryFault | null {
+  const shared = verify === null ? null : readSharedCredential(verify, delivery.headers);
+  if (shared !== null) return findCredentialFault(shared, secret);
   const scheme = verify?.hmac ?? verify?.asymmetric ?? null;
   if (verify === null || scheme === null) return "no-verify";
   const content = toSignedContent(scheme.signed, delivery.bytes, () => delivery.namesFor(scheme.signed ?? ""));
@@ -66,6 +74,12 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
   if (header.trim() === "") return "no-signature";
   if (verify.hmac !== null && secret === null) return "no-secret";
   return signatures.length === 0 ? "unreadable-signature" : "wrong-signature";
+}
+
+/** The name of the header with the signature or credential, in lower case. It is not stored. Null without `verify`. */
+export function credentialHeader(verify: Verify | null): string | null {
+  if (verify?.basic) return "authorization";
+  return (verify?.token?.header ?? verify?.hmac?.header ?? verify?.asymmetric?.header ?? null)?.toLowerCase() ?? null;
 }
 
 /**

@@ -57,7 +57,32 @@ const verify = z.strictObject({
     .nullable()
     .default(null)
     .describe("Deliveries are signed with a private key, and verified with its public half."),
+  token: z
+    .strictObject({
+      secret: slug.describe("Name of the secret whose value is the token."),
+      header: headerField.describe("The header that the token comes in; it is not stored."),
+      prefix: text(64)
+        .default("")
+        .describe("What stands before the token in its header, such as `Bearer `, in any case."),
+    })
+    .nullable()
+    .default(null)
+    .describe("Deliveries carry a shared token in a header."),
+  basic: z
+    .strictObject({
+      username: text(255)
+        .min(1, "must not be empty")
+        .regex(/^[^:\p{Cc}]*$/u, "must hold no colon and no control character")
+        .describe("The user name."),
+      secret: slug.describe("Name of the secret whose value is the password."),
+    })
+    .nullable()
+    .default(null)
+    .describe("Deliveries authenticate with HTTP Basic."),
 });
+
+/** Methods of requests to a webhook that `respond` may answer. */
+const respondMethods = ["POST", "GET", "HEAD"] as const;
 
 /** Where tasks are routed by the value of `route.by`. */
 const place = z.strictObject({
@@ -70,15 +95,31 @@ const place = z.strictObject({
 });
 
 const webhook = z.strictObject({
-  verify: verify.nullable().default(null).describe("How deliveries are signed; without it every delivery is refused."),
+  verify: verify
+    .nullable()
+    .default(null)
+    .describe("How deliveries are authenticated: exactly one of the four. Null rejects every delivery."),
   respond: z
     .strictObject({
-      when: expression.describe("Whether a delivery is answered at once, and nothing else is done with it."),
+      methods: distinct(z.enum(respondMethods, "must be POST, GET or HEAD"), "must name each method once")
+        .min(1, "must name at least one method")
+        .default(["POST"])
+        .describe(
+          "The request methods that get this response. A GET or HEAD is not verified: its query fields are `body`, and " +
+            "the response is text.",
+        ),
+      when: expression.describe("Whether a request is answered at once, and nothing else is done with it."),
       body: expression.describe("The body of that answer."),
     })
     .nullable()
     .default(null)
     .describe("Answers what the other side asks of the address, such as a challenge."),
+  accepted: z
+    .int("must be a whole number")
+    .min(200, "must be at least 200")
+    .max(204, "must be at most 204")
+    .default(202)
+    .describe("The status of the response to an accepted delivery."),
   mine: optional.describe("Whether a delivery is about what this integration did itself: then it is ignored."),
   route: z
     .strictObject({

@@ -39,7 +39,10 @@ const attaches = z.strictObject({
 });
 
 const raise = z.strictObject({
-  say: optional.describe("What is noted on the task, as text; never the answer to what it asks."),
+  say: optional.describe(
+    "The note for a task that is already open, as text; never the answer to what it asks. The event that opens a task " +
+      "adds no note: its words are `opens.title` and `opens.description`.",
+  ),
   opens: opens
     .nullable()
     .default(null)

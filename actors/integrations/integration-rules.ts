@@ -9,6 +9,8 @@ import { checkOAuth2, type OAuth2 } from "./oauth2.js";
 export function secretReferences({ webhook, connection }: IntegrationFields): readonly Reference[] {
   const named: readonly [path: string, secret: string | null | undefined][] = [
     ["webhook.verify.hmac.secret", webhook?.verify?.hmac?.secret],
+    ["webhook.verify.token.secret", webhook?.verify?.token?.secret],
+    ["webhook.verify.basic.secret", webhook?.verify?.basic?.secret],
     ["connection.oauth2.clientSecret", connection?.oauth2?.clientSecret],
     ["connection.token.secret", connection?.token?.secret],
   ];
@@ -71,8 +73,8 @@ function eventAddresses(events: readonly IntegrationEvent[], block: string): Req
 
 function checkVerify({ webhook }: IntegrationFields): FieldError[] {
   const verify = webhook?.verify ?? null;
-  if (verify === null || (verify.hmac === null) !== (verify.asymmetric === null)) return [];
-  return [{ path: "webhook.verify", message: "must be either hmac or asymmetric" }];
+  if (verify === null || Object.values(verify).filter((way) => way !== null).length === 1) return [];
+  return [{ path: "webhook.verify", message: "must be one of hmac, asymmetric, token or basic" }];
 }
 
 function checkConnection({ connection }: IntegrationFields): FieldError[] {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { writeJson } from "../../actors/exact-json.js";
+import { toText } from "../../actors/expressions/values.js";
 import { deliveryStates } from "../../actors/integration-work/delivery.js";
 import { deliveryIntakeRef, type RedeliveryPeriod } from "../../actors/integration-work/delivery.messages.js";
 import {
@@ -20,7 +21,13 @@ import {
   refusedDeliveriesView,
 } from "../../actors/integration-work/delivery.view.js";
 import { ReceivedDelivery } from "../../actors/integration-work/received-delivery.js";
-import { findReceiver } from "../../actors/integration-work/take-delivery.js";
+import {
+  type DeliveryReceiver,
+  DeliveryReceivers,
+  findReceiver,
+  respondTo,
+  toQueried,
+} from "../../actors/integration-work/take-delivery.js";
 import { tryDelivery, tryResultSchema } from "../../actors/integration-work/try-delivery.js";
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import { invalid } from "../../actors/refusal.js";
@@ -29,7 +36,7 @@ import type { Runtime } from "../../runtime/runtime.js";
 import { inPieces, readPage } from "../page-reading.js";
 import { idCursor, pageSize } from "../paging.js";
 import { granted } from "../refused.js";
-import type { Route, RouteRequest } from "../route.js";
+import type { Answer, Route, RouteRequest, UnknownRequest } from "../route.js";
 import { type Subject, subjectRoute } from "../subject-route.js";
 import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
 
@@ -79,6 +86,7 @@ export function deliveryRoutes(options: DeliveryRoutesOptions): readonly Route[]
 
 function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
   const { reading } = runtime;
+  const receivers = new DeliveryReceivers();
   const seen: Subject<VisibleIntegration> = {
     find: ({ caller, params }) => findIntegrationOfOutcomes(reading, caller, params.integrationId ?? ""),
   };
@@ -90,16 +98,23 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       summary: "What came to an integration, newest first",
       description:
         "Deliveries of its webhook, answers to its polls, and redeliveries, for 30 days; of those that are over the " +
-        "last 10,000. `refused` are deliveries that were not verified: all are counted, the last 20 are shown.",
+        "last 10,000. `refused` are deliveries that were not verified: all are counted, the last 20 are shown. A request " +
+        "without a valid credential, with any query, is answered with text where `webhook.respond` names its method and " +
+        "holds: a host's challenge to the address.",
       access: "any",
       query: listing,
       answers: {
-        200: z.strictObject({
-          items: z.array(deliveryItemSchema),
-          next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
-          refused: refusedDeliveriesSchema,
-        }),
+        200: {
+          body: z.strictObject({
+            items: z.array(deliveryItemSchema),
+            next: z.string().nullable().describe("What the next page is `before`; null when there is none."),
+            refused: refusedDeliveriesSchema,
+          }),
+          text: "text/plain",
+        },
       },
+      audience: ({ integrationId = "" }) => receivers.workspaceOf(reading, integrationId),
+      answersAnyone: (request) => answerChallenge(receivers.find(reading, request.params.integrationId ?? ""), request),
       handle: async (request, integration) => {
         const { query } = request;
         const rows = await readPage(runtime, request, listDeliveries(integration, query));
@@ -122,6 +137,17 @@ function readRoutes({ runtime }: DeliveryRoutesOptions): readonly Route[] {
       },
     }),
   ];
+}
+
+/** What `respond` answers a GET or HEAD with, as text; null where it does not. Nothing is stored. */
+function answerChallenge(
+  receiver: DeliveryReceiver | undefined,
+  { method, query, headers }: UnknownRequest,
+): Answer | null {
+  if (receiver === undefined || (method !== "GET" && method !== "HEAD")) return null;
+  const response = respondTo(receiver, toQueried(query, headers()), method);
+  if (response === null) return null;
+  return { status: 200, text: { type: "text/plain; charset=utf-8", content: toText(response.body) } };
 }
 
 function redeliveryRoutes({ runtime, sealer }: DeliveryRoutesOptions): readonly Route[] {

@@ -12,6 +12,7 @@ import {
   respondTo,
   toDeliveryKey,
   toStoredHeaders,
+  withoutCredential,
 } from "../../actors/integration-work/take-delivery.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
@@ -45,7 +46,8 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
       summary: "Take a delivery of an integration's webhook",
       description:
         "Verified as the integration's `webhook.verify` says, whatever credentials come with it; without one every " +
-        "delivery is refused. 202 once it is stored: what it raises is worked after that. One whose `webhook.delivery` " +
+        "delivery is refused. 202, or the status that `webhook.accepted` names, once it is stored: what it raises is " +
+        "worked after that. One whose `webhook.delivery` " +
         "was seen within 7 days is answered the same and counted, unless that one failed. 200 with what `respond` " +
         "says, and nothing is stored. Bodies of any type; forms and JSON are read.",
       access: "public",
@@ -54,7 +56,7 @@ export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): re
       takes: z.unknown(),
       example: { action: "opened", issue: { id: 7, title: "The tests fail" } },
       headers: { "service-cause": "optional" },
-      answers: { 200: z.unknown(), 202: null },
+      answers: { 200: z.unknown(), 201: null, 202: null, 203: null, 204: null },
       problems: ["not-found", "unauthenticated"],
       audience: ({ integrationId = "" }) => options.receivers.workspaceOf(runtime.reading, integrationId),
       handle: (request) => take(options, request),
@@ -68,8 +70,6 @@ interface Taking extends TakeDeliveryOptions {
   readonly receivers: DeliveryReceivers;
 }
 
-const TAKEN: Answer = { status: 202 };
-
 function take(
   { runtime, sealer, refused, arriving, receivers }: Taking,
   { params, body, headers, header }: RouteRequest<"public", Uint8Array>,
@@ -77,13 +77,14 @@ function take(
   const { reading, clock } = runtime;
   const receiver = receivers.find(reading, params.integrationId ?? "");
   if (receiver === undefined) return { refused: "not-found" };
-  const received = new ReceivedDelivery(body, headers());
-  const { integration } = receiver;
-  const reason = findSenderFault(reading, receiver, received, { sealer, nowMs: clock.now() });
+  const sent = new ReceivedDelivery(body, headers());
+  const { integration, webhook } = receiver;
+  const reason = findSenderFault(reading, receiver, sent, { sealer, nowMs: clock.now() });
   if (reason !== null) {
-    const headers = toStoredHeaders(receiver, received);
+    const headers = toStoredHeaders(receiver, sent);
     return refused.record(integration, { headers, bytes: body.length, reason }).then(() => NOT_VERIFIED);
   }
+  const received = withoutCredential(receiver, sent);
   const response = respondTo(receiver, received);
   if (response !== null) return toAnswer(response.body);
   const causes = [header("service-cause"), received.headers.get("webhook-id")];
@@ -92,7 +93,7 @@ function take(
     const intake = deliveryIntakeRef(integration.workspaceId, integration.id);
     return runtime.ask(intake, { type: "deliveries.take", deliveries });
   });
-  return taken.then((one) => (isRefusal(one) ? one : TAKEN));
+  return taken.then((one) => (isRefusal(one) ? one : { status: webhook.accepted }));
 }
 
 /** A text is sent as it is, nothing as an empty body, anything else as JSON. */

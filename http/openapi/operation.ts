@@ -87,11 +87,14 @@ function answerOf(status: number, { body, text, headers = {}, example }: Success
     headerName(name),
     { description, schema: { type: "string" } },
   ]);
+  const content: ZodOpenApiResponseObject["content"] = {
+    ...(body !== null && { "application/json": { schema: body, ...exampleOf(example) } }),
+    ...(text !== undefined && { [text]: { schema: { type: "string" } } }),
+  };
   return {
     description: descriptions[status] ?? "Done.",
     headers: { ...answerHeaders, ...Object.fromEntries(own) },
-    ...(body === null ? {} : { content: { "application/json": { schema: body, ...exampleOf(example) } } }),
-    ...(text === undefined ? {} : { content: { [text]: { schema: { type: "string" } } } }),
+    ...(body === null && text === undefined ? {} : { content }),
   };
 }
 

@@ -36,7 +36,8 @@ export const READ_ONLY: EdgeRefusal = {
 
 /** A request that may be served. */
 export interface Entry extends Found {
-  readonly caller: RouteRequest["caller"];
+  /** A refusal where the route may answer anyone. */
+  readonly caller: RouteRequest["caller"] | Refusal;
   readonly callerNow: CallerNow;
   /** Whose room its body takes. */
   readonly source: string;
@@ -56,9 +57,10 @@ export function enter(options: EntryOptions, found: Found, incoming: TransportRe
   if (version !== null) return version;
   if (options.isReadOnly === true && !isServedReadOnly(route)) return READ_ONLY;
   const caller = admit(route, known);
-  if (isRefusal(caller)) return caller;
-  const source = partyOf(caller, () => options.clientAddress(incoming));
-  const party = caller === null ? shareOf(source, audience) : source;
+  if (isRefusal(caller) && route.answersAnyone === undefined) return caller;
+  const person = isRefusal(caller) ? null : caller;
+  const source = partyOf(person, () => options.clientAddress(incoming));
+  const party = person === null ? shareOf(source, audience) : source;
   return { route, params, caller, callerNow, source, party };
 }
 

@@ -4,7 +4,7 @@ import type { BodyHold } from "../limits/body-room.js";
 import type { EdgeRefusal } from "../problem.js";
 import { readQuery } from "../query.js";
 import { Refused } from "../refused.js";
-import type { Outcome, Route } from "../route.js";
+import type { Answer, Outcome, Route } from "../route.js";
 import type { Edge } from "./edge.js";
 import { encodeOutcome } from "./encode-outcome.js";
 import { admit, crowdedBy, type Entry, enter } from "./entry.js";
@@ -133,7 +133,7 @@ export class Exchange {
     if ("refused" in read) return read;
     // The credential may have ended while the body arrived, or the request waited for its turn.
     const caller = this.#hasWaited ? admit(route, callerNow()) : first;
-    if (isRefusal(caller)) return caller;
+    if (isRefusal(caller)) return this.#answerAnyone(route, params) ?? caller;
     const barred = route.admits?.({ caller, params }) ?? null;
     if (barred !== null) return barred;
     const body = readBody(route, read.json);
@@ -146,6 +146,12 @@ export class Exchange {
     if (!(outcome instanceof Promise)) return outcome;
     this.#await(entry, request, outcome);
     return null;
+  }
+
+  /** What the route answers without a valid credential; null for nothing. */
+  #answerAnyone({ answersAnyone }: Route, params: Entry["params"]): Answer | null {
+    const { method, query } = this.#incoming;
+    return answersAnyone?.({ method, query, params, headers: () => this.#incoming.headers() }) ?? null;
   }
 
   #await(entry: Entry, request: HandledRequest, handled: Promise<Outcome>): void {
@@ -180,9 +186,15 @@ export class Exchange {
     );
   }
 
-  /** Encodes, records and sends the outcome. */
+  /** Answers with the outcome: at once, or when the client has sent the body that nobody wants. */
   #answer(handled: Outcome): void {
     this.#room?.end();
+    if (!this.#incoming.isSending) this.#finish(handled);
+    else this.#incoming.dropBody().then(() => this.#finish(handled));
+  }
+
+  /** Encodes, records and sends the outcome. */
+  #finish(handled: Outcome): void {
     try {
       this.#sendEncoded(handled);
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { commonHeaders } from "./headers.js";
 import { sendPieces } from "./stream-body.js";
-import type { StreamedAnswer, TransportAnswer, WholeAnswer } from "./transport.js";
+import { DROP_IDLE_MS, type StreamedAnswer, type TransportAnswer, type WholeAnswer } from "./transport.js";
 
 /** Longer bodies, in bytes, may not fit into the system's buffers. */
 const BIG_BODY = 64 * 1024;
@@ -11,6 +11,8 @@ interface Writing {
   readonly isHead: boolean;
   /** Whether the connection ends with this answer. */
   readonly closes: boolean;
+  /** Whether the client still sends its body, and nobody reads it. */
+  readonly isFlooding?: boolean;
 }
 
 /** Sends an answer; for a streamed one, resolves when the client has taken all of it or is gone. */
@@ -23,7 +25,7 @@ function headersOf({ headers, requestId }: Omit<WholeAnswer, "body">): Readonly<
   return requestId === undefined ? headers : commonHeaders(requestId, headers);
 }
 
-function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, closes }: Writing): void {
+function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, closes, isFlooding }: Writing): void {
   const hasLength = answer.status !== 204 && answer.status !== 304;
   const length = Buffer.byteLength(answer.body);
   response.writeHead(answer.status, {
@@ -32,6 +34,13 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, clo
     ...(closes ? { connection: "close" } : {}),
   });
   const isEmpty = isHead || !hasLength;
+  if (isFlooding === true && !isEmpty) {
+    // To close now would reset the connection, and with it what the client has not read yet of the answer.
+    response.write(answer.body);
+    const end = setTimeout(() => response.end(), DROP_IDLE_MS);
+    response.once("close", () => clearTimeout(end));
+    return;
+  }
   // Node counts an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it.
   if (!isEmpty && length > BIG_BODY) response.write(answer.body, () => response.end());
   else response.end(isEmpty ? undefined : answer.body);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { BodyBytes } from "./body-bytes.js";
-import { BodyTimeout, ClientGone } from "./transport.js";
+import { BodyTimeout, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
 /** Reads the body into `bytes`; rejects with what those throw, {@link BodyTimeout} or {@link ClientGone}. */
 export function readBody(incoming: IncomingMessage, bytes: BodyBytes, timeoutMs: number): Promise<Uint8Array> {
@@ -25,17 +25,30 @@ export function readBody(incoming: IncomingMessage, bytes: BodyBytes, timeoutMs:
   });
 }
 
-/** Drops what arrives of the body; resolves when it is over, the client is gone, or after `timeoutMs`. */
-export function dropBody(incoming: IncomingMessage, timeoutMs: number): Promise<void> {
+/**
+ * Drops the rest of the body; `TransportRequest.dropBody` has the bounds. Resolves with whether bytes still arrived when
+ * it gave up.
+ */
+export function dropBody(incoming: IncomingMessage, idleMs: number): Promise<boolean> {
   return new Promise((resolve) => {
-    if (incoming.complete || incoming.destroyed) return resolve();
-    const end = () => {
-      clearTimeout(timer);
-      incoming.off("end", end).off("close", end);
-      resolve();
+    let dropped = 0;
+    const drop = (chunk: Buffer) => {
+      dropped += chunk.length;
+      if (dropped > DROP_BYTES) giveUp();
+      else idle.refresh();
     };
-    const timer = setTimeout(end, timeoutMs);
+    const settle = (isFlooding: boolean) => {
+      clearTimeout(idle);
+      clearTimeout(whole);
+      incoming.off("data", drop).off("end", end).off("close", end);
+      resolve(isFlooding);
+    };
+    const end = () => settle(false);
+    const giveUp = () => settle(true);
+    const idle = setTimeout(end, idleMs);
+    const whole = setTimeout(giveUp, DROP_MS);
     incoming
+      .on("data", drop)
       .on("end", end)
       .on("close", end)
       .on("error", () => undefined)

@@ -1,20 +1,21 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
 import { BodyBytes } from "./body-bytes.js";
 import { writeAnswer } from "./node-answer.js";
 import { dropBody, readBody } from "./node-body.js";
+import { rawAnswer, refuseBytes } from "./node-refusal.js";
 import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
   ClientGone,
+  DROP_IDLE_MS,
   MAX_HEADER_BYTES,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
   type Transport,
   type TransportHandlers,
   type TransportRequest,
-  type WholeAnswer,
 } from "./transport.js";
 
 /** Time for a request's headers to arrive, in milliseconds. */
@@ -26,6 +27,8 @@ const KEEP_ALIVE_MS = 65_000;
 export function createNodeTransport(handlers: TransportHandlers): Transport {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
+    // By default Node drops all but the first of some headers, `authorization` among them.
+    joinDuplicateHeaders: true,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -42,7 +45,7 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   });
 
   let draining = false;
-  // Connections without a request so far, which the server does not count as idle.
+  // Connections without a request so far, or with bytes that are none: the server does not count them as idle.
   const fresh = new Set<Duplex>();
   const answer = (incoming: IncomingMessage, response: ServerResponse) => {
     fresh.delete(incoming.socket);
@@ -59,7 +62,10 @@ export function createNodeTransport(handlers: TransportHandlers): Transport {
   });
   server.on("request", answer);
   server.on("checkContinue", answer);
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => refuseBytes(handlers, error, socket));
+  server.on("clientError", (error: NodeJS.ErrnoException, connection) => {
+    fresh.add(connection);
+    refuseBytes(handlers, error, connection);
+  });
   server.on("upgrade", (incoming, connection, head) => {
     fresh.delete(connection);
     void upgrade(handlers, upgrader, sockets, incoming, connection, head);
@@ -109,20 +115,26 @@ function serve(
   response: ServerResponse,
   isDraining: () => boolean,
 ): void {
-  const detail = faultOf(incoming);
-  if (detail !== null) {
-    const problem = handlers.malformed({ refused: "bad-request", detail }, 400);
-    void writeAnswer(response, problem, { isHead: incoming.method === "HEAD", closes: true });
-    return;
-  }
   const gone = new AbortController();
   response.once("close", () => {
     if (!response.writableFinished) gone.abort(new ClientGone());
   });
-  handlers.request(toRequest(incoming, response, gone.signal), (answer) => {
+  const request = toRequest(incoming, response, gone.signal);
+  const detail = faultOf(incoming);
+  if (detail !== null) {
+    const problem = handlers.malformed({ refused: "bad-request", detail }, 400);
+    const writing = { isHead: incoming.method === "HEAD", closes: true };
+    void request.dropBody().then(() => writeAnswer(response, problem, writing));
+    return;
+  }
+  handlers.request(request, (answer) => {
     // The unread rest of a body would be parsed as the next request.
     const closes = isDraining() || (!incoming.complete && hasBody(incoming));
-    void writeAnswer(response, answer, { isHead: incoming.method === "HEAD", closes });
+    void writeAnswer(response, answer, {
+      isHead: incoming.method === "HEAD",
+      closes,
+      isFlooding: request.isFlooding(),
+    });
   });
 }
 
@@ -139,7 +151,7 @@ function hasBody(incoming: IncomingMessage): boolean {
   return incoming.headers["transfer-encoding"] !== undefined || Number(incoming.headers["content-length"] ?? 0) > 0;
 }
 
-/** Whether the client sends its body only once it is asked to. */
+/** Whether the client sends its body only when it is asked to. */
 function isAwaited(incoming: IncomingMessage): boolean {
   return incoming.headers.expect?.toLowerCase() === "100-continue";
 }
@@ -154,7 +166,16 @@ function headerOf(incoming: IncomingMessage, name: string): string | undefined {
   return Array.isArray(value) ? value.join(", ") : value;
 }
 
-function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal): TransportRequest {
+/** A request of `node:http`. */
+interface NodeRequest extends TransportRequest {
+  /** Whether the client still sent its body when `dropBody` gave up. */
+  isFlooding(): boolean;
+}
+
+function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal): NodeRequest {
+  let isHeldBack = isAwaited(incoming);
+  let isFlooding = false;
+  const isSending = () => hasBody(incoming) && !incoming.complete && !incoming.destroyed && !isHeldBack;
   return {
     method: incoming.method ?? "GET",
     ...splitUrl(incoming.url ?? "/"),
@@ -169,37 +190,20 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
       if (!hasBody(incoming)) return new Uint8Array();
       const declared = incoming.headers["content-length"];
       const bytes = new BodyBytes(declared === undefined ? null : Number(declared), limitBytes, holdBytes);
-      if (isAwaited(incoming)) response.writeContinue();
+      if (isHeldBack) response.writeContinue();
+      isHeldBack = false;
       return readBody(incoming, bytes, timeoutMs);
     },
-    dropBody: async (timeoutMs) => {
-      if (hasBody(incoming) && !isAwaited(incoming)) await dropBody(incoming, timeoutMs);
+    get isSending() {
+      return isSending();
+    },
+    isFlooding: () => isFlooding,
+    dropBody: async (idleMs = DROP_IDLE_MS) => {
+      if (!isSending()) return;
+      isFlooding = await dropBody(incoming, idleMs);
+      if (isFlooding) incoming.pause();
     },
   };
-}
-
-function refuseBytes(handlers: TransportHandlers, error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const [status, detail] =
-    error.code === "HPE_HEADER_OVERFLOW"
-      ? [431, "the headers are longer than 16 KiB"]
-      : error.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? [408, "the request did not arrive in time"]
-        : [400, "this is not an HTTP request"];
-  socket.end(rawAnswer(handlers.malformed({ refused: "bad-request", detail }, status)));
-}
-
-function rawAnswer(answer: WholeAnswer): string {
-  const head = Object.entries({
-    ...answer.headers,
-    "content-length": String(Buffer.byteLength(answer.body)),
-    connection: "close",
-  }).map(([name, value]) => `${name}: ${value}`);
-  const text = typeof answer.body === "string" ? answer.body : Buffer.from(answer.body).toString("utf8");
-  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${head.join("\r\n")}\r\n\r\n${text}`;
 }
 
 async function upgrade(

@@ -13,8 +13,6 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_PUBLIC_BODY_BYTES = 256 * 1024;
 /** Time for a body to arrive, in milliseconds. */
 const BODY_TIMEOUT_MS = 30_000;
-/** Time for the rest of a body that is refused for want of room, in milliseconds; it is dropped as it comes. */
-const DROP_TIMEOUT_MS = 2_000;
 /** Most levels of nested objects and lists; deeper ones only serve to exhaust the stack. */
 const MAX_DEPTH = 100;
 /** Most values in a body: far more than any request needs, few enough to be checked quickly. */
@@ -72,7 +70,7 @@ export function receiveBody(
   };
   incoming.body(limitBytes, BODY_TIMEOUT_MS, holdBytes).then(received, (error) => {
     if (!(error instanceof BodyCrowded)) received(bodyRefusal(error, limitBytes));
-    else incoming.dropBody(DROP_TIMEOUT_MS).then(() => received(crowd === "process" ? NO_ROOM : TOO_MANY_BYTES));
+    else received(crowd === "process" ? NO_ROOM : TOO_MANY_BYTES);
   });
 }
 

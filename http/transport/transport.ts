@@ -22,11 +22,15 @@ export interface TransportRequest {
    * or {@link ClientGone}.
    */
   body(limitBytes: number, timeoutMs: number, holdBytes: HoldBytes): Promise<Uint8Array>;
+  /** Whether the client still sends its body, and nobody reads it. */
+  readonly isSending: boolean;
   /**
-   * Drops what arrives of a body that was refused, and resolves when all of it has, or after `timeoutMs`: a client that
-   * still sends may never see an answer by which the connection ends.
+   * Reads the rest of the body and drops it. Resolves when all of it has arrived, the client is gone, no byte has arrived
+   * for `idleMs`, or after {@link DROP_MS} or {@link DROP_BYTES}. Never rejects. To be called before an answer while
+   * `isSending`: a connection that is closed with unread bytes is reset, and the client may never see the answer (RFC 9112,
+   * section 9.6).
    */
-  dropBody(timeoutMs: number): Promise<void>;
+  dropBody(idleMs?: number): Promise<void>;
   /** Whether the client has gone away. */
   readonly isGone: boolean;
   /** Aborted with {@link ClientGone} when the client goes away. */
@@ -124,6 +128,12 @@ export interface Transport {
 
 /** Most bytes of a request's headers; beyond it the answer is 431. */
 export const MAX_HEADER_BYTES = 16 * 1024;
+/** Time without a byte after which the rest of an unread body is no longer waited for, in milliseconds. */
+export const DROP_IDLE_MS = 2_000;
+/** The same of the whole wait, in milliseconds. */
+export const DROP_MS = 30_000;
+/** Most bytes of an unread body that are dropped before its answer. */
+export const DROP_BYTES = 64 * 1024 * 1024;
 /** Idle time after which a WebSocket peer that does not answer pings is closed, in seconds. */
 export const SOCKET_IDLE_SECONDS = 60;
 /** Most buffered bytes of a socket; beyond it the transport closes it with 1013. Streams stay far below. */

@@ -33,6 +33,19 @@ export function write(response: HttpResponse, answer: WholeAnswer, writing: Writ
   response.cork(() => writeCorked(response, answer, writing));
 }
 
+/**
+ * Sends an answer to a client that still sends its body. The library closes a connection at once where it closes it, which
+ * resets it, and the client may never read the answer. So the connection is paused instead: nothing more is read from it,
+ * and the library closes it when it has been idle for ten seconds.
+ */
+export function writePaused(response: HttpResponse, answer: WholeAnswer): void {
+  response.pause();
+  response.cork(() => {
+    writeHead(response, answer, true);
+    response.end(answer.body);
+  });
+}
+
 /** Longer bodies, in characters, are sent piece by piece, so that a drain can wait for their end. */
 export const BIG_BODY = 64 * 1024;
 

@@ -1,6 +1,6 @@
 import type { HttpResponse } from "uWebSockets.js";
 import type { BodyBytes } from "./body-bytes.js";
-import { BodyTimeout, ClientGone } from "./transport.js";
+import { BodyTimeout, BodyTooLarge, ClientGone, DROP_BYTES, DROP_MS } from "./transport.js";
 
 /** Bytes buffered of a body that is not being read yet; beyond it the client is paused. */
 const EARLY_BYTES = 64 * 1024;
@@ -15,14 +15,25 @@ interface Leaving {
   onGone(listener: () => void): void;
 }
 
+/** How long a body is waited for, in milliseconds: in all, and without a byte. */
+interface WaitTimes {
+  readonly timeoutMs: number;
+  readonly idleMs: number;
+}
+
 /** A body as it arrives. Beyond {@link EARLY_BYTES} it is paused until it is read. */
 export class IncomingBody {
   complete = false;
+  /** Whether bytes still arrived when {@link drop} gave up. */
+  isFlooding = false;
   readonly #response: HttpResponse;
   /** What came before it was read. */
   readonly #early: Buffer[] = [];
   #earlyBytes = 0;
   #bytes: BodyBytes | null = null;
+  /** How many bytes have arrived in all, and up to how many of them are dropped. */
+  #arrived = 0;
+  #droppedUpTo = Number.POSITIVE_INFINITY;
   #paused = false;
   #settle: ((error: unknown) => void) | null = null;
   /** Ends the timers of a body that is late. */
@@ -52,24 +63,28 @@ export class IncomingBody {
       const bytes = roomFor();
       for (const chunk of this.#early.splice(0)) bytes.add(chunk);
       this.#bytes = bytes;
-      return this.#over(timeoutMs, () => bytes.whole());
+      return this.#over({ timeoutMs, idleMs: timeoutMs }, () => bytes.whole());
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  /** Forgets the body; resolves when all of it has arrived, the client is gone, or after `timeoutMs`. */
-  async drop(timeoutMs: number): Promise<void> {
+  /** Drops the rest of the body; `TransportRequest.dropBody` has the bounds. */
+  async drop(idleMs: number): Promise<void> {
     this.forget();
-    await this.#over(timeoutMs, () => undefined).catch(() => undefined);
+    this.#droppedUpTo = this.#arrived + DROP_BYTES;
+    const gaveUp = await this.#over({ timeoutMs: DROP_MS, idleMs }, () => null).catch((error: unknown) => error);
+    this.isFlooding = gaveUp instanceof BodyTooLarge;
   }
 
   /** The library uses the chunk's memory again afterwards. */
   #add(chunk: Uint8Array, isLast: boolean): void {
     this.complete = isLast;
+    this.#arrived += chunk.length;
     try {
       if (this.#bytes !== null) this.#bytes.add(chunk);
       else if (!this.#forgotten) this.#addEarly(chunk);
+      else if (this.#arrived > this.#droppedUpTo) throw new BodyTooLarge();
     } catch (error) {
       this.forget();
       this.#settle?.(error);
@@ -87,7 +102,7 @@ export class IncomingBody {
   }
 
   /** Resolves with what `result` gives when the body has arrived; rejects when it does not. */
-  #over<Result>(timeoutMs: number, result: () => Result): Promise<Result> {
+  #over<Result>(times: WaitTimes, result: () => Result): Promise<Result> {
     if (this.#aborted) return Promise.reject(new ClientGone());
     if (this.complete) return Promise.resolve(result());
     return new Promise((resolve, reject) => {
@@ -100,21 +115,28 @@ export class IncomingBody {
       };
       this.#settle = settle;
       watchWhenLate(() => {
-        if (this.#settle === settle) this.#watch(timeoutMs);
+        if (this.#settle === settle) this.#watch(times);
       });
       if (this.#paused) this.#response.resume();
     });
   }
 
-  /** Ends the wait for the body after `timeoutMs`, and has the library wait as long. */
-  #watch(timeoutMs: number): void {
-    const timer = setTimeout(() => this.#settle?.(new BodyTimeout()), timeoutMs);
+  /** Ends the wait for the body in time, and has the library wait as long. */
+  #watch({ timeoutMs, idleMs }: WaitTimes): void {
+    const end = (error: Error) => this.#settle?.(error);
+    const timer = setTimeout(() => end(this.#forgotten ? new BodyTooLarge() : new BodyTimeout()), timeoutMs);
+    let seen = this.#arrived;
+    const idle = setInterval(() => {
+      if (this.#arrived === seen) end(new BodyTimeout());
+      seen = this.#arrived;
+    }, idleMs);
     const resuming = setInterval(() => {
       this.#response.pause();
       this.#response.resume();
     }, RESUME_EVERY_MS);
     this.#stop = () => {
       clearTimeout(timer);
+      clearInterval(idle);
       clearInterval(resuming);
     };
   }

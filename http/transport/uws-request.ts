@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from "uWebSockets.js";
 import { BodyBytes } from "./body-bytes.js";
 import { type Fault, isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
-import { ClientGone, type HoldBytes, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
+import { ClientGone, DROP_IDLE_MS, type HoldBytes, MAX_HEADER_BYTES, type TransportRequest } from "./transport.js";
 import { IncomingBody } from "./uws-body.js";
 
 /** The client of a request: whether it is still connected. */
@@ -64,12 +64,19 @@ export function faultOf({ byName: headers, hosts, bytes }: Headers, method: stri
   return null;
 }
 
+/** Whether the headers announce a body. */
+export function hasBody({ byName }: Headers): boolean {
+  return byName.has("transfer-encoding") || Number(byName.get("content-length") ?? 0) > 0;
+}
+
 /** A request of this library. Its body may still arrive after the answer. */
 export interface UwsRequest extends TransportRequest {
   /** Whether no request may follow on the connection: the body has not arrived completely, or it was chunked. */
   isLast(): boolean;
   /** Drops the rest of the body: the response may not be used after the answer. */
   forget(): void;
+  /** Whether the client still sent its body when `dropBody` gave up. */
+  isFlooding(): boolean;
 }
 
 /** Reads everything of a request that the library provides only in its first tick. */
@@ -143,8 +150,12 @@ class IncomingRequest implements UwsRequest {
     return this.#body?.read(() => new BodyBytes(this.#declared, limitBytes, holdBytes), timeoutMs) ?? NO_BYTES;
   }
 
-  async dropBody(timeoutMs: number): Promise<void> {
-    await this.#body?.drop(timeoutMs);
+  get isSending(): boolean {
+    return this.#body !== null && !this.#body.complete && !this.#client.isGone;
+  }
+
+  async dropBody(idleMs: number = DROP_IDLE_MS): Promise<void> {
+    if (this.isSending) await this.#body?.drop(idleMs);
   }
 
   #readRemoteAddress(): string {
@@ -158,6 +169,10 @@ class IncomingRequest implements UwsRequest {
 
   forget(): void {
     this.#body?.forget();
+  }
+
+  isFlooding(): boolean {
+    return this.#body?.isFlooding === true;
   }
 }
 

@@ -8,14 +8,16 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Fault } from "./request-faults.js";
 import type { Socket, SocketHandler } from "./socket.js";
 import {
+  DROP_IDLE_MS,
   SOCKET_BUFFER_BYTES,
   SOCKET_IDLE_SECONDS,
   type Transport,
   type TransportAnswer,
   type TransportHandlers,
 } from "./transport.js";
-import { BIG_BODY, write, writeBig, writeCorked } from "./uws-answer.js";
-import { Client, faultOf, readHeaders, toRequest } from "./uws-request.js";
+import { BIG_BODY, write, writeBig, writeCorked, writePaused } from "./uws-answer.js";
+import { IncomingBody } from "./uws-body.js";
+import { Client, faultOf, hasBody, readHeaders, toRequest } from "./uws-request.js";
 import { writeStreamed } from "./uws-stream.js";
 
 /** The library's user data of a socket. */
@@ -186,8 +188,9 @@ function serve(
   const headers = readHeaders(request);
   const fault = faultOf(headers, method);
   if (fault !== null) {
+    const body = hasBody(headers) ? new IncomingBody(response, client) : null;
     underWay.begin();
-    underWay.end(refuse(handlers, response, client, fault));
+    underWay.end(refuse(handlers, response, { client, body }, fault));
     return;
   }
   const incoming = toRequest(response, request, headers.byName, method, client);
@@ -195,6 +198,7 @@ function serve(
   const send = (answer: TransportAnswer): Promise<void> | void => {
     if (client.isGone && !("stream" in answer)) return;
     const isLast = incoming.isLast();
+    const isFlooding = incoming.isFlooding();
     incoming.forget();
     client.isAnswered = true;
     const closes = isLast || isDraining();
@@ -207,6 +211,7 @@ function serve(
     }
     if (isFirstTick) client.watch(response);
     if ("stream" in answer) return writeStreamed(response, answer, { client, isHead, closes });
+    if (isFlooding && !isHead && answer.body.length > 0) return writePaused(response, answer);
     if (answer.body.length > BIG_BODY && !isHead && !isLast) return writeBig(response, answer, client, closes);
     write(response, answer, { isHead, closes });
   };
@@ -230,11 +235,12 @@ function serve(
 async function refuse(
   handlers: TransportHandlers,
   response: HttpResponse,
-  client: Client,
+  { client, body }: { readonly client: Client; readonly body: IncomingBody | null },
   { status, detail }: Fault,
 ): Promise<void> {
   client.watch(response);
   await nextTurn();
+  await body?.drop(DROP_IDLE_MS);
   if (client.isGone) return;
   write(response, handlers.malformed({ refused: "bad-request", detail }, status), { isHead: false, closes: true });
 }
@@ -253,7 +259,7 @@ async function upgrade(
   const remoteAddress = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
   const header = (name: string) => headers.byName.get(name);
   const fault = faultOf(headers, "GET");
-  if (fault !== null) return refuse(handlers, response, client, fault);
+  if (fault !== null) return refuse(handlers, response, { client, body: null }, fault);
   const answer = await handlers.upgrade({ path, query, header, remoteAddress, requestId: "" });
   if (client.isGone) return;
   if ("refused" in answer) {

@@ -81,11 +81,21 @@ export function requestConformance(t: Test, create: CreateTransport): void {
 
   t.test("header names are found in lower case, and several of one name are joined", async (t) => {
     const { connect } = await listen(t, create, {
-      request: (request) => text(["x-one", "cookie", "x-none"].map((name) => String(request.header(name))).join("|")),
+      request: (request) =>
+        text(["x-one", "cookie", "authorization", "x-none"].map((name) => String(request.header(name))).join("|")),
     });
     const connection = await connect();
-    connection.send(["GET / HTTP/1.1", "Host: a", "X-ONE: 1", "x-One:2 ", "COOKIE: a=1", "Cookie: b=2"]);
-    t.equal((await connection.answer()).body, "1, 2|a=1; b=2|undefined");
+    const credentials = ["Authorization: Basic YTpi", "authorization: Basic YTpj"];
+    connection.send([
+      "GET / HTTP/1.1",
+      "Host: a",
+      "X-ONE: 1",
+      "x-One:2 ",
+      "COOKIE: a=1",
+      "Cookie: b=2",
+      ...credentials,
+    ]);
+    t.equal((await connection.answer()).body, "1, 2|a=1; b=2|Basic YTpi, Basic YTpj|undefined");
   });
 
   t.test("a missing body is empty", async (t) => {

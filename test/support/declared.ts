@@ -23,7 +23,7 @@ function answerDifference(route: Route, answer: Answer, name: string): string | 
   const { body, text: type, headers } = successOf(declared);
   const unknown = Object.keys(answer.headers ?? {}).find((header) => headers?.[header] === undefined);
   if (unknown !== undefined) return `${name} sends the header ${unknown}, which it does not declare`;
-  if (type !== undefined) {
+  if (type !== undefined && (body === null || answer.text !== undefined)) {
     return answer.text?.type.startsWith(type) === true ? null : `${name} answers no ${type}, as it declares`;
   }
   if (body === null) {

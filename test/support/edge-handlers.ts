@@ -77,6 +77,7 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
   ): Promise<TransportAnswer> => {
     const [pathOnly = "", query = ""] = path.split("?");
     const all: Record<string, string> = { ...(body === "" ? {} : { "content-type": "application/json" }), ...headers };
+    let isSending = false;
     const request: TransportRequest = {
       method,
       path: pathOnly,
@@ -86,10 +87,15 @@ export function edge(routes: readonly Route[], scheduler: Scheduler = createEven
       remoteAddress: "192.0.2.7",
       body: async (_limitBytes, _timeoutMs, holdBytes) => {
         if (body instanceof Error) throw body;
-        if (!holdBytes(body.length)) throw new BodyCrowded();
+        isSending = !holdBytes(body.length);
+        if (isSending) throw new BodyCrowded();
         return Buffer.from(body);
       },
+      get isSending() {
+        return isSending;
+      },
       dropBody: async () => {
+        isSending = false;
         dropped.push(path);
       },
       get isGone() {

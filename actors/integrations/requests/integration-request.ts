@@ -105,6 +105,8 @@ export interface IntegrationRequestResult {
   readonly refuses?: string;
   /** The whole answer of a poll, as text; only where the poll succeeded. */
   readonly body?: string;
+  /** The headers of a poll's answer without credentials; only where the poll succeeded, and absent in earlier results. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The poll's next cursor; null when it reads as nothing. Only where the poll succeeded. */
   readonly cursor?: string | null;
   /** Why there is no next cursor; absent where there is one, or the poll has no expression for it. */

@@ -6,12 +6,14 @@ import type { BytesAnswer } from "../../outbound/http-exchange.js";
 import type { Outbound } from "../../outbound/request.js";
 import { requestedWaitMs } from "../../outbound/retry-after.js";
 import { timeText } from "../../time-text.js";
+import { toKeptHeaders } from "../kept-headers.js";
 import {
   type IntegrationRequestInput,
   type IntegrationRequestResult,
   MAX_FILE_BYTES,
   type RequestBlock,
 } from "./integration-request.js";
+import type { Mask } from "./mask.js";
 import type { PreparedRequest } from "./prepare-request.js";
 import { readAnswer, toStatusCode, unreadable } from "./read-answer.js";
 import { findRedirect, MAX_HOPS } from "./redirects.js";
@@ -57,8 +59,18 @@ export async function sendRequest(
   const { status, headers } = answer;
   if (scheduler !== undefined) await new Promise<void>((resolve) => scheduler.defer(resolve));
   const read = input.block.kind === "attachment" ? readFile(answer) : readBody(answer, { prepared, input });
+  const isPolled = read.success && input.block.kind === "poll";
+  const shown = isPolled ? { headers: toShownHeaders(headers, mask) } : {};
   const retryAfterMs = read.success ? null : toWaitMs(input.block, headers["retry-after"] ?? null, clock.now());
-  return { ...about, tookMs, status, ...read, retryAfterMs };
+  return { ...about, tookMs, status, ...read, ...shown, retryAfterMs };
+}
+
+/** The headers of a poll's answer without credentials, by lower-case name; repeated ones are joined by ", ". */
+function toShownHeaders(headers: BytesAnswer["headers"], mask: Mask): Record<string, string> {
+  const named = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), mask.text([value ?? ""].flat().join(", "))] as const,
+  );
+  return toKeptHeaders(named);
 }
 
 type NoAnswer = Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent">;

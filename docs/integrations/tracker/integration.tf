@@ -51,6 +51,7 @@ resource "service_integration" "tracker" {
         }
       }
     }
+    accepted = 200
     mine     = "$${{ body.actor.name == \"Signalbox\" }}"
     delivery = "$${{ headers[\"linear-delivery\"] }}"
     events = [

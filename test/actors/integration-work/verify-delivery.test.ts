@@ -4,6 +4,7 @@ import t from "tap";
 import { ReceivedDelivery } from "../../../actors/integration-work/received-delivery.js";
 import { findFault, toTimeMs } from "../../../actors/integration-work/verify-delivery.js";
 import { integrationSchema } from "../../../actors/integrations/definition.js";
+import { checkIntegration } from "../../../actors/integrations/integration-rules.js";
 import { expr } from "../../support/integration.js";
 
 const NOW = Date.parse("2026-01-01T00:00:00.000Z");
@@ -181,4 +182,104 @@ t.test("times are seconds, milliseconds or RFC 3339", async (t) => {
     t.equal(toTimeMs(value), NOW, String(value));
   for (const value of [null, "", "soon", "2026-01-01", {}, true, "-5", "2026-13-41T00:00:00Z"])
     t.equal(toTimeMs(value), null, String(value));
+});
+
+t.test("a token in a header is the secret itself, behind its prefix, and nothing else", async (t) => {
+  const fault = (header: Record<string, string>, more: object = {}, secret: string | null = SECRET) =>
+    faultOf({ verify: { token: { secret: "key", header: "X-Token", ...more } }, body: "b", headers: header, secret });
+  t.equal(fault({ "x-token": SECRET }), null);
+  t.equal(fault({ "x-token": ` ${SECRET} ` }), null);
+  t.equal(fault({ "x-token": `Bearer ${SECRET}` }, { prefix: "Bearer " }), null);
+  const wrong: readonly [Record<string, string>, object, string][] = [
+    [{}, {}, "no-credential"],
+    [{ "x-token": " " }, {}, "no-credential"],
+    [{ "x-other": SECRET }, {}, "no-credential"],
+    [{ "x-token": SECRET.slice(1) }, {}, "wrong-credential"],
+    [{ "x-token": `${SECRET}x` }, {}, "wrong-credential"],
+    [{ "x-token": `${SECRET}, ${SECRET}` }, {}, "wrong-credential"],
+    [{ "x-token": SECRET.toUpperCase() }, {}, "wrong-credential"],
+    [{ "x-token": SECRET }, { prefix: "Bearer " }, "unreadable-credential"],
+    [{ "x-token": "Bearer " }, { prefix: "Bearer " }, "unreadable-credential"],
+  ];
+  for (const [headers, more, why] of wrong) t.equal(fault(headers, more), why, JSON.stringify([headers, more]));
+  for (const scheme of ["bearer", "BEARER"]) {
+    t.equal(fault({ "x-token": `${scheme} ${SECRET}` }, { prefix: "Bearer " }), null, scheme);
+  }
+  t.equal(fault({ "x-token": SECRET }, {}, `${SECRET}\n`), null, "a pasted line end is no part of a token");
+  t.equal(fault({ "x-token": "" }, {}, " "), "no-credential");
+  t.equal(fault({ "x-token": "x".repeat(16_384) }), "wrong-credential");
+  t.equal(fault({ "x-token": "" }, {}, null), "no-credential");
+  t.equal(fault({ "x-token": "x" }, {}, null), "no-secret", "without the secret nothing is right");
+});
+
+t.test("HTTP Basic is the user name and the secret, in any case of its scheme", async (t) => {
+  const basic = (text: string) => Buffer.from(text).toString("base64");
+  const fault = (authorization: string | null, secret: string | null = SECRET) =>
+    faultOf({
+      ...{ verify: { basic: { username: "hook-é", secret: "key" } }, body: "b", secret },
+      headers: authorization === null ? {} : { authorization },
+    });
+  const right = basic(`hook-é:${SECRET}`);
+  for (const one of [`Basic ${right}`, `basic  ${right}`, `BASIC ${right.replace(/=+$/, "")}`])
+    t.equal(fault(one), null);
+  t.equal(fault(`Basic ${basic("hook-é:a:b")}`, "a:b"), null, "a password may hold colons");
+  for (const [given, why] of [
+    [null, "no-credential"],
+    [`Bearer ${right}`, "unreadable-credential"],
+    ["Basic", "unreadable-credential"],
+    ["Basic %%%", "unreadable-credential"],
+    [`Basic ${right} ${right}`, "unreadable-credential"],
+    [`Basic ${basic(`hook:${SECRET}`)}`, "wrong-credential"],
+    [`Basic ${basic("hook-é:")}`, "wrong-credential"],
+    [`Basic ${basic(`:${SECRET}`)}`, "wrong-credential"],
+    [`Basic ${basic(SECRET)}`, "wrong-credential"],
+  ] as const) {
+    t.equal(fault(given), why, String(given));
+  }
+  t.equal(fault(`Basic ${basic("hook-é:")}`, null), "no-secret");
+});
+
+t.test("a credential that is not ASCII is accepted as UTF-8 and as Latin-1, and no other text equals it", async (t) => {
+  const byToken = (text: string, secret: string) =>
+    verified({
+      verify: { token: { secret: "key", header: "x-token" } },
+      body: "",
+      headers: { "x-token": text },
+      secret,
+    });
+  const byBasic = (bytes: Buffer, secret: string) =>
+    verified({
+      ...{ verify: { basic: { username: "u", secret: "key" } }, body: "", secret },
+      headers: { authorization: `Basic ${bytes.toString("base64")}` },
+    });
+  t.ok(byBasic(Buffer.from("u:p\u00e4ss"), "p\u00e4ss"));
+  t.ok(byBasic(Buffer.from("u:p\u00e4ss", "latin1"), "p\u00e4ss"));
+  t.ok(byToken("p\u00e4ss", "p\u00e4ss"));
+  t.ok(byToken(Buffer.from("p\u00e4ss").toString("latin1"), "p\u00e4ss"), "UTF-8 that a transport reads as Latin-1");
+  // Cut to its lowest byte, the first letter of the secret is an A.
+  t.notOk(byBasic(Buffer.from("u:Ass"), "\u0141ss"));
+  t.notOk(byToken("Ass", "\u0141ss"));
+  t.notOk(byToken("\u0141ss", "Ass"));
+});
+
+t.test("a webhook is verified in exactly one way", async (t) => {
+  const ways = {
+    hmac: { secret: "key", header: "x" },
+    asymmetric: { key: "k", algorithm: "ed25519", header: "x" },
+    token: { secret: "key", header: "x" },
+    basic: { username: "u", secret: "key" },
+  };
+  const errors = (verify: object) => {
+    const events = [{ raise: {} }];
+    const fields = integrationSchema.parse({ integration: "x", name: "X", webhook: { verify, events } });
+    return checkIntegration(fields).map(({ path, message }) => `${path}: ${message}`);
+  };
+  for (const [name, way] of Object.entries(ways)) t.same(errors({ [name]: way }), [], name);
+  const wanted = ["webhook.verify: must be one of hmac, asymmetric, token or basic"];
+  t.same(errors({}), wanted);
+  t.same(errors({ token: ways.token, basic: ways.basic }), wanted);
+  t.same(errors(ways), wanted);
+  for (const username of ["", "a:b", "a\u0000", "x".repeat(256)]) {
+    t.notOk(integrationSchema.shape.webhook.safeParse({ verify: { basic: { username, secret: "k" } } }).success);
+  }
 });

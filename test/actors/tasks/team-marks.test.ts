@@ -173,6 +173,16 @@ t.test("two events at once about the same thing never open two tasks: the second
   t.same(team.notes(team.tasks()[0]?.id ?? ""), [{ from: "integration tracker", text: "still there" }]);
 });
 
+t.test("the event that opens a task adds no note to it: its title and description have the words", async (t) => {
+  const team = createTeam();
+  team.raise(raising("a", { say: "hello" }));
+  team.deliver();
+  t.same(team.notes(team.tasks()[0]?.id ?? ""), []);
+  team.raise(raising("b", { say: "hello again" }));
+  team.deliver();
+  t.match(team.notes(team.tasks()[0]?.id ?? ""), [{ text: "hello again" }]);
+});
+
 t.test("an event about an open task is a note on it, also where it waits: its marks and branch are set", async (t) => {
   const team = createTeam();
   team.raise(raising("a"));

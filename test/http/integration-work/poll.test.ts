@@ -75,3 +75,43 @@ t.test("a poll is read, asked now, and given another cursor", async (t) => {
     t.match([none.status, none.body], [404, { detail: "The integration has no poll." }], path);
   }
 });
+
+t.test("events of a poll see the headers of its answer, without credentials and secrets", async (t) => {
+  const server = createServer((_request, response) => {
+    response.setHeader("Set-Cookie", ["a=1", "b=2"]);
+    response.setHeader("X-Total", "7");
+    response.setHeader("Link", ['<a>; rel="next"', '<b>; rel="last"']);
+    response.setHeader("X-Echo", "the-feed-key");
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end('{"items":[1]}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => new Promise((resolve) => server.close(resolve)));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const place = await openWorkplace(t, { settings: { OUTBOUND_ALLOW: url } });
+  const { ada, service, workspaceId, teamId } = place;
+  const hosts = [new URL(url).host];
+  const secret = { name: "feed-key", value: "the-feed-key", valueVersion: 1, hosts };
+  await ada.create(`/api/resources/workspaces/${workspaceId}/secrets`, secret);
+  const seen =
+    'headers["x-total"] + " " + headers["link"] + " " + headers["x-echo"] + " " + string("set-cookie" in headers)';
+  const event = {
+    when: expr('headers["x-total"] == "7"'),
+    raise: { opens: { line: "dev", title: expr(seen) }, marks: { feed: { value: expr('headers["x-total"]') } } },
+  };
+  const { id } = await ada.create(`/api/resources/teams/${teamId}/integrations`, {
+    ...{ integration: "feed", name: "Feed", hosts, connection: { token: { secret: "feed-key" } } },
+    poll: { everyMinutes: 60, request: { url: `${url}/items` }, events: [event] },
+  });
+  const { reading } = service.runtime;
+  await until("the poll has begun", () => polls.get(reading, workspaceId, id) !== undefined);
+  await ada.request("POST", `/api/integrations/${id}/poll/now`, {});
+  const [row] = await until("its answer is worked", () => {
+    const rows = deliveries.list(reading, workspaceId, [id]);
+    return rows[0]?.state === "done" ? rows : null;
+  });
+  t.match(row?.headers, { "x-total": "7", "content-type": "application/json", "x-echo": "***" });
+  t.notOk("set-cookie" in (row?.headers ?? {}));
+  const tasks = (await ada.request("GET", `/api/teams/${teamId}/tasks`)).body?.items;
+  t.match(tasks, [{ title: '7 <a>; rel="next", <b>; rel="last" *** false', marks: { feed: "7" } }]);
+});

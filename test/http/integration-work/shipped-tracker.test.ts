@@ -22,7 +22,7 @@ t.test(
     const ada = { name: "Ada", email: "Ada@Example.com" };
     const issue = await tracker.open({ title: "Login fails", description: "With a long name.", assignee: ada });
     await tracker.label(issue, "agent");
-    t.match(tracker.api.deliveries, [{ status: 202 }, { status: 202 }]);
+    t.match(tracker.api.deliveries, [{ status: 200 }, { status: 200 }]);
     const task = await scene.opened(/^ENG-1: Login fails$/);
     t.match(task, {
       description: `With a long name.\n\n${issue.url}`,
