@@ -4,7 +4,7 @@ import { isTemplate, readTemplate } from "../expressions/templates.js";
 import { literalHost } from "../integrations/integration-rules.js";
 import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import type { Warning } from "../resources/kind.js";
-import { listResources } from "../resources/resource.table.js";
+import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { HookFields, HookStep } from "./hook.js";
 
 /** Why the address of a step's request may not be used; null where it may, and where expressions set its host. */
@@ -39,8 +39,9 @@ export interface UnsentRequest {
   readonly reason: string;
 }
 
-/** The requests of the workspace's hooks that are not sent, as far as their hosts are written out. */
+/** The requests of the workspace's hooks that are not sent, as far as their hosts are written out; none of a closed workspace. */
 export function listUnsentRequests(reading: Reading, workspaceId: string, allowList: AllowList): UnsentRequest[] {
+  if (!isWorkspaceOpen(reading, workspaceId)) return [];
   return listResources<HookFields>(reading, workspaceId, "hook").flatMap(({ id: hookId, address, fields }) =>
     fields.steps.flatMap(({ name: step, request }) => {
       const reason = request === null ? null : findAddressFault(request, allowList);

@@ -1,7 +1,7 @@
 /** Hosts of integrations that the deployment's settings keep requests from. */
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
-import { listResources } from "../resources/resource.table.js";
+import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 
 /** Why no request is sent to one of an integration's hosts; null where some may be. */
@@ -11,7 +11,7 @@ export function findHostFault(host: string, allowList: AllowList): string | null
   return reason === null || findRefusalReason(`http://${one}/`, allowList) === null ? null : reason;
 }
 
-/** A host of an integration that no request is sent to. */
+/** A host of an integration that no request is sent to; none of a closed workspace. */
 export interface UnreachableHost {
   readonly workspaceId: string;
   readonly integrationId: string;
@@ -21,8 +21,9 @@ export interface UnreachableHost {
   readonly reason: string;
 }
 
-/** The hosts of the workspace's integrations that no request is sent to. */
+/** The hosts of the workspace's integrations that no request is sent to; none of a closed workspace. */
 export function listUnreachableHosts(reading: Reading, workspaceId: string, allowList: AllowList): UnreachableHost[] {
+  if (!isWorkspaceOpen(reading, workspaceId)) return [];
   return listResources<IntegrationFields>(reading, workspaceId, "integration").flatMap(({ id, address, fields }) =>
     fields.hosts.flatMap((host) => {
       const reason = findHostFault(host, allowList);

@@ -1,7 +1,6 @@
 import { listUnsentRequests } from "../../actors/hooks/unsent-requests.js";
 import { listUnreachableHosts } from "../../actors/integrations/unreachable-hosts.js";
 import type { AllowList } from "../../actors/outbound/allow-list.js";
-import { isWorkspaceOpen } from "../../actors/resources/resource.table.js";
 import type { Scheduler } from "../../runtime/clock.js";
 import { isDamage, type RuntimeLog } from "../../runtime/runtime.js";
 import { GLOBAL_PARTITION, metaSpace } from "../../storage/keys.js";
@@ -64,10 +63,9 @@ function isKnownClean(reading: Reading, outboundAllow: string): boolean {
   }
 }
 
-/** The warnings of a workspace; none of a closed one, which sends nothing. */
+/** The warnings of a workspace. */
 function listOf(workspaceId: string, { reading, allowList }: NotAllowedOptions) {
   try {
-    if (!isWorkspaceOpen(reading, workspaceId)) return [];
     return [
       ...listUnsentRequests(reading, workspaceId, allowList).map((each) => ({ message: HOOK, ...each })),
       ...listUnreachableHosts(reading, workspaceId, allowList).map((each) => ({ message: INTEGRATION, ...each })),
