@@ -77,10 +77,15 @@ export function hostedSource(
       if (known !== undefined) return known;
       if (files.size >= MAX_READS) return Promise.reject(new TooManyReads(`more than ${MAX_READS} files`));
       if (length > MAX_READ_LENGTH) return Promise.reject(new TooManyReads("files of more than 16 MiB to be read"));
-      const read = sources.readFile(there, { path: file, commit: head.commit }).then((found) => {
-        const text = found === null || found === "large" ? found : toText(found);
-        length += typeof text === "string" ? text.length : 0;
-        return text === "large" ? { unread: "large" as const } : text;
+      const read = sources.readFile(there, { path: file, commit: head.commit }).then(async (bytes) => {
+        if (bytes !== null) {
+          const text = toText(bytes);
+          length += typeof text === "string" ? text.length : 0;
+          return text;
+        }
+        // What is there and is not given is too large.
+        const isThere = (await list()).entries.some(({ path: each, mode }) => each === file && !kinds.has(mode));
+        return isThere ? ({ unread: "large" } as const) : null;
       });
       files.set(file, read);
       return read;

@@ -105,7 +105,7 @@ function findLine(source: Source, sought: Sought): FoundLine {
   if (only === undefined) {
     const computed = keys.find(({ key, member }) => key === null && member !== undefined)?.member;
     if (computed !== undefined) refuseComputed(source, { attribute: "key", node: computed.value });
-    const message = `${source.path}:1 and what follows has no resource ${TYPE} with the key ${lineKey} of the team ${sought.team.key}.`;
+    const message = `At ${source.path}:1: the file has no resource ${TYPE} with the key ${lineKey} of the team ${sought.team.key}.`;
     refuse("not-found", message);
   }
   if (found.length > 1) {

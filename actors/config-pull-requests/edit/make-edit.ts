@@ -106,13 +106,14 @@ function refuseModule({ entries, links }: Repository, path: string): void {
   if (link !== null) refuse("ambiguous", `${path} is reached over the symlink ${link}.`);
   if (!/\.(tf|tofu)$/.test(path)) refuse("not-hcl", `${path} is no file of HCL, which end with .tf or .tofu.`);
   if (entries.find((each) => each.path === path)?.kind !== "file") refuse("not-found", `There is no file ${path}.`);
+  const at = `At ${path}:1`;
   if (!isModuleFile(path))
-    refuse("not-proven", `${path}:1 is in a file that Terraform ignores: the edit would change nothing.`);
+    refuse("not-proven", `${at}: Terraform ignores files of this name. The edit would change nothing.`);
   const others = entries.filter((each) => dirname(each.path) === dirname(path)).map((each) => each.path);
   const override = others.find((each) => /(^|[/_])override\.(tf|tofu)(\.json)?$/.test(each));
-  if (override !== undefined) refuse("ambiguous", `${override}:1 may override what ${path}:1 and what follows says.`);
+  if (override !== undefined) refuse("ambiguous", `${at}: ${override}:1 may override what the file says.`);
   const twin = others.find((each) => each === path.replace(/\.tf$/, ".tofu") && each !== path);
-  if (twin !== undefined) refuse("ambiguous", `${twin}:1 may be read in the place of ${path}.`);
+  if (twin !== undefined) refuse("ambiguous", `${at}: ${twin}:1 may be read in the place of the file.`);
 }
 
 /**

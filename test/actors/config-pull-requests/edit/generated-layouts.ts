@@ -270,7 +270,7 @@ export function instanceLayouts(): readonly Layout[] {
 
 /** Lines of two teams, whose teams stand anywhere in the module. */
 export function teamLayouts(): readonly Layout[] {
-  const refused = { code: "not-found", place: /main\.tf:1 / };
+  const refused = { code: "not-found", place: /main\.tf:1: / };
   const of = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
     ...{ says, path: "lines/main.tf", change: "model", files: { "lines/main.tf": main, ...teams } },
     refused: isRefused ? refused : null,
