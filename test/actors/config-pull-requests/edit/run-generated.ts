@@ -1,5 +1,12 @@
 import { editGenerated, type Tally } from "./generated-edits.js";
-import { editLayouts, instanceLayouts, lifecycleLayouts, readerLayouts, teamLayouts } from "./generated-layouts.js";
+import {
+  editLayouts,
+  instanceLayouts,
+  lifecycleLayouts,
+  mixedTeamLayouts,
+  readerLayouts,
+  teamLayouts,
+} from "./generated-layouts.js";
 
 /**
  * Edits the exports of many generated workspaces, each in three layouts, each attribute alone in a tenth, and the generated
@@ -9,7 +16,13 @@ import { editLayouts, instanceLayouts, lifecycleLayouts, readerLayouts, teamLayo
 const [count = 500, first = 0] = process.argv.slice(2).map(Number);
 const tally: Tally = { edited: 0, refused: new Map(), wrong: [] };
 for (let seed = first; seed < first + count; seed += 1) await editGenerated(seed, seed % 10 === 0, tally);
-const layouts = [...readerLayouts(), ...instanceLayouts(), ...teamLayouts(), ...lifecycleLayouts()];
+const layouts = [
+  ...readerLayouts(),
+  ...instanceLayouts(),
+  ...teamLayouts(),
+  ...mixedTeamLayouts(),
+  ...lifecycleLayouts(),
+];
 await editLayouts(layouts, tally);
 const refused = [...tally.refused].map(([code, times]) => `${times} ${code}`).join(", ");
 console.log(
