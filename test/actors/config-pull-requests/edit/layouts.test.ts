@@ -128,6 +128,14 @@ t.test("an element is added before the comment that ends its line", async (t) =>
       ["", '  "a",', '  "b", # b', '  "c",', "  # the end", "]"],
     ],
     [["a"], ['"a", # a', "# more", "]"], ['"a", "b", "c", # a', "# more", "]"]],
+    [[], [" # none yet", "]"], [" # none yet", '  "a",', '  "b",', '  "c",', "]"]],
+    [[], ["", "  # none yet", "]"], ["", "  # none yet", '  "a",', '  "b",', '  "c",', "]"]],
+    [[], ["/* none yet */]"], ['/* none yet */ "a", "b", "c"]']],
+    [
+      ["a", "b"],
+      ['"a", "b", /* both', "of them */", "]"],
+      ['"a", "b", "c", /* both', "of them */", "]"],
+    ],
   ];
   for (const [skills, before, now] of cases) {
     const change = { skills: ["a", "b", "c"] };
