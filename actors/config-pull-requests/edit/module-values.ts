@@ -26,7 +26,7 @@ interface Each {
 }
 
 /** Most expressions that are looked at for one value. */
-const MAX_EXPRESSIONS = 1_000;
+const MAX_EXPRESSIONS = 300;
 
 /**
  * All values that an expression may have: one for each branch, and null beside the teams that it names in a way that is not

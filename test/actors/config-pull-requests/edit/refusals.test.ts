@@ -48,7 +48,12 @@ const prompt = { live: { prompt: "Do it.\n" }, change: { prompt: "Do it well.\n"
 const read = module("prompts/plan.md");
 
 const table: readonly Refused[] = [
-  { says: "no file", files: { "README.md": "" }, code: "not-found", message: /lines\/main\.tf:1: there is no such file/ },
+  {
+    says: "no file",
+    files: { "README.md": "" },
+    code: "not-found",
+    message: /lines\/main\.tf:1: there is no such file/,
+  },
   { says: "a broken file", files: main('resource "x" {'), code: "not-hcl", message: /lines\/main\.tf:1,/ },
   { says: "another line", files: main(line("").replace('"web"\n', '"api"\n')), code: "not-found", message: /key web/ },
   {
