@@ -116,7 +116,7 @@ async function edit(
     return await editStation(source, wanted, { clock, signal });
   } catch (error) {
     if (!(error instanceof TooManyReads)) throw error;
-    const message = `${wanted.path}:1 and what follows cannot be edited: who else reads its files cannot be told, since the repository has ${error.message}.`;
+    const message = `At ${wanted.path}:1: other places may use the source, since the repository has ${error.message}.`;
     return { refused: withWanted({ ...refuseOpening("ambiguous", message), code: "ambiguous" }, wanted) };
   }
 }

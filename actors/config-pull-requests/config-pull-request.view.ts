@@ -12,7 +12,7 @@ const reason = z
           "place more than it. `computed`: an expression gives the value. `changed-meanwhile`: the source, or the live " +
           "config, is not what the candidate was measured against. `no-access`: the code host refuses. `branch-taken`: the " +
           "branch holds commits of somebody else. `not-proven`: the edited file could not be shown to differ in the wanted " +
-          "values alone.",
+          "values alone, or to have an effect.",
       ),
     message: z.string(),
     attribute: z.string().nullable().describe("The station attribute."),
@@ -21,7 +21,8 @@ const reason = z
       .string()
       .nullable()
       .describe(
-        "The value to set by hand; null also where it is longer than 2,000 characters, which `message` says then.",
+        "The value to set by hand, of the attribute; of a refusal that is about no attribute that changes, a line of HCL " +
+          "for each that does. Null also where it is longer than 2,000 characters, which `message` says then.",
       ),
   })
   .meta({ title: "config-pull-request-refusal" });

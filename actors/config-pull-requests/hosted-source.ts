@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { CodeHost } from "../outbound/code-host.js";
 import type { RepositoryThere } from "../outbound/code-host-repository.js";
-import type { HostedEntry, HostedHead } from "../outbound/code-host-sources.js";
+import type { CodeHostSources, HostedEntry, HostedHead } from "../outbound/code-host-sources.js";
 import type { SourceTree, TreeEntry, UnreadFile } from "./edit/station-edit.js";
 
 /** A repository at the commit of its default branch, as an edit reads it, and the modes of its files. */
@@ -32,55 +32,29 @@ export function hostedSource(
   const files = new Map<string, Promise<string | UnreadFile | null>>();
   let length = 0;
   let listed: ReturnType<typeof readEntries> | null = null;
-  const readEntries = async () => {
-    const { entries, isCut } = await sources.readTree(there, head.tree, true);
-    return { entries: isCut ? await readFoldersTo(path) : entries, isWhole: !isCut };
-  };
-  /** What is right within each folder from the root to that of the path. */
-  const readFoldersTo = async (of: string): Promise<readonly HostedEntry[]> => {
-    const all: HostedEntry[] = [];
-    let [tree, folder] = [head.tree, ""];
-    for (const name of of.split("/")) {
-      const { entries, isCut } = await sources.readTree(there, tree, false);
-      if (isCut) throw new TooManyReads(`more entries in ${folder === "" ? "its root" : folder} than are listed`);
-      all.push(...entries.map((entry) => ({ ...entry, path: `${folder}${entry.path}` })));
-      const next = entries.find((entry) => entry.path === name && entry.mode === FOLDER);
-      if (next === undefined) break;
-      [tree, folder] = [next.sha, `${folder}${name}/`];
-    }
-    return all;
-  };
   const list = () => {
-    listed ??= readEntries();
+    listed ??= readEntries(sources, there, { head, path });
     return listed;
-  };
-  /** The entries with what their symlinks hold, as many as are read. */
-  const readLinks = async (entries: readonly HostedEntry[]): Promise<readonly TreeEntry[]> => {
-    const links = entries.filter(({ mode }) => kinds.get(mode) === "symlink").slice(0, MAX_LINKS);
-    const held = new Map<string, string>();
-    for (const { path: link, sha } of links) {
-      const leadsTo = await sources.readBlob(there, sha);
-      if (leadsTo !== null) held.set(link, leadsTo.toString("utf8"));
-    }
-    return entries.map((entry) => {
-      const leadsTo = held.get(entry.path);
-      return { ...toEntry(entry), ...(leadsTo !== undefined && { leadsTo }) };
-    });
   };
   return {
     async list() {
       const { entries, isWhole } = await list();
-      return { entries: await readLinks(entries), isWhole };
+      return { entries: await readLinks(sources, there, entries), isWhole };
     },
     read(file) {
       const known = files.get(file);
       if (known !== undefined) return known;
       if (files.size >= MAX_READS) return Promise.reject(new TooManyReads(`more than ${MAX_READS} files`));
       if (length > MAX_READ_LENGTH) return Promise.reject(new TooManyReads("files of more than 16 MiB to be read"));
-      const read = sources.readFile(there, { path: file, commit: head.commit }).then((found) => {
-        const text = found === null || found === "large" ? found : toText(found);
-        length += typeof text === "string" ? text.length : 0;
-        return text === "large" ? { unread: "large" as const } : text;
+      const read = sources.readFile(there, { path: file, commit: head.commit }).then(async (bytes) => {
+        if (bytes !== null) {
+          const text = toText(bytes);
+          length += typeof text === "string" ? text.length : 0;
+          return text;
+        }
+        // What is there and is not given is too large.
+        const isThere = (await list()).entries.some(({ path: each, mode }) => each === file && !kinds.has(mode));
+        return isThere ? ({ unread: "large" } as const) : null;
       });
       files.set(file, read);
       return read;
@@ -89,6 +63,46 @@ export function hostedSource(
       return (await list()).entries.find((entry) => entry.path === file)?.mode ?? "100644";
     },
   };
+}
+
+/** All entries; where the code host cuts their list, those right within each folder from the root to that of a path. */
+async function readEntries(
+  sources: CodeHostSources,
+  there: RepositoryThere,
+  { head, path }: { readonly head: HostedHead; readonly path: string },
+): Promise<{ readonly entries: readonly HostedEntry[]; readonly isWhole: boolean }> {
+  const whole = await sources.readTree(there, head.tree, true);
+  if (!whole.isCut) return { entries: whole.entries, isWhole: true };
+  let all: readonly HostedEntry[] = [];
+  let [tree, folder] = [head.tree, ""];
+  for (const name of path.split("/")) {
+    const { entries, isCut } = await sources.readTree(there, tree, false);
+    if (isCut) throw new TooManyReads(`more entries in ${folder === "" ? "its root" : folder} than are listed`);
+    const within = folder;
+    all = all.concat(entries.map((entry) => ({ ...entry, path: `${within}${entry.path}` })));
+    const next = entries.find((entry) => entry.path === name && entry.mode === FOLDER);
+    if (next === undefined) break;
+    [tree, folder] = [next.sha, `${folder}${name}/`];
+  }
+  return { entries: all, isWhole: false };
+}
+
+/** The entries with what their symlinks hold, as many as are read. */
+async function readLinks(
+  sources: CodeHostSources,
+  there: RepositoryThere,
+  entries: readonly HostedEntry[],
+): Promise<readonly TreeEntry[]> {
+  const links = entries.filter(({ mode }) => kinds.get(mode) === "symlink").slice(0, MAX_LINKS);
+  const held = new Map<string, string>();
+  for (const { path, sha } of links) {
+    const leadsTo = await sources.readBlob(there, sha);
+    if (leadsTo !== null) held.set(path, leadsTo.toString("utf8"));
+  }
+  return entries.map((entry) => {
+    const leadsTo = held.get(entry.path);
+    return { ...toEntry(entry), ...(leadsTo !== undefined && { leadsTo }) };
+  });
 }
 
 const FOLDER = "040000";

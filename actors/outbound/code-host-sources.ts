@@ -63,11 +63,8 @@ export interface CodeHostSources {
   readCommit(there: RepositoryThere, commit: string): Promise<HostedCommit>;
   /** What is in a tree: with `isDeep` also in its folders. */
   readTree(there: RepositoryThere, tree: string, isDeep: boolean): Promise<HostedTree>;
-  /** The bytes of a file at a commit: null where there is none, `large` for more than {@link MAX_FILE_BYTES}. */
-  readFile(
-    there: RepositoryThere,
-    file: { readonly path: string; readonly commit: string },
-  ): Promise<Buffer | "large" | null>;
+  /** The bytes of a file at a commit: null where there is none, and where there are more than {@link MAX_FILE_BYTES}. */
+  readFile(there: RepositoryThere, file: { readonly path: string; readonly commit: string }): Promise<Buffer | null>;
   /** The bytes of a blob, by its name in a tree: null where there is none, and where they are too many for an answer. */
   readBlob(there: RepositoryThere, sha: string): Promise<Buffer | null>;
   /** The commit at a branch's head; null where there is none. */
@@ -136,11 +133,10 @@ function readMethods(parts: RepositoryCallParts) {
       const wanted = { what: "a file", path: `/contents/${toPath(path)}?ref=${commit}` };
       const answer = await call(there, wanted);
       if (answer.status === 404) return null;
-      if (answer.status === 403 && /too large/i.test(whyRefused(answer.json))) return "large";
-      const json = expectStatus(name, answer, 200);
-      const read = fileSchema.safeParse(json);
-      if (read.success) return Buffer.from(read.data.content, "base64");
-      return longFileSchema.safeParse(json).success ? "large" : null;
+      // GitHub refuses files of more than 100 MB; up to that it answers without their content.
+      if (answer.status === 403 && /too large/i.test(whyRefused(answer.json))) return null;
+      const read = fileSchema.safeParse(expectStatus(name, answer, 200));
+      return read.success ? Buffer.from(read.data.content, "base64") : null;
     },
     async readBlob(there, blob) {
       const answer = await call(there, { what: "a blob", path: `/git/blobs/${blob}` });
@@ -165,23 +161,22 @@ function writeMethods(parts: RepositoryCallParts) {
     return callAs(parts, there, { method: "POST", ...wanted });
   };
   const make = async (there: RepositoryThere, wanted: Call) => {
-    return readAs(name, madeSchema, expectStatus(name, await write(there, wanted), 201));
+    return readAs(name, madeSchema, expectStatus(name, await write(there, wanted), 201)).sha;
   };
   return {
     async writeCommit(there, { on, parents: further, message, files }) {
       const tree: object[] = [];
       for (const { path, mode, content } of files) {
         const json = { content: Buffer.from(content).toString("base64"), encoding: "base64" };
-        const { sha: blob } = await make(there, { what: "a blob", path: "/git/blobs", json });
-        tree.push({ path, mode, type: "blob", sha: blob });
+        tree.push({ path, mode, type: "blob", sha: await make(there, { what: "a blob", path: "/git/blobs", json }) });
       }
       const made = { what: "a new tree", path: "/git/trees", json: { base_tree: on.tree, tree } };
-      const { sha: whole } = await make(there, made);
+      const whole = await make(there, made);
       const parents = [on.commit, ...further];
       const json = { message, tree: whole, parents };
-      const commit = await make(there, { what: "a new commit", path: "/git/commits", json });
-      const madeAtMs = commit.committer?.date;
-      return { commit: commit.sha, tree: whole, parents, ...(madeAtMs !== undefined && { madeAtMs }) };
+      const answer = await write(there, { what: "a new commit", path: "/git/commits", json });
+      const { sha: commit, committer: by } = readAs(name, newCommitSchema, expectStatus(name, answer, 201));
+      return { commit, tree: whole, parents, ...(by !== undefined && { madeAtMs: by.date }) };
     },
     async createBranch(there, { branch, commit }) {
       const json = { ref: `refs/heads/${branch}`, sha: commit };
@@ -207,15 +202,20 @@ function toPath(path: string): string {
 }
 
 const sha = z.string().regex(/^[0-9a-f]{40,64}$/);
-const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
-const madeSchema = z.object({ sha, committer: z.object({ date: timeMs }).optional().catch(undefined) });
+const madeSchema = z.object({ sha });
 const refSchema = z.object({ ref: z.string(), object: z.object({ sha }) });
-const commitSchema = z.object({ sha, tree: z.object({ sha }), parents: z.array(z.object({ sha })) }).transform(
-  (given): HostedCommit => ({
-    ...{ commit: given.sha, tree: given.tree.sha },
-    parents: given.parents.map((parent) => parent.sha),
-  }),
-);
+const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
+const committer = z.object({ date: timeMs }).optional().catch(undefined);
+const commitSchema = z
+  .object({ sha, tree: z.object({ sha }), parents: z.array(z.object({ sha })), committer })
+  .transform(
+    (given): HostedCommit => ({
+      ...{ commit: given.sha, tree: given.tree.sha },
+      parents: given.parents.map((parent) => parent.sha),
+      ...(given.committer !== undefined && { madeAtMs: given.committer.date }),
+    }),
+  );
+const newCommitSchema = z.object({ sha, committer });
 const treeSchema = z.object({
   tree: z.custom<readonly unknown[]>(Array.isArray),
   truncated: z.boolean().default(false),
@@ -228,6 +228,5 @@ const fileSchema = z.object({
   size: z.int().max(MAX_FILE_BYTES),
   content: z.string(),
 });
-const longFileSchema = z.object({ type: z.literal("file"), size: z.int().gt(MAX_FILE_BYTES) });
 const blobSchema = z.object({ encoding: z.literal("base64"), content: z.string() });
 const comparisonSchema = z.object({ status: z.string() });

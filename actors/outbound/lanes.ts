@@ -33,7 +33,7 @@ export const codeHostWriteLane: LaneLimits = {
 };
 
 /**
- * Edits of configs in repositories. A source is anybody's, and its parsers may compute for minutes, each edit in a thread
+ * Edits of configs in repositories. A source is anybody's, and its parsers may compute for 10 seconds, each edit in a thread
  * of its own: so few at once leave processors to the service.
  */
 export const configEditLane: LaneLimits = { name: "config-edits", places: 3, kept: 2, perParty: 1, perTarget: 1 };

@@ -14,6 +14,7 @@ import { openConfigEffect } from "../../actors/config-pull-requests/open.effects
 import type { PickedConfig } from "../../actors/config-pull-requests/picked-config.js";
 import { createCodeHost } from "../../actors/outbound/code-host.js";
 import type { Outbound } from "../../actors/outbound/request.js";
+import { pullRequestLogActor } from "../../actors/pull-requests/pull-request-log.machine.js";
 import { findResource, resources } from "../../actors/resources/resource.table.js";
 import type { FileChanges, HostedRepository } from "../../http/demo/code-host/hosted-repository.js";
 import { startCodeHost } from "./code-host.js";
@@ -161,7 +162,7 @@ export class PickedWorld {
     const reading = () => this.harness.durable;
     const findPicked = () => pickedConfig;
     await this.harness.start({
-      actors: [configPullRequestActor],
+      actors: [configPullRequestActor, pullRequestLogActor],
       effects: [
         commitEffect({ codeHost, reading, findPicked, editStation: editByHand, clock }),
         openConfigEffect({ codeHost, reading, findPicked, baseUrl: () => "https://here.example" }),

@@ -87,7 +87,7 @@ class Stopwatch {
 }
 
 function notProven(wanted: WantedStation, what: string): EditOutcome {
-  const message = `To read ${wanted.path}:1 and what follows ${what}. Set the values by hand.`;
+  const message = `At ${wanted.path}:1: the edit of the file ${what}. Set the values by hand.`;
   const refusal = { code: "not-proven" as const, message, attribute: null, expression: null, wanted: null };
   return { refused: withWanted(refusal, wanted) };
 }

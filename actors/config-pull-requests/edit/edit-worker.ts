@@ -49,6 +49,9 @@ const tree: SourceTree = {
 
 const wanted: WantedStation = workerData;
 // Nothing is asked for, and no time counted, before what is slow to load is there.
-const [syntax] = await Promise.all([loadSyntax(), parseValues("main.tf", ""), formatText("")]);
+// The two that are compiled from Go set the same global while they load: one after the other.
+const syntax = await loadSyntax();
+await parseValues("main.tf", "");
+await formatText("");
 const outcome = await makeEdit({ syntax, parseValues }, tree, wanted);
 port.postMessage({ outcome } satisfies Asked);

@@ -8,8 +8,12 @@ import type { TreeEntry } from "./station-edit.js";
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
 
 /** The path of the file whose text an expression is; null for any other expression, and where HCL reads it in another form. */
-export function fileOf({ path, text }: Source, expression: SyntaxNode): string | null {
+export function fileOf({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
   const inner = innerOf(expression);
+  const [only, other] = inner.children.filter(({ type }) => type !== "comment");
+  // Within `(…)` it says the same.
+  if (inner.type === "expression" && only?.type === "expression" && other === undefined)
+    return fileOf({ path, text }, only);
   if (inner.type !== "function_call") return null;
   const written = FILE.exec(textOf(text, inner))?.[1];
   return written === undefined || written !== written.normalize("NFC") ? null : posix.join(dirname(path), written);

@@ -27,8 +27,7 @@ export interface FoundStation {
 
 /** A line's station to be found. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
-  /** The team that an expression names; null for unknown. */
-  readonly teamOf: ModuleScope["teamOf"];
+  readonly teamsOf: ModuleScope["teamsOf"];
 }
 
 type Sought = SoughtStation;
@@ -96,21 +95,25 @@ function findLine(source: Source, sought: Sought): FoundLine {
   const lines = holderOf(source.text, source.root)
     .blocks.filter(({ type, labels }) => type === "resource" && labels[0] === TYPE)
     .map((block) => lineAt(source, block))
-    .filter((line) => isOfTeam(source, line, sought) !== false);
+    .filter((line) => isOfTeam(source, line, sought) !== "no");
   const keys = lines.map((line) => ({ line, ...keyMember(source, line.body, line.path) }));
   const named = keys.filter(({ key }) => key === lineKey).map(({ line }) => line);
-  const own = named.filter((line) => isOfTeam(source, line, sought) === true);
+  const own = named.filter((line) => isOfTeam(source, line, sought) === "yes");
   const found = own.length > 0 ? own : named;
   const [only] = found;
   if (only === undefined) {
     const computed = keys.find(({ key, member }) => key === null && member !== undefined)?.member;
     if (computed !== undefined) refuseComputed(source, { attribute: "key", node: computed.value });
-    const message = `${source.path}:1 and what follows has no resource ${TYPE} with the key ${lineKey} of the team ${sought.team.key}.`;
+    const message = `At ${source.path}:1: the file has no resource ${TYPE} with the key ${lineKey} of the team ${sought.team.key}.`;
     refuse("not-found", message);
   }
   if (found.length > 1) {
     const at = found.map(({ block }) => placeOf(source, block.node)).join(" and ");
     refuse("ambiguous", `The line ${lineKey} stands more than once: at ${at}.`);
+  }
+  if (isOfTeam(source, only, sought) === "others too") {
+    const at = placeOf(source, memberNamed(only.body, "team_id")?.value ?? only.block.node);
+    refuse("ambiguous", `At ${at}, team_id may be that of another team than ${sought.team.key}.`);
   }
   if (only.block.node.isBroken) {
     refuse("not-proven", `The line at ${placeOf(source, only.block.node)} is written in a way that cannot be edited.`);
@@ -127,12 +130,15 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
   return { block, body: holderOf(source.text, block.node), path };
 }
 
-/** Whether a line is of the team; null where its source does not tell. */
-function isOfTeam(source: Source, { body }: FoundLine, { team, teamOf }: Sought): boolean | null {
+/** Whether a line is of the team; null where its source names no team. */
+function isOfTeam(source: Source, { body }: FoundLine, { team, teamsOf }: Sought): "yes" | "no" | "others too" | null {
   const written = memberNamed(body, "team_id");
-  const named = written === undefined ? null : teamOf(textOf(source.text, written.value));
-  if (named === null) return null;
-  return "id" in named ? named.id === team.id : named.key === team.key;
+  const named = written === undefined ? [] : teamsOf(textOf(source.text, written.value));
+  const known = named.flatMap((each) => each ?? []);
+  const own = known.filter((each) => ("id" in each ? each.id === team.id : each.key === team.key));
+  if (known.length === 0) return null;
+  if (own.length === known.length) return known.length === named.length ? "yes" : null;
+  return own.length === 0 && known.length === named.length ? "no" : "others too";
 }
 
 /** Where a station may be written; `holder` is undefined for an expression. */

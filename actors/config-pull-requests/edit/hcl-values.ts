@@ -10,7 +10,7 @@ export type ParsedValues = { readonly values: JsonObject } | { readonly fault: s
  * escaped where it would be a template, an expression is the text `${…}`; so `x` and `"${x}"` read the same, a block and
  * an object in a list too, as do `5` and `5.0`, and of two equal keys of an object only the last is there.
  *
- * It takes 10 to 30 ms of processor time a kilobyte, all of it in one go. A file that it cannot bear ends it for good: run
+ * It takes some milliseconds of processor time a kilobyte, more for heredocs of many lines, all of it in one go. A file that it cannot bear ends it for good: run
  * it in a thread of its own.
  */
 export async function parseValues(path: string, text: string): Promise<ParsedValues> {

@@ -38,6 +38,7 @@ function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, chan
   return (
     elementsOf(list).find((element) => {
       const steps = stepsOf(textOf(text, element));
+      if (steps[0]?.name === "all") return true;
       const station = steps[1]?.index;
       if (station !== undefined && /^\d+$/.test(station) && station !== index) return false;
       return steps
@@ -49,7 +50,8 @@ function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, chan
 
 /** The steps of a reference, legacy ones in quotes too: `stations[0].prompt`, `"stations.0.prompt"`. */
 function stepsOf(reference: string): readonly { readonly name?: string; readonly index?: string }[] {
-  const steps = reference.replace(/\s+/g, "").matchAll(/\.?([A-Za-z_][\w-]*)|\[([^\]]*)\]|\.(\d+|\*)/g);
+  const written = reference.replace(/\s+/g, "").replace(/\["([A-Za-z_][\w-]*)"\]/g, ".$1");
+  const steps = written.matchAll(/\.?([A-Za-z_][\w-]*)|\[([^\]]*)\]|\.(\d+|\*)/g);
   return [...steps].map(([, name, index, dotted]) =>
     name === undefined ? { index: index ?? dotted ?? "" } : { name },
   );

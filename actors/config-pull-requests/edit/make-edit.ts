@@ -13,7 +13,7 @@ import type { Parsers } from "./parsers.js";
 import { type ProvenChange, proveEdit } from "./prove-edit.js";
 import { findOtherReader } from "./read-elsewhere.js";
 import { readSource } from "./read-source.js";
-import { isModuleFile, openRepository, type Repository, whyUnread } from "./repository.js";
+import { isModuleFile, isOverride, openRepository, type Repository, whyUnread } from "./repository.js";
 import { type Splice, spliced } from "./splice.js";
 import { listStationChanges, nameOf, type StationChange } from "./station-changes.js";
 import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station-edit.js";
@@ -35,11 +35,11 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const { path, live } = wanted;
   refuseModule(repository, path);
   const text = await repository.read(path);
-  if (typeof text !== "string") refuse("not-found", `The file ${path} ${whyUnread(text)}.`);
+  if (typeof text !== "string") refuse("not-found", `At ${path}:1: the file ${whyUnread(text)}.`);
   const instance = await findInstance(repository, path, wanted.repository);
   const scope = await openScope(repository, path, instance.calls);
   const before = await readSource(parsers, { path, text }, scope);
-  const sought = { ...wanted, teamOf: scope.teamOf };
+  const sought = { ...wanted, teamsOf: scope.teamsOf };
   const found = findStation(before, sought);
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
@@ -102,17 +102,19 @@ function byName(left: StationChange, right: StationChange): number {
 
 /** Refuses a source that is no file of HCL of its own, and a module whose other files replace what it says. */
 function refuseModule({ entries, links }: Repository, path: string): void {
+  const at = `At ${path}:1`;
   const link = links.on(path);
-  if (link !== null) refuse("ambiguous", `${path} is reached over the symlink ${link}.`);
-  if (!/\.(tf|tofu)$/.test(path)) refuse("not-hcl", `${path} is no file of HCL, which end with .tf or .tofu.`);
-  if (entries.find((each) => each.path === path)?.kind !== "file") refuse("not-found", `There is no file ${path}.`);
+  if (link !== null) refuse("ambiguous", `${at}: the file is reached over the symlink ${link}.`);
+  if (!/\.(tf|tofu)$/.test(path))
+    refuse("not-hcl", `${at}: the file is not HCL. Names of such files end with .tf or .tofu.`);
+  if (entries.find((each) => each.path === path)?.kind !== "file") refuse("not-found", `${at}: there is no such file.`);
   if (!isModuleFile(path))
-    refuse("not-proven", `${path}:1 is in a file that Terraform ignores: the edit would change nothing.`);
+    refuse("not-proven", `${at}: Terraform ignores files of this name. The edit would change nothing.`);
   const others = entries.filter((each) => dirname(each.path) === dirname(path)).map((each) => each.path);
-  const override = others.find((each) => /(^|[/_])override\.(tf|tofu)(\.json)?$/.test(each));
-  if (override !== undefined) refuse("ambiguous", `${override}:1 may override what ${path}:1 and what follows says.`);
+  const override = others.find(isOverride);
+  if (override !== undefined) refuse("ambiguous", `${at}: ${override}:1 may override what the file says.`);
   const twin = others.find((each) => each === path.replace(/\.tf$/, ".tofu") && each !== path);
-  if (twin !== undefined) refuse("ambiguous", `${twin}:1 may be read in the place of ${path}.`);
+  if (twin !== undefined) refuse("ambiguous", `${at}: ${twin}:1 may be read in the place of the file.`);
 }
 
 /**
@@ -125,13 +127,14 @@ function refuseInstances(
     found,
     instance,
   }: { readonly source: Source; readonly found: FoundStation; readonly instance: ModuleInstance },
-  { team, teamOf }: SoughtStation,
+  { team, teamsOf }: SoughtStation,
 ): void {
   const { problem } = instance;
   if (problem === null) return;
   const written = memberNamed(found.line, "team_id");
-  const named = written === undefined ? null : teamOf(textOf(source.text, written.value));
-  if (problem.isUnknown && named !== null && "id" in named && named.id === team.id) return;
+  const named = written === undefined ? [] : teamsOf(textOf(source.text, written.value));
+  const isOwn = named.length > 0 && named.every((each) => each !== null && "id" in each && each.id === team.id);
+  if (problem.isUnknown && isOwn) return;
   refuse(problem.code, `At ${placeOf(source, found.resource)}: ${problem.message}`);
 }
 

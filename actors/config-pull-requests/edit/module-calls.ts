@@ -1,5 +1,7 @@
 import { dirname } from "node:path";
 import type { CodeBlock } from "./code-blocks.js";
+import { elementsOf, holderOf, innerOf, nodesIn, type Syntax, textOf } from "./hcl-syntax.js";
+import { isWithin } from "./links.js";
 import { mayBe, type PathParts, toPattern } from "./path-pattern.js";
 import { pathOf } from "./read-paths.js";
 import { isModuleFile, type Repository } from "./repository.js";
@@ -35,7 +37,7 @@ export function callsIn(repository: Repository, named: string | undefined, whole
     const source = block.attributes.get("source");
     if (source === undefined) return [];
     const calls = (folder: string): boolean => mayCall(repository, { source, path, named, isModule }, folder);
-    return [{ block, times: timesOf(block), calls, isIncluded: !isModule }];
+    return [{ block, times: timesOf(repository, block), calls, isIncluded: !isModule }];
   });
 }
 
@@ -47,7 +49,11 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
     if (given === undefined) return [];
     const { parts } = pathOf(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);
-    return [{ block, includes: (file: string) => mayBe(toPattern(base, ["/", ...parts]), file) }];
+    // Terragrunt looks for these in the folders above.
+    const isAbove = /^find_in_parent_folders\s*\(/.test(given);
+    const mayLieAt = (file: string) => !isAbove || (dirname(file) !== dirname(path) && isWithin(path, dirname(file)));
+    const pattern = toPattern(base, ["/", ...parts]);
+    return [{ block, includes: (file: string) => file !== path && mayLieAt(file) && mayBe(pattern, file) }];
   });
 }
 
@@ -101,12 +107,25 @@ function mayFetch(parts: PathParts, named: string | undefined, folder: string): 
   return isOfRepository && mayBe(toPattern(".", ["/", ...inside]), folder);
 }
 
-function timesOf({ attributes, blocks }: CodeBlock): ModuleCall["times"] {
+function timesOf({ syntax }: Repository, { attributes, blocks }: CodeBlock): ModuleCall["times"] {
   const [count, each] = [attributes.get("count"), attributes.get("for_each")];
   const enabled = blocks.find(({ type }) => type === "lifecycle")?.attributes.get("enabled") ?? "true";
-  if (enabled === "false" || count === "0" || (each !== undefined && /^(\{\s*\}|toset\(\[\s*\]\))$/.test(each))) {
-    return "none";
-  }
-  if (each !== undefined) return /^toset\(\[\s*"[^"]*"\s*,?\s*\]\)$/.test(each) ? "one" : "many";
+  const elements = each === undefined ? 1 : elementsIn(syntax, each);
+  if (enabled === "false" || count === "0" || elements === 0) return "none";
+  if (elements !== 1) return "many";
   return count === undefined || /^1$|\?\s*[01]\s*:\s*[01]$/.test(count) ? "one" : "many";
+}
+
+/** How many elements an object or a set has that is written out; null for anything else. */
+function elementsIn(syntax: Syntax, expression: string): number | null {
+  const text = `_ = ${expression}\n`;
+  const [member] = holderOf(text, syntax.parse(text)).members;
+  if (member === undefined) return null;
+  const inner = innerOf(member.value);
+  if (inner.type === "object") {
+    const { members } = holderOf(text, inner);
+    return members.some(({ name }) => name === null) ? null : members.length;
+  }
+  const [list] = /^toset\s*\(/.test(textOf(text, inner)) ? nodesIn(inner, "tuple") : [];
+  return list?.end === textOf(text, inner).lastIndexOf("]") + 1 + inner.start ? elementsOf(list).length : null;
 }

@@ -1,11 +1,11 @@
 import { basename, dirname } from "node:path";
 import { type CodeBlock, readCode } from "./code-blocks.js";
 import { placeOf } from "./edit-source.js";
-import { isWithin } from "./links.js";
 import { callsIn, includesIn, type ModuleCall } from "./module-calls.js";
 import { foldersOf } from "./path-pattern.js";
-import { type CodeFile, isModuleFile, type Repository } from "./repository.js";
-import { withoutComments } from "./splice.js";
+import { isModuleFile, isOverride, isValues, type Repository } from "./repository.js";
+import { isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
+import { manyWorkspaces, workspaceIn } from "./workspaces.js";
 
 /** How a module is made: the calls from its own up to that in a root module, which nothing calls. */
 export interface ModuleInstance {
@@ -45,25 +45,35 @@ export async function findInstance(
     .filter(({ path: each, text }) => isTelling(each, text))
     .map((file) => readCode(repository, file));
   const all = files.flatMap((whole) => callsIn(repository, named, whole));
-  let folder = dirname(path);
-  for (;;) {
+  for (let folder = dirname(path); ; ) {
     const found = all.filter((call) => !calls.includes(call) && call.calls(folder));
-    const [call, other] = found;
-    const own = runTwice(repository, files, folder, call !== undefined);
+    const [call] = found;
+    const own = runTwice(repository, files, { folder, isCalled: call !== undefined });
     if (call === undefined) return own === null ? { calls, problem: null } : problem("ambiguous", own);
-    if (other !== undefined) return problem("ambiguous", `${called(folder)} at ${at(call)} and ${at(other)}. ${LOSS}`);
-    if (call.times === "many")
-      return problem("ambiguous", `${called(folder)} at ${at(call)}, which may make it more than once. ${LOSS}`);
+    const why = whyMore(repository, files, found);
+    if (why !== null) return problem("ambiguous", `${called(folder)} at ${why}. ${LOSS}`);
     if (call.times === "none")
       return problem("not-proven", `${called(folder)} at ${at(call)}, which does not make it. ${NOTHING}`);
     calls.push(call);
-    const included = includers(repository, files, call);
-    if (included !== null)
-      return problem("ambiguous", `${called(folder)} at ${at(call)}, which is included at ${included}. ${LOSS}`);
     if (own !== null) return problem("ambiguous", own);
-    if (call.isIncluded) return { calls, problem: null };
     folder = dirname(call.block.file.path);
   }
+}
+
+/** Why calls make a module more than once, as the rest of a sentence with their places; null when they do not. */
+function whyMore(repository: Repository, files: readonly CodeBlock[], calls: readonly ModuleCall[]): string | null {
+  const [call, other] = calls;
+  if (call === undefined) return null;
+  if (other !== undefined) return `${at(call)} and ${at(other)}`;
+  if (call.times === "many") return `${at(call)}, which may make it more than once`;
+  const { block } = call;
+  const override = files
+    .filter(({ file: { path } }) => isOverride(path) && dirname(path) === dirname(block.file.path))
+    .flatMap(({ blocks }) => blocks)
+    .find(({ type, labels }) => type === block.type && labels[0] === block.labels[0]);
+  if (override !== undefined) return `${at(call)}, which ${placeOf(override.file, override)} may override`;
+  const included = includers(repository, files, call);
+  return included === null ? null : `${at(call)}, which is included at ${included}`;
 }
 
 const LOSS = "The edit would change lines that nothing was measured for.";
@@ -104,27 +114,26 @@ function includers(repository: Repository, files: readonly CodeBlock[], call: Mo
 function runTwice(
   repository: Repository,
   files: readonly CodeBlock[],
-  folder: string,
-  isCalled: boolean,
+  { folder, isCalled }: { readonly folder: string; readonly isCalled: boolean },
 ): string | null {
   const own = files.filter(({ file: { path } }) => dirname(path) === folder);
   const blocks = own.filter(({ file }) => isModuleFile(file.path)).flatMap((whole) => whole.blocks);
   const terraform = blocks.filter(({ type }) => type === "terraform").flatMap((block) => block.blocks);
-  const workspaces = terraform.flatMap((block) => block.blocks).find(isOfMany);
+  const workspaces = manyWorkspaces(terraform);
   if (workspaces !== undefined)
     return `${manyTimes(folder)}: ${placeOf(workspaces.file, workspaces)} has many workspaces. ${LOSS}`;
   const workspace = own.map(({ file }) => ({ file, start: workspaceIn(repository, file) }));
   const used = workspace.find(({ start }) => start >= 0);
   if (used !== undefined) return `${manyTimes(folder)}: ${placeOf(used.file, used)} tells workspaces apart. ${LOSS}`;
   const deployments = own.flatMap((whole) => whole.blocks.filter(({ type }) => type === "deployment"));
-  const values = valuesFor(files, folder, blocks);
-  const [first, second] = [...deployments, ...values];
-  if (first !== undefined && second !== undefined) {
-    return `${manyTimes(folder)}: with ${placeOf(first.file, first)} and ${placeOf(second.file, second)}. ${LOSS}`;
-  }
-  const root = terraform.find(({ type }) => type === "backend" || type === "cloud") ?? first;
+  const backend = terraform.find(({ type }) => type === "backend" || type === "cloud");
+  const places = [deployments, valuesFor(files, folder, blocks)].flat().map((each) => placeOf(each.file, each));
+  const given = [...new Set([...places, ...backendsFor(repository, files, { folder, backend })])];
+  const [first, second] = given;
+  if (second !== undefined) return `${manyTimes(folder)}: with ${first} and ${second}. ${LOSS}`;
+  const root = backend === undefined ? (first ?? rootFile(repository, folder)) : placeOf(backend.file, backend);
   return isCalled && root !== undefined
-    ? `The module in ${folder} is called, and run by itself: ${placeOf(root.file, root)} is of a root module. ${LOSS}`
+    ? `The module in ${folder} is called, and run by itself: ${root} is of a root module. ${LOSS}`
     : null;
 }
 
@@ -132,23 +141,12 @@ function manyTimes(folder: string): string {
   return `The module in ${folder === "." ? "the repository's root" : folder} may be run more than once`;
 }
 
-function isOfMany({ type, attributes }: CodeBlock): boolean {
-  return type === "workspaces" && (attributes.has("tags") || attributes.has("prefix"));
-}
-
-/** Where a file asks which workspace it is run in; below 0 for nowhere. */
-function workspaceIn(repository: Repository, file: CodeFile): number {
-  if (!WORKSPACE.test(file.text)) return -1;
-  const root = repository.parse(file);
-  return (root === null ? file.text : withoutComments(file.text, root)).search(WORKSPACE);
-}
-
-const WORKSPACE = /\bterraform\.workspace\b/;
-
 /** Whether a file may tell how modules are made: the others are not parsed. */
 function isTelling(path: string, text: string): boolean {
   return (
-    /\.tfvars(\.json)?$/.test(path) || /\b(source|include|deployment|workspaces?|backend|cloud|variable)\b/.test(text)
+    isValues(path) ||
+    /\.hcl$/.test(path) ||
+    /\b(module|source|deployment|workspaces?|backend|cloud|variable)\b/.test(text)
   );
 }
 
@@ -157,12 +155,34 @@ function isTelling(path: string, text: string): boolean {
  * below no module that give it variables. What Terraform reads by itself is of each run.
  */
 function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly CodeBlock[]): readonly CodeBlock[] {
-  const modules = new Set(files.filter(({ file }) => isModuleFile(file.path)).map(({ file }) => dirname(file.path)));
+  const modules = moduleFolders(files.map(({ file }) => file.path));
   const declared = new Set(blocks.filter(({ type }) => type === "variable").map(({ labels }) => labels[0]));
   return files.filter(({ file: { path }, attributes }) => {
-    if (!/\.tfvars(\.json)?$/.test(path) || /(^|\/)terraform\.tfvars|\.auto\.tfvars/.test(path)) return false;
-    const owner = [...foldersOf(path), "."].find((each) => modules.has(each));
-    if (owner !== undefined) return owner === folder && isWithin(path, folder);
-    return [...attributes.keys()].some((name) => declared.has(name));
+    if (!isValues(path) || (modules.has(dirname(path)) && isReadByEachRun(path, dirname(path)))) return false;
+    return isValuesFor(path, folder, modules) ?? [...attributes.keys()].some((name) => declared.has(name));
   });
+}
+
+/** Settings of a backend that a run has to be given by name: files `.tfbackend`, and files of HCL without any block. */
+function backendsFor(
+  { entries }: Repository,
+  files: readonly CodeBlock[],
+  { folder, backend }: { readonly folder: string; readonly backend: CodeBlock | undefined },
+): readonly string[] {
+  if (backend === undefined) return [];
+  const modules = moduleFolders(entries.map(({ path }) => path));
+  const settings = files.filter(
+    ({ file: { path }, blocks, attributes }) => /\.hcl$/.test(path) && blocks.length === 0 && attributes.size > 0,
+  );
+  return [...entries.filter(({ path }) => path.endsWith(".tfbackend")), ...settings.map(({ file }) => file)]
+    .filter(({ path }) => isValuesFor(path, folder, modules) === true)
+    .map(({ path }) => `${path}:1`);
+}
+
+/** What only the folder of a root module has, with its place. */
+function rootFile({ entries }: Repository, folder: string): string | undefined {
+  const own = entries.filter(({ path }) => dirname(path) === folder);
+  if (!own.some(({ path }) => isModuleFile(path))) return undefined;
+  const found = own.find(({ path }) => isReadByEachRun(path, folder) || path.endsWith(".terraform.lock.hcl"));
+  return found === undefined ? undefined : `${found.path}:1`;
 }

@@ -71,6 +71,12 @@ export function mayBe({ steps, above, mayBeAbove }: PathPattern, path: string): 
   return isOf(steps) || (mayBeAbove && steps.length > 2 && isOf(steps.slice(steps.indexOf(ANY) + 2)));
 }
 
+/** Whether an absolute path may be a path of the repository, which may be checked out in any folder on its way. */
+export function mayEndWith({ steps }: PathPattern, path: string): boolean {
+  const ends = steps.map((_, index) => ({ steps: steps.slice(index), above: 0, mayBeAbove: false }));
+  return ends.some((end) => mayBe(end, path));
+}
+
 /** Whether a text is that of a pattern: takes time in proportion to the product of their lengths at most. */
 function matches(pattern: string, text: string): boolean {
   let [at, from] = [0, 0];

@@ -5,6 +5,7 @@ import {
   foldersOf,
   hasKnownEnd,
   mayBe,
+  mayEndWith,
   onlyPath,
   type PathParts,
   type PathPattern,
@@ -26,6 +27,8 @@ export interface WrittenPath {
 
 /** Functions that read files, those of providers too: `file`, `templatefile`, `provider::local::readfile`. */
 const READS = /file|read/i;
+/** Functions that put paths together of what they are given. */
+const MAKES = /^(join|format|abspath|pathexpand)$/;
 /** Attributes of resources that are given a file to read. */
 const READ_ATTRIBUTE = /^(filename|source_dir|\w+_file)$/;
 
@@ -68,7 +71,8 @@ function readByAttribute(text: string, node: SyntaxNode): readonly WrittenPath[]
 }
 
 function writtenOut(text: string, node: SyntaxNode): readonly WrittenPath[] {
-  if (!/^(quoted_template|string_lit|literal_value)$/.test(node.type)) return [];
+  const isMade = node.type === "function_call" && MAKES.test(callOf(text, node).name);
+  if (!isMade && !/^(quoted_template|string_lit|literal_value)$/.test(node.type)) return [];
   return [toPath(partsOf(text, node), node, "text")];
 }
 
@@ -84,6 +88,12 @@ export function plainPath(text: string, node: SyntaxNode): WrittenPath {
   return toPath([text.normalize("NFC")], node, "text");
 }
 
+/** What a heredoc gives, as a path. */
+export function heredocPath(text: string, heredoc: SyntaxNode): WrittenPath {
+  const [start, end] = [text.indexOf("\n", heredoc.start) + 1, text.lastIndexOf("\n", heredoc.end - 1)];
+  return toPath(templateParts(text, heredoc, { start, end }), heredoc, "text");
+}
+
 /** Where a path starts: the folder of the module, and those of the program, which a file does not tell. */
 const MODULE = Symbol("path.module");
 const PROGRAM = Symbol("path.root, path.cwd");
@@ -96,7 +106,7 @@ function partsOf(text: string, expression: SyntaxNode): readonly Part[] {
     case "string_lit":
       return [readPart(textOf(text, inner).replace(/^"|"$/g, ""))];
     case "quoted_template":
-      return templateParts(text, inner);
+      return templateParts(text, inner, { start: inner.start + 1, end: inner.end - 1 });
     case "function_call":
       return callParts(text, inner);
     default:
@@ -104,8 +114,12 @@ function partsOf(text: string, expression: SyntaxNode): readonly Part[] {
   }
 }
 
-function templateParts(text: string, template: SyntaxNode): readonly Part[] {
-  let at = template.start + 1;
+function templateParts(
+  text: string,
+  template: SyntaxNode,
+  { start, end }: { readonly start: number; readonly end: number },
+): readonly Part[] {
+  let at = start;
   const parts: Part[] = [];
   for (const each of template.children.filter(({ type }) => /^template_(interpolation|directive)$/.test(type))) {
     const expression = each.type === "template_interpolation" ? each.children.find(isExpression) : undefined;
@@ -113,7 +127,7 @@ function templateParts(text: string, template: SyntaxNode): readonly Part[] {
     parts.push(...(expression === undefined ? [null] : partsOf(text, expression)));
     at = each.end;
   }
-  return [...parts, readPart(text.slice(at, template.end - 1))].filter((each) => each !== "");
+  return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");
 }
 
 /** Functions that put paths together as they are given. */
@@ -122,10 +136,25 @@ function callParts(text: string, call: SyntaxNode): readonly Part[] {
   const [first, second] = given;
   if (first === undefined) return [null];
   if (name === "abspath" || name === "pathexpand") return partsOf(text, first);
+  if (name === "format") return formatParts(text, first, given.slice(1));
   const list = second === undefined ? second : innerOf(second);
   if (name !== "join" || given.length !== 2 || list?.type !== "tuple") return [null];
   const glue = partsOf(text, first);
   return elementsOf(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...partsOf(text, each)]);
+}
+
+/** What `format` gives, where each verb is of the next value. */
+function formatParts(text: string, format: SyntaxNode, values: readonly SyntaxNode[]): readonly Part[] {
+  const [written, ...more] = partsOf(text, format);
+  if (typeof written !== "string" || more.length > 0 || /%[^sdv%]/.test(written)) return [null];
+  let next = 0;
+  return written.split(/(%[sdv%])/).flatMap((part): readonly Part[] => {
+    if (part === "%%") return ["%"];
+    if (!/^%[sdv]$/.test(part)) return part === "" ? [] : [part];
+    const value = values[next];
+    next += 1;
+    return value === undefined ? [null] : partsOf(text, value);
+  });
 }
 
 function namedParts(text: string, node: SyntaxNode): readonly Part[] {
@@ -174,6 +203,7 @@ export interface ReadTarget {
 /** Whether a path that the file at `file` names may be that of a target or of a folder that holds it, over links too. */
 export function mayName(written: WrittenPath, file: string, of: ReadTarget): boolean {
   const { target, links } = of;
+  const isAbsolute = written.use === "read" && written.from === "any" && /^[/~]/.test(written.parts[0] ?? "");
   const bases = written.from === "module" ? links.namesOf(dirname(file)) : [null];
   return bases.some((base) => {
     const pattern = toPattern(base, written.parts);
@@ -181,19 +211,23 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
     const followed = path === null ? null : links.follow(path);
     // What a link that was not read leads to may be anything.
     if (followed === undefined) return true;
-    const isNamed = (name: string): boolean =>
-      path === null ? links.namesOf(name).some((each) => mayBe(pattern, each)) : followed === name;
+    const fits = (name: string): boolean => mayBe(pattern, name) || (isAbsolute && mayEndWith(pattern, name));
+    const isNamed = (name: string): boolean => (path === null ? links.namesOf(name).some(fits) : followed === name);
     if (isNamed(target)) return written.use === "read" || isTold(written, pattern, { file, target });
     return (written.use === "read" || path !== base) && foldersNamed(written, pattern, of).some(isNamed);
   });
 }
 
-/** Whether a text that no function reads is a path: it is known to its end, and is no bare name that may be of anything. */
+/**
+ * Whether a text that no function reads is a path: it is built on a folder of the program and more, or is known to its end
+ * and is no bare name that may be of anything.
+ */
 function isTold(
   { parts, use }: WrittenPath,
   pattern: PathPattern,
   { file, target }: { readonly file: string; readonly target: string },
 ): boolean {
+  if (use === "path" && parts.some((part) => /[^/.]/.test(part ?? ""))) return true;
   if (!hasKnownEnd(pattern)) return false;
   if (use === "path" || parts.length > 1) return true;
   const text = parts[0] ?? "";

@@ -36,6 +36,9 @@ export function replaceValue(replacing: Replacing, { node, json }: Literal, now:
   if (inner.type === "object" && isRecord(json) && isObject(now)) {
     return replaceMembers(replacing, { node: inner, json }, now);
   }
+  if (inner.type === "tuple" && isList(now) && elementsOf(inner).length === 0 && commentsIn(inner).length > 0) {
+    return [fillList(replacing, inner, now)];
+  }
   const [comment] = commentsIn(inner);
   if (comment !== undefined) replacing.refuseLoss(comment);
   return [{ start: inner.start, end: inner.end, text: written(replacing, inner, now) }];
@@ -95,6 +98,21 @@ function replaceElements(
   if (more.length > 0) return [...replaced, ...addElements(replacing, { list, after: begin + paired - 1 }, more)];
   if (oldEnd === begin + paired) return replaced;
   return [...replaced, removeElements(replacing, list, { from: begin + paired, to: oldEnd - 1 })];
+}
+
+/** Puts elements before the end of a list that holds nothing but comments. */
+function fillList({ manner: { text, isAligned } }: Replacing, list: SyntaxNode, values: readonly HclValue[]): Splice {
+  const end = list.end - 1;
+  const [closing, newline] = [indentAt(text, end), newlineAt(text, end)];
+  if (!beginsLine(text, end)) {
+    const layout = { indent: closing, newline, isOneLine: true, isAligned };
+    const gap = /\s/.test(text.charAt(end - 1)) ? "" : " ";
+    return { start: end, end, text: `${gap}${values.map((value) => writeLiteral(value, layout)).join(", ")}` };
+  }
+  const indent = `${closing}  `;
+  const layout = { indent, newline, isOneLine: false, isAligned };
+  const lines = values.map((value) => `${indent}${writeLiteral(value, layout)},${newline}`);
+  return { start: lineStart(text, end), end: lineStart(text, end), text: lines.join("") };
 }
 
 /** Adds elements after the one at a place, -1 for before the first. */

@@ -22,8 +22,12 @@ export interface Repository {
   read(path: string): Promise<string | UnreadFile>;
   /** All files of configuration in the repository. */
   code(): Promise<CodeFiles>;
+  /** Templates that may read files themselves. */
+  templates(): Promise<CodeFiles>;
   /** Those right within the folder of a module, without variables' values. */
   module(folder: string): Promise<CodeFiles>;
+  /** The files of variables' values that are chosen by their paths. */
+  values(isWanted: (path: string) => boolean): Promise<CodeFiles>;
   /** The syntax of a file; null for JSON, and for what nests too deeply. */
   parse(file: CodeFile): SyntaxNode | null;
 }
@@ -56,14 +60,15 @@ export async function openRepository(tree: SourceTree, syntax: Syntax): Promise<
     }
     return { files };
   };
-  const paths = entries
-    .filter(({ path, kind }) => isCode(path) && (kind === "file" || kind === "symlink"))
-    .map(({ path }) => path);
+  const files = entries.filter(({ kind }) => kind === "file" || kind === "symlink").map(({ path }) => path);
+  const paths = files.filter(isCode);
   return {
     ...{ entries, isWhole, links: findLinks(entries), syntax, read },
     async code() {
       return isWhole ? readAll(paths) : { fault: "it is too large for the code host to list it whole" };
     },
+    templates: () => readAll(files.filter(isTemplate)),
+    values: (isWanted) => readAll(paths.filter((path) => isValues(path) && isWanted(path))),
     module: (folder) => readAll(paths.filter((path) => dirname(path) === folder && isModuleFile(path))),
     parse(file) {
       const known = roots.get(file.path);
@@ -89,9 +94,24 @@ export function isCode(path: string): boolean {
   return /\.(tf|tofu|tfvars|hcl)(\.json)?$/.test(path) && !path.endsWith(".terraform.lock.hcl");
 }
 
+/** Whether a file is a template as Terraform's own functions render it. */
+export function isTemplate(path: string): boolean {
+  return /\.(tftpl|tpl|tmpl)$/.test(path);
+}
+
+/** Whether a file holds variables' values. */
+export function isValues(path: string): boolean {
+  return /\.tfvars(\.json)?$/.test(path);
+}
+
 /** Whether a file is read as part of its folder's module. */
 export function isModuleFile(path: string): boolean {
   return /(^|\/)[^./~#][^/]*\.(tf|tofu)(\.json)?$/.test(path);
+}
+
+/** Whether a file replaces parts of what the other files of its module say. */
+export function isOverride(path: string): boolean {
+  return /(^|[/_])override\.(tf|tofu)(\.json)?$/.test(path);
 }
 
 /** Why a file was not read, as the end of a sentence about it. */

@@ -21,9 +21,14 @@ export function spliced(text: string, splices: readonly Splice[]): string {
 
 /** The text of a file with blanks in the place of its comments. */
 export function withoutComments(text: string, root: SyntaxNode): string {
+  return blanked(text, commentsIn(root));
+}
+
+/** A text with blanks in the place of parts that do not overlap. */
+export function blanked(text: string, parts: readonly Pick<SyntaxNode, "start" | "end">[]): string {
   return spliced(
     text,
-    commentsIn(root).map(({ start, end }) => ({ start, end, text: text.slice(start, end).replace(/[^\r\n]/g, " ") })),
+    parts.map(({ start, end }) => ({ start, end, text: text.slice(start, end).replace(/[^\r\n]/g, " ") })),
   );
 }
 

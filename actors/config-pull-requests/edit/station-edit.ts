@@ -63,7 +63,7 @@ export interface FileEdit {
  * - `ambiguous`: more than one place may give the value, or one place more than this value.
  * - `computed`: an expression gives the value.
  * - `changed-meanwhile`: the source holds another value than the live config.
- * - `not-proven`: the edited source could not be shown to differ in the wanted values alone.
+ * - `not-proven`: the edited source could not be shown to differ in the wanted values alone, or to have an effect.
  */
 type EditRefusalCode = "not-found" | "not-hcl" | "ambiguous" | "computed" | "changed-meanwhile" | "not-proven";
 
@@ -75,7 +75,10 @@ export interface EditRefusal {
   readonly attribute: string | null;
   /** What computes it, as it is written, whole. */
   readonly expression: string | null;
-  /** The value to set by hand: a text as it is, anything else in HCL. It may be as long as a prompt, and as secret. */
+  /**
+   * The value to set by hand: a text as it is, anything else in HCL; several with their names, a line each. It may be as long
+   * as a prompt, and as secret.
+   */
   readonly wanted: string | null;
 }
 

@@ -70,3 +70,58 @@ t.test("a long list is read part by part, and other work goes on meanwhile", asy
   const entries = [...listed.entries.slice(0, 2), { path: "a b\n\u00e9", kind: "submodule" as const }];
   t.same(unpackList(packList({ entries, isWhole: false })), { entries, isWhole: false });
 });
+
+t.test("a file is read as UTF-8, or said to be something else", async (t) => {
+  const text = 'key = "\u00e9"\n';
+  const wide = Buffer.from(text, "utf16le");
+  const swapped = Buffer.from(wide).swap16();
+  const cases: readonly (readonly [Buffer, unknown])[] = [
+    [Buffer.from(`\ufeff${text}`), `\ufeff${text}`],
+    [Buffer.from(""), ""],
+    [Buffer.concat([Buffer.from("fffe", "hex"), wide]), { unread: "utf-16" }],
+    [Buffer.concat([Buffer.from("feff", "hex"), swapped]), { unread: "utf-16" }],
+    [wide, { unread: "utf-16" }],
+    [swapped, { unread: "utf-16" }],
+    [Buffer.from("7f454c46020101000000", "hex"), { unread: "binary" }],
+    [Buffer.from(`${text}\0`), { unread: "binary" }],
+    [Buffer.from(text, "latin1"), { unread: "encoding" }],
+  ];
+  for (const [bytes, read] of cases) {
+    const content = { type: "file", encoding: "base64", size: bytes.length, content: bytes.toString("base64") };
+    const source = hostedSource({ sources: answering(() => content) }, there, at);
+    t.same(await source.read("a.tf"), read);
+  }
+});
+
+t.test(
+  "a file that is listed and comes without its content is too large, and one that is not listed not there",
+  async (t) => {
+    const tree = [{ path: "a.tf", mode: "100644", sha }];
+    const answer = (url: string) =>
+      url.includes("/git/trees/") ? { tree } : { type: "file", encoding: "none", size: 2 * 1024 * 1024, content: "" };
+    const source = hostedSource({ sources: answering(answer) }, there, at);
+    t.same(await source.read("a.tf"), { unread: "large" });
+    t.equal(await source.read("b.tf"), null);
+  },
+);
+
+t.test("symlinks are listed with what they hold", async (t) => {
+  const tree = [
+    { path: "link", mode: "120000", sha },
+    { path: "gone", mode: "120000", sha: "b".repeat(40) },
+    { path: "lines", mode: "040000", sha },
+  ];
+  const answer = (url: string) => {
+    if (url.includes("/git/trees/")) return { tree };
+    const content = Buffer.from("lines").toString("base64");
+    return url.endsWith(`/git/blobs/${sha}`) ? { encoding: "base64", content } : { encoding: "none", content: "" };
+  };
+  const source = hostedSource({ sources: answering(answer) }, there, at);
+  const listed = await source.list();
+  t.same(listed.entries, [
+    { path: "link", kind: "symlink", leadsTo: "lines" },
+    { path: "gone", kind: "symlink" },
+    { path: "lines", kind: "folder" },
+  ]);
+  t.same(unpackList(packList(listed)), listed);
+});

@@ -170,6 +170,25 @@ t.test("what is refused failed at once", async (t) => {
   t.match([pr.actor.value, pr.row], ["failed", { problem: /422/, head: head("a") }]);
 });
 
+t.test("a head that the code host does not know yet is asked for twice more, and then it failed", async (t) => {
+  const refusal = {
+    problem: "refused",
+    why: "code.example answered with 422 (PullRequest head invalid).",
+    field: "head",
+  };
+  const pr = new SteppedPullRequest();
+  let attempt = pr.opening();
+  for (const waitMs of [2_000, 4_000]) {
+    t.same(pr.answer(attempt, refusal).wakes, [{ name: "open", dueMs: pr.actor.now + waitMs }]);
+    attempt = pr.woken("open");
+  }
+  pr.answer(attempt, refusal);
+  t.match([pr.actor.value, pr.row], ["failed", { problem: /head invalid/ }]);
+  const other = new SteppedPullRequest();
+  other.answer(other.opening(), { ...refusal, field: "base" });
+  t.equal(other.actor.value, "failed");
+});
+
 t.test("a delivery may come before the answer: it is the same pull request", async (t) => {
   const pr = new SteppedPullRequest();
   const attempt = pr.opening();

@@ -5,6 +5,7 @@ import {
   instanceLayouts,
   type Layout,
   lifecycleLayouts,
+  mixedTeamLayouts,
   readerLayouts,
   teamLayouts,
 } from "./generated-layouts.js";
@@ -28,6 +29,10 @@ t.test("a line that its module makes more than once is refused, in whatever way 
 
 t.test("the line of another team is not found, wherever its team stands in the module", (t) =>
   editAll(t, teamLayouts(), 8),
+);
+
+t.test("a line that may be another team's is refused, and one that names no other team is edited", (t) =>
+  editAll(t, mixedTeamLayouts(), 3),
 );
 
 t.test("a change that the line's lifecycle ignores is refused, and no other", (t) =>

@@ -103,6 +103,12 @@ function namesIn(folder: string): readonly string[] {
     `[for name in ["w"] : file("${MODULE}/prompts/${OPEN}name}.md")]`,
     `"${ROOT}/${whole}/w.md"`,
     `{ prompt_file = "${whole}/w.md" }`,
+    'join("/", [path.module, "prompts", "w.md"])',
+    'format("%s/%s/w.md", path.module, "prompts")',
+    `"${MODULE}/prompts/${OPEN}var.name}"`,
+    `file("/src/infra/${whole}/w.md")`,
+    `file("~/infra/${whole}/w.md")`,
+    `file("${MODULE}/prompts/%{ if var.on }w%{ else }v%{ endif }.md")`,
   ].filter((expression) => !/terraform\.workspace/.test(expression));
 }
 
@@ -129,19 +135,41 @@ function othersIn(folder: string): readonly string[] {
       `fileset("${MODULE}/prompts", "*.json")`,
       '"w.md"',
       '"prompts"',
+      'format("%s/prompts/v.md", path.module)',
+      `file("/etc/${whole}.conf")`,
       `file(join("/", [path.module, "v.md"]))`,
     ]);
 }
 
+/** Files that are no HCL and read the file of a source, by functions within templates. */
+function readerFiles(): readonly Layout[] {
+  const json = `{"locals":{"a":"${OPEN}path.root}/lines/prompts/w.md"}}`;
+  const files: readonly (readonly [string, string, boolean])[] = [
+    ["lines/names.tf.json", json, true],
+    ["lines/t.tftpl", `# by ${OPEN}file("${OPEN}dir}/prompts/w.md")}`, true],
+    ["lines/t.tftpl", "# like file(prompts/w.md)", false],
+    ["lines/t.tftpl", `# by ${OPEN}file("${OPEN}dir}/prompts/v.md")}`, false],
+  ];
+  return files.map(([other, text, isRefused]) => {
+    const { files: own, ...layout } = readers("lines", "lines/b.tf", "1", false);
+    const place = new RegExp(`at ${other.replace(/\./g, "\\.")}:1`);
+    return {
+      ...{ ...layout, says: `${other} holds ${text}`, files: { ...own, [other]: text } },
+      refused: isRefused ? { code: "ambiguous", place } : null,
+    };
+  });
+}
+
 /** Each form of a name, in the source's module and in another one, for a source at the root and below. */
 export function readerLayouts(): readonly Layout[] {
-  return ["", "lines", "infra/lines"].flatMap((folder) => {
+  const forms = ["", "lines", "infra/lines"].flatMap((folder) => {
     const own = folder === "" ? "b.tf" : `${folder}/b.tf`;
     return [
       ...namesIn(folder).map((expression) => readers(folder, own, expression)),
       ...othersIn(folder).map((expression) => readers(folder, own, expression, false)),
     ];
   });
+  return [...forms, ...readerFiles()];
 }
 
 const core = 'resource "service_team" "core" {\n  key = "core"\n}\nresource "service_team" "web" {\n  key = "web"\n}\n';
@@ -265,12 +293,152 @@ export function instanceLayouts(): readonly Layout[] {
       null,
     ),
     made("once: one unit", { "units/a/terragrunt.hcl": unit }, null),
+    ...runLayouts(one, unit),
+  ];
+}
+
+/** Ways to run a module more than once that its calls do not show, each beside the like that runs it once. */
+function runLayouts(one: string, unit: string): readonly Layout[] {
+  const backend = { "main.tf": `terraform {\n  backend "s3" {}\n}\n${one}` };
+  const cloud = (attribute: string) => ({
+    "main.tf": `terraform {\n  cloud {\n    workspaces {\n      ${attribute}\n    }\n  }\n}\n${one}`,
+  });
+  const stack = { "s.tfcomponent.hcl": 'component "a" {\n  source = "./modules/line"\n}\n' };
+  const deployment = (name: string) => `deployment "${name}" {\n  inputs = {}\n}\n`;
+  const units = (...names: readonly string[]) => ({
+    "units/line/terragrunt.hcl": unit,
+    "live/terragrunt.stack.hcl": names
+      .map((name) => `unit "${name}" {\n  source = "../units/line"\n  path = "${name}"\n}\n`)
+      .join(""),
+  });
+  const root = { "live/root.hcl": 'remote_state {\n  backend = "s3"\n}\n' };
+  const include = 'include "root" {\n  path = find_in_parent_folders("root.hcl")\n}\n';
+  const team = (name: string) => `team = "${name}"\n`;
+  const each = (value: string) => ({ "main.tf": call("a", "./modules/line", `  for_each = ${value}\n`) });
+  return [
+    made(
+      "values in folders of two runs",
+      { "main.tf": one, "env/a/terraform.tfvars": team("a"), "env/b/terraform.tfvars": team("b") },
+      /env\/a\/terraform\.tfvars:1 and env\/b/,
+    ),
+    made("once: values in a folder", { "main.tf": one, "env/a/terraform.tfvars": team("a") }, null),
+    made(
+      "two backends",
+      { ...backend, "a.s3.tfbackend": "", "b.s3.tfbackend": "" },
+      /a\.s3\.tfbackend:1 and b\.s3\.tfbackend:1/,
+    ),
+    made(
+      "two backends in HCL",
+      { ...backend, "backends/a.hcl": 'key = "a"\n', "backends/b.hcl": 'key = "b"\n' },
+      /backends\/a\.hcl:1 and backends\/b\.hcl:1/,
+    ),
+    made("once: one backend", { ...backend, "a.s3.tfbackend": "" }, null),
+    made("workspaces of a project", cloud('project = "x"'), /main\.tf:3/),
+    made("once: a workspace by name", cloud('name = "x"'), null),
+    made(
+      "once: a text about workspaces",
+      { "main.tf": `${one}output "o" {\n  value = "terraform.workspace"\n}\n` },
+      null,
+    ),
+    made(
+      "two deployments of a stack",
+      { ...stack, "d.tfdeploy.hcl": `${deployment("a")}${deployment("b")}` },
+      /d\.tfdeploy\.hcl:1 and d\.tfdeploy\.hcl:4/,
+    ),
+    made("once: one deployment", { ...stack, "d.tfdeploy.hcl": deployment("a") }, null),
+    made("a stack's units of one unit", units("a", "b"), /terragrunt\.stack\.hcl:1 and live/),
+    made("once: a stack's unit", units("a"), null),
+    made("once: a unit that includes what is above", { ...root, "live/a/terragrunt.hcl": `${include}${unit}` }, null),
+    made(
+      "units that include their source",
+      {
+        "live/root.hcl": `terraform {\n  source = "${OPEN}get_repo_root()}/modules//line"\n}\n`,
+        ...{ "live/a/terragrunt.hcl": include, "live/b/terragrunt.hcl": include },
+      },
+      /live\/a\/terragrunt\.hcl:1 and live\/b/,
+    ),
+    made(
+      "a lock file",
+      { "main.tf": one, "modules/line/.terraform.lock.hcl": "" },
+      /modules\/line\/\.terraform\.lock\.hcl:1/,
+    ),
+    made(
+      "values of the module's own run",
+      { "main.tf": one, "modules/line/terraform.tfvars": team("a") },
+      /modules\/line\/terraform\.tfvars:1/,
+    ),
+    made(
+      "an override of the call",
+      { "main.tf": one, "main_override.tf": 'module "core" {\n  for_each = var.teams\n}\n' },
+      /main\.tf:1, which main_override\.tf:1 may override/,
+    ),
+    made("for_each of a written object", each("{ a = var.a, b = var.b }"), /main\.tf:1/),
+    made("once: for_each of one member", each("{ a = { x = 1, y = 2 } }"), null),
+  ];
+}
+
+/** References to a team that are followed, with what they lead over. */
+function teamReferences(): readonly (readonly [string, string])[] {
+  const locals = (body: string) => `locals {\n${body}}\n`;
+  const ids = "core = service_team.core.id, web = service_team.web.id";
+  const each = (forEach: string, key: string) =>
+    `resource "service_team" "all" {\n  for_each = ${forEach}\n  key = ${key}\n}\n`;
+  return [
+    ["local.teams.TEAM", locals(`  teams = { ${ids} }\n`)],
+    ['local.teams["TEAM"]', locals(`  teams = { ${ids} }\n`)],
+    ['lookup(local.teams, "TEAM", null)', locals(`  teams = { ${ids} }\n`)],
+    ["local.all.TEAM.id", locals("  all = { core = service_team.core, web = { id = service_team.web.id } }\n")],
+    [
+      "local.TEAM",
+      locals("  core = local.c\n  web = local.w\n  c = service_team.core.id\n  w = service_team.web.id\n"),
+    ],
+    ["local.TEAM.id", locals("  core = service_team.core\n  web = service_team.web\n")],
+    ['try(service_team.TEAM.id, "")', ""],
+    ["coalesce(service_team.TEAM.id, null)", ""],
+    ["one([service_team.TEAM.id])", ""],
+    ['service_team.TEAM["id"]', ""],
+    ['service_team.all["TEAM"].id', each('toset(["core", "web"])', "each.value")],
+    ['service_team.all["TEAM"].id', each('{ core = { k = "core" }, web = { k = "web" } }', "each.value.k")],
+    ['service_team.all["TEAM"].id', each("var.teams", `"${OPEN}each.key}"`)],
+    ["var.TEAM", 'variable "core" {\n  default = "team_1"\n}\nvariable "web" {\n  default = "team_2"\n}\n'],
+  ];
+}
+
+const teamModule: TreeFiles = {
+  "lines/t.tf": 'module "teams" {\n  source = "./teams"\n}\n',
+  "lines/teams/main.tf": `${core}output "ids" {\n  value = { core = service_team.core.id, web = service_team.web.id }\n}\n`,
+};
+
+const oneTeam: TreeFiles = {
+  "team/main.tf":
+    'variable "key" {}\nresource "service_team" "this" {\n  key = var.key\n}\noutput "id" {\n  value = service_team.this.id\n}\n',
+};
+
+/** Lines of which it is not known that their team is the one, while another team is named. */
+export function mixedTeamLayouts(): readonly Layout[] {
+  const values = 'team = "team_2"\n';
+  const variable = 'variable "team" {\n  default = "team_1"\n}\n';
+  const of = (team: string, more: TreeFiles, code: string | null, place = /^At main\.tf:2, team_id/): Layout => ({
+    ...{ says: `team_id = ${team} beside ${Object.keys(more)}`, path: "main.tf", change: "model" },
+    files: { "main.tf": line({ team }), "teams.tf": core, ...more },
+    refused: code === null ? null : { code, place },
+  });
+  return [
+    of("var.on ? service_team.core.id : service_team.web.id", {}, "ambiguous"),
+    of("trimspace(service_team.web.id)", {}, "ambiguous"),
+    of("trimspace(service_team.core.id)", {}, null),
+    of("[for t in [service_team.web] : t.id][0]", {}, "ambiguous"),
+    of("var.team", { "v.tf": variable }, null),
+    of("var.team", { "v.tf": variable, "terraform.tfvars": values }, "not-found", /At main\.tf:1/),
+    of("var.team", { "v.tf": variable, "prod.tfvars": values }, "not-found", /At main\.tf:1/),
+    of("var.team", { "v.tf": variable, "a.auto.tfvars": 'team = "team_1"\n', "prod.tfvars": values }, "ambiguous"),
+    of("local.a", { "l.tf": "locals {\n  a = local.b\n  b = local.a\n}\n" }, null),
   ];
 }
 
 /** Lines of two teams, whose teams stand anywhere in the module. */
 export function teamLayouts(): readonly Layout[] {
-  const refused = { code: "not-found", place: /main\.tf:1 / };
+  const refused = { code: "not-found", place: /main\.tf:1: / };
   const of = (says: string, main: string, teams: TreeFiles, isRefused: boolean): Layout => ({
     ...{ says, path: "lines/main.tf", change: "model", files: { "lines/main.tf": main, ...teams } },
     refused: isRefused ? refused : null,
@@ -297,9 +465,23 @@ export function teamLayouts(): readonly Layout[] {
       "two files",
     ],
   ];
+  const more: readonly (readonly [string, TreeFiles, string])[] = [
+    ...teamReferences().map(([written, text]) => [written, { "lines/teams.tf": `${core}${text}` }, written] as const),
+    ['module.teams.ids["TEAM"]', teamModule, "an output of a module"],
+    [
+      "module.TEAM.id",
+      {
+        "lines/t.tf": ["core", "web"]
+          .map((key) => `module "${key}" {\n  source = "../team"\n  key = "${key}"\n}\n`)
+          .join(""),
+        ...oneTeam,
+      },
+      "modules of a team each",
+    ],
+  ];
   const [own, other] = ["core", "web"];
   return [
-    ...ways.flatMap(([written, files, says]) => {
+    ...[...ways, ...more].flatMap(([written, files, says]) => {
       const by = (team: string) => written.replaceAll("TEAM", team);
       return [
         of(`the team stands in ${says}`, line({ team: by(own) }), files, false),
@@ -334,7 +516,8 @@ export function lifecycleLayouts(): readonly Layout[] {
       "[ name, stations ]",
       "[stations[*].model]",
     ],
-    ...['["stations.0.model"]', "[stations[0].model, team_id]"],
+    ...['["stations.0.model"]', "[stations[0].model, team_id]", '[stations[0]["model"]]', "(all)", "[all]", '["*"]'],
+    "[ # why\n      stations, # all of it\n    ]",
   ].map((value) => `ignore_changes = ${value}`);
   const harmless = [
     ...["create_before_destroy = true", "prevent_destroy = true", "ignore_changes = []", "ignore_changes = [name]"],
@@ -342,6 +525,8 @@ export function lifecycleLayouts(): readonly Layout[] {
       "ignore_changes = [stations[0].prompt]",
       "ignore_changes = [stations[1]]",
       "ignore_changes = [stations[1].model]",
+      'ignore_changes = [stations[0]["prompt"]]',
+      "ignore_changes = [ /* stations */ name ]",
     ],
     ...["replace_triggered_by = [service_team.core]", "enabled = true", "destroy = false"],
     ...[
@@ -353,7 +538,7 @@ export function lifecycleLayouts(): readonly Layout[] {
   const of = (body: string, isRefused: boolean): Layout => ({
     ...{ says: `lifecycle { ${body} }`, path: "main.tf", change: "model" },
     files: { "main.tf": line({ more: `  lifecycle {\n    ${body}\n  }` }) },
-    refused: isRefused ? { code: "not-proven", place: /At main\.tf:12, lifecycle/ } : null,
+    refused: isRefused ? { code: "not-proven", place: /At main\.tf:1[23], lifecycle/ } : null,
   });
   return [
     ...[...ignoring, "enabled = false", "enabled = var.on"].map((body) => of(body, true)),

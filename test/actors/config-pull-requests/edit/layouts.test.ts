@@ -89,6 +89,74 @@ t.test("of a list the elements that stay are not touched, nor are comments", asy
   t.equal(await after(inline('"a", "b", "c"'), live, { skills: ["a", "b", "c", "d"] }), inline('"a", "b", "c", "d"'));
 });
 
+t.test("an element is added before the comment that ends its line", async (t) => {
+  const list = (...lines: readonly string[]) => object(...head, `skills = [${lines.join("\n      ")}`);
+  const cases: readonly (readonly [readonly string[], readonly string[], readonly string[]])[] = [
+    [
+      ["a", "b"],
+      ['"a", "b", # both', "]"],
+      ['"a", "b", "c", # both', "]"],
+    ],
+    [
+      ["a", "b"],
+      ['"a", "b" # both', "]"],
+      ['"a", "b", "c" # both', "]"],
+    ],
+    [
+      ["a", "b"],
+      ['"a", "b", // both', "", "]"],
+      ['"a", "b", "c", // both', "", "]"],
+    ],
+    [
+      ["a", "b"],
+      ['"a", "b" /* b */, /* both */', "]"],
+      ['"a", "b" /* b */, "c", /* both */', "]"],
+    ],
+    [
+      ["a", "b"],
+      ["", '  "a", "b", # both', "]"],
+      ["", '  "a", "b", "c", # both', "]"],
+    ],
+    [
+      ["a", "b"],
+      ["", '  "a", # a', '  "b" # b', "]"],
+      ["", '  "a", # a', '  "b", # b', '  "c"', "]"],
+    ],
+    [
+      ["a", "b"],
+      ["", '  "a",', '  "b", # b', "  # the end", "]"],
+      ["", '  "a",', '  "b", # b', '  "c",', "  # the end", "]"],
+    ],
+    [["a"], ['"a", # a', "# more", "]"], ['"a", "b", "c", # a', "# more", "]"]],
+    [[], [" # none yet", "]"], [" # none yet", '  "a",', '  "b",', '  "c",', "]"]],
+    [[], ["", "  # none yet", "]"], ["", "  # none yet", '  "a",', '  "b",', '  "c",', "]"]],
+    [[], ["/* none yet */]"], ['/* none yet */ "a", "b", "c"]']],
+    [
+      ["a", "b"],
+      ['"a", "b", /* both', "of them */", "]"],
+      ['"a", "b", "c", /* both', "of them */", "]"],
+    ],
+  ];
+  for (const [skills, before, now] of cases) {
+    const change = { skills: ["a", "b", "c"] };
+    t.equal(await after(list(...before), { skills }, change), list(...now), before.join("\n"));
+  }
+  const tools = (written: string) => object(...head, `tools = [${written}`);
+  t.equal(
+    await after(
+      tools('{ tool = "a.b" }, # one\n      ]'),
+      { tools: [{ tool: "a.b", approval: false }] },
+      {
+        tools: [
+          { tool: "a.b", approval: false },
+          { tool: "c.d", approval: true },
+        ],
+      },
+    ),
+    tools('{ tool = "a.b" }, { tool = "c.d", approval = true }, # one\n      ]'),
+  );
+});
+
 t.test("of objects and blocks within a station, the members that change", async (t) => {
   const live = { judge: { rubric: "A", scale: "number" }, tools: [{ tool: "gh.issue", approval: false }] };
   const change = {

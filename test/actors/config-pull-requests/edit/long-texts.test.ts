@@ -91,6 +91,34 @@ t.test("what nests too deeply is refused with its line, in the source and elsewh
   t.throws(() => syntax.parse(`x = ${"[".repeat(5_000)}`), TooDeep);
 });
 
+t.test("a team is followed over some hundred names at most, whatever branches there are", async (t) => {
+  const { syntax, parseValues } = await editParsers();
+  const steps: readonly ((index: number) => string)[] = [
+    (index) => `local.t${index + 1}`,
+    (index) => `var.on ? local.t${index + 1} : local.t${index + 1}`,
+    (index) => `try(local.t${index + 1}, local.t${index + 2}, local.t0)`,
+    (index) => `[local.t${index + 1}, local.t${index + 1}][0]`,
+  ];
+  for (const step of steps) {
+    let parses = 0;
+    const counting = {
+      parseValues,
+      syntax: {
+        parse: (text: string) => {
+          parses += 1;
+          return syntax.parse(text);
+        },
+      },
+    };
+    const locals = Array.from({ length: 5_000 }, (_, index) => `  t${index} = ${step(index)}\n`).join("");
+    const own = line().replace("  key", "  team_id = local.t0\n  key");
+    const tree = treeOf({ [EDITED_PATH]: own, "lines/locals.tf": `locals {\n${locals}}\n` });
+    const outcome = await makeEdit(counting, tree, wantedOf(stationOf({ model: "m" }), { model: "n" }));
+    t.match(outcome, { files: { length: 1 } }, step(0));
+    t.ok(parses < 2_000, `${step(0)}: ${parses} texts parsed`);
+  }
+});
+
 t.test("a repository of many small files is looked through, and one of too many refused", async (t) => {
   const files = (count: number) =>
     Object.fromEntries(

@@ -1,4 +1,5 @@
 import t from "tap";
+import { z } from "zod";
 import type { EditRefusal } from "../../../../actors/config-pull-requests/edit/station-edit.js";
 import { EDITED_PATH, editIn, stationOf, type TreeFiles, treeOf, wantedOf } from "../../../support/station-edit.js";
 
@@ -47,7 +48,12 @@ const prompt = { live: { prompt: "Do it.\n" }, change: { prompt: "Do it well.\n"
 const read = module("prompts/plan.md");
 
 const table: readonly Refused[] = [
-  { says: "no file", files: { "README.md": "" }, code: "not-found", message: /no file lines\/main\.tf/ },
+  {
+    says: "no file",
+    files: { "README.md": "" },
+    code: "not-found",
+    message: /lines\/main\.tf:1: there is no such file/,
+  },
   { says: "a broken file", files: main('resource "x" {'), code: "not-hcl", message: /lines\/main\.tf:1,/ },
   { says: "another line", files: main(line("").replace('"web"\n', '"api"\n')), code: "not-found", message: /key web/ },
   {
@@ -260,7 +266,32 @@ t.test("what cannot be edited is refused with its code, place and value", async 
   for (const { says, files, code, message, live = { model: "m" }, change = { model: "other" }, ...about } of table) {
     const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), change));
     t.match(outcome, { refused: { code, message, ...about } }, says);
+    const { refused } = z.object({ refused: z.object({ message: z.string(), wanted: z.string() }) }).parse(outcome);
+    // What is not there, and a symlink, has no lines.
+    t.match(refused.message, /[\w.]+:\d+/, says);
   }
+});
+
+t.test("a refusal names the value to set: of its attribute, of the only one, or all with their names", async (t) => {
+  const change = { model: "other", skills: ["a"], prompt: "One.\nTwo.\n" };
+  const wantedFor = async (files: TreeFiles, to: object, live: object = { model: "m" }) => {
+    const outcome = await editIn(treeOf(files), wantedOf(stationOf(live), to));
+    return "refused" in outcome ? [outcome.refused.attribute, outcome.refused.wanted] : outcome;
+  };
+  const twice = main(line('model = "m"\n      model = "m"'));
+  t.same(await wantedFor(twice, { model: "other" }), ["model", "other"], "it is written twice");
+  const elsewhere = main(line('model = "m"\n      effort = "low"\n      effort = "low"'));
+  t.same(await wantedFor(elsewhere, { model: "other" }, { model: "m", effort: "low" }), ["effort", 'model = "other"']);
+  t.same(await wantedFor({}, { model: "other" }), ["model", "other"], "there is no file");
+  const all = 'model = "other"\nprompt = "One.\\nTwo.\\n"\nskills = ["a"]';
+  t.same(await wantedFor({}, change), [null, all]);
+  t.same(await wantedFor(main(line('model = "m"', { head: "  count = 2\n" })), change), ["count", all]);
+  const missing = prompted(`prompt = ${module("prompts/other.md")}`);
+  t.same(await wantedFor(missing, prompt.change, prompt.live), ["prompt", "Do it well.\n"], "the text file is missing");
+  const outside = prompted(`prompt = ${module("../x.md")}`, { "x.md": "Do it.\n" });
+  t.same(await wantedFor(outside, prompt.change, prompt.live), ["prompt", "Do it well.\n"], "it is outside the module");
+  const linked = prompted(`prompt = ${module("p/plan.md")}`, { "lines/p": { leadsTo: "lines/prompts" } });
+  t.same(await wantedFor(linked, prompt.change, prompt.live), ["prompt", "Do it well.\n"], "it is behind a link");
 });
 
 t.test("what reads other files does not stop the edit of one", async (t) => {

@@ -1,0 +1,88 @@
+import { dirname, posix } from "node:path";
+import { type CodeBlock, readCode } from "./code-blocks.js";
+import type { ModuleCall } from "./module-calls.js";
+import { isModuleFile, type Repository } from "./repository.js";
+import { givenValues } from "./variable-values.js";
+
+/** The names of a module, and of the modules that call it and that it calls. */
+export interface ModuleLevel {
+  readonly blocks: readonly CodeBlock[];
+  /** Resources and data sources, by kind, type and name. */
+  readonly named: ReadonlyMap<string, readonly CodeBlock[]>;
+  /** The call in the level above; null in a root module, and where it is not known. */
+  readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel } | null;
+  /** Modules that are called from here by a plain path, by the names of their calls, as far as they are read. */
+  readonly children: ReadonlyMap<string, ModuleLevel>;
+  /** Values that files may give the variables of a root module, each as the text of an expression. */
+  valuesOf(variable: string): readonly string[];
+}
+
+/** Most levels of modules below the source's own whose outputs are read. */
+const MAX_BELOW = 3;
+/** Most modules of one level whose outputs are read. */
+const MAX_CHILDREN = 20;
+
+/** Reads the files of a module, of the modules that call it, and of those that give these values. */
+export async function openLevel(
+  repository: Repository,
+  folder: string,
+  calls: readonly ModuleCall[],
+): Promise<ModuleLevel> {
+  const [call, ...above] = calls;
+  const path = call?.block.file.path ?? "";
+  const isCalled = call !== undefined && isModuleFile(path);
+  const caller = isCalled ? { block: call.block, above: await openLevel(repository, dirname(path), above) } : null;
+  const values = caller === null ? await givenValues(repository, folder) : () => [];
+  return readLevel(repository, folder, { call: caller, valuesOf: values }, MAX_BELOW);
+}
+
+async function readLevel(
+  repository: Repository,
+  folder: string,
+  { call, valuesOf }: Pick<ModuleLevel, "call" | "valuesOf">,
+  below: number,
+): Promise<ModuleLevel> {
+  const read = await repository.module(folder);
+  const files = "fault" in read ? [] : read.files;
+  const blocks = files.flatMap((file) => readCode(repository, file).blocks);
+  const children = new Map<string, ModuleLevel>();
+  const level: ModuleLevel = { blocks, named: byName(blocks), call, children, valuesOf };
+  const used = blocks.filter(
+    ({ type, labels: [name = ""] }) => type === "module" && files.some(({ text }) => text.includes(`module.${name}`)),
+  );
+  for (const block of below === 0 ? [] : used.slice(0, MAX_CHILDREN)) {
+    const [, source] = /^"(\.\.?(?:\/[^"\\$%]*)?)"$/.exec(block.attributes.get("source") ?? "") ?? [];
+    const target = source === undefined ? null : repository.links.follow(posix.join(dirname(block.file.path), source));
+    if (typeof target !== "string") continue;
+    const own = { call: { block, above: level }, valuesOf: () => [] };
+    children.set(block.labels[0] ?? "", await readLevel(repository, target.replace(/\/$/, ""), own, below - 1));
+  }
+  return level;
+}
+
+/** The one block of a resource; undefined where there is none, or more than one. */
+export function blockNamed(
+  { named }: Pick<ModuleLevel, "named">,
+  kind: string,
+  type: string,
+  name: string,
+): CodeBlock | undefined {
+  const [only, other] = named.get(`${kind} ${type} ${name}`) ?? [];
+  return other === undefined ? only : undefined;
+}
+
+function byName(blocks: readonly CodeBlock[]): ReadonlyMap<string, readonly CodeBlock[]> {
+  const named = new Map<string, CodeBlock[]>();
+  for (const block of blocks) {
+    const name = [block.type, ...block.labels].join(" ");
+    const found = named.get(name);
+    if (found === undefined) named.set(name, [block]);
+    else found.push(block);
+  }
+  return named;
+}
+
+/** Whether a block makes its resource as often as an expression says. */
+export function isMany({ attributes }: Pick<CodeBlock, "attributes">): boolean {
+  return attributes.has("count") || attributes.has("for_each");
+}
