@@ -77,7 +77,7 @@ export function expectStatus(name: string, { status, json }: CodeHostAnswer, exp
   if (status !== expected) {
     const isRedirect = status >= 300 && status < 400;
     const why = isRedirect ? "a redirect that leads out of its API" : whyRefused(json);
-    throw isRefusedWith(name, status, why, fieldRefused(json));
+    throw isRefusedWith(name, status, why, listFieldsRefused(json));
   }
   return json;
 }
@@ -93,9 +93,9 @@ export function whyRefused(json: unknown): string {
     .toWellFormed();
 }
 
-/** The first field of the request that a refusal names; null for none. */
-export function fieldRefused(json: unknown): string | null {
-  return readRefusal(json).errors.find(({ field }) => field !== "")?.field ?? null;
+/** The fields of the request that a refusal names. */
+function listFieldsRefused(json: unknown): readonly string[] {
+  return readRefusal(json).errors.flatMap(({ field }) => (field === "" ? [] : [field]));
 }
 
 function readRefusal(json: unknown): z.output<typeof refusalSchema> {

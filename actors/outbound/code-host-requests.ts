@@ -12,21 +12,25 @@ export class CodeHostRefused extends Error {
   readonly status: number | null;
   /** When it may be asked again, where it takes no more for now, in milliseconds since 1970; else null. */
   readonly retryAtMs: number | null;
-  /** The field of the request that it refused; null where it named none. */
-  readonly field: string | null;
+  /** The fields of the request that it refused, as far as it names them. */
+  readonly fields: readonly string[];
 
   constructor(
     message: string,
     {
       status = null,
       retryAtMs = null,
-      field = null,
-    }: { readonly status?: number | null; readonly retryAtMs?: number | null; readonly field?: string | null } = {},
+      fields = [],
+    }: {
+      readonly status?: number | null;
+      readonly retryAtMs?: number | null;
+      readonly fields?: readonly string[];
+    } = {},
   ) {
     super(message);
     this.status = status;
     this.retryAtMs = retryAtMs;
-    this.field = field;
+    this.fields = fields;
   }
 }
 
@@ -202,8 +206,8 @@ function nextCursor(link: string | string[] | undefined): string | null {
 }
 
 /** The error for an unexpected status; `why` is the code host's own word on it, which may be shown. */
-export function isRefusedWith(name: string, status: number, why = "", field: string | null = null): CodeHostRefused {
-  return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status, field });
+export function isRefusedWith(name: string, status: number, why = "", fields: readonly string[] = []): CodeHostRefused {
+  return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status, fields });
 }
 
 /** Parses an answer by its schema; throws {@link CodeHostRefused} when it does not match. */

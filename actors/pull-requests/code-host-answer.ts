@@ -11,8 +11,8 @@ export type CodeHostProblem =
   | { readonly problem: "limited"; readonly untilMs: number; readonly why: string }
   /** It did not answer, or with a fault of its own: nobody knows what it did. */
   | { readonly problem: "again"; readonly why: string }
-  /** It will not. `field` is what of the request it refused, where it names that. */
-  | { readonly problem: "refused"; readonly why: string; readonly field?: string };
+  /** It will not. `fields` are those of the request that it refused, as far as it names them. */
+  | { readonly problem: "refused"; readonly why: string; readonly fields?: readonly string[] };
 
 /** Asks the code host; a refusal of it is an answer. */
 export async function askHost<Answer>(
@@ -54,9 +54,9 @@ export function toHostAnswer<Answer>(result: EffectEnded<Answer>["result"]): Ans
   return result.ok ? result.output : { problem: "again", why: "The code host could not be asked." };
 }
 
-function toProblem({ message: why, status, retryAtMs, field }: CodeHostRefused): CodeHostProblem {
+function toProblem({ message: why, status, retryAtMs, fields }: CodeHostRefused): CodeHostProblem {
   if (retryAtMs !== null) return { problem: "limited", untilMs: retryAtMs, why };
   // A redirect that is not followed leads to the same place each time.
   const isRefused = status !== null && status >= 300 && status < 500 && status !== 408 && status !== 401;
-  return isRefused ? { problem: "refused", why, ...(field !== null && { field }) } : { problem: "again", why };
+  return isRefused ? { problem: "refused", why, ...(fields.length > 0 && { fields }) } : { problem: "again", why };
 }

@@ -19,7 +19,7 @@ const MAX_HEAD_ATTEMPTS = 3;
  * may refuse it as `head` until all of it knows the branch.
  */
 export function isOpenedAgain(problem: CodeHostProblem, attempts: number): boolean {
-  if (problem.problem === "refused") return problem.field === "head" && attempts < MAX_HEAD_ATTEMPTS;
+  if (problem.problem === "refused") return problem.fields?.includes("head") === true && attempts < MAX_HEAD_ATTEMPTS;
   return attempts < MAX_ATTEMPTS;
 }
 

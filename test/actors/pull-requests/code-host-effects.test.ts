@@ -114,13 +114,16 @@ t.test("limits say until when, faults are tried again, refusals are final and in
     problem: "refused",
     why: /422 \(Validation Failed: No commits between main and x\)/,
   });
-  const errors = [{ resource: "PullRequest", field: "head", code: "invalid" }];
+  const errors = [
+    { resource: "PullRequest", field: "base", code: "invalid" },
+    { resource: "PullRequest", field: "head", code: "invalid" },
+  ];
   peer.onceFaults.push({
     on: /POST .*\/pulls$/,
     fault: { status: 422, body: JSON.stringify({ message: "Validation Failed", errors }) },
   });
-  const why = /422 \(Validation Failed: PullRequest head invalid\)/;
-  t.match(await opening(world), { problem: "refused", why, field: "head" });
+  const why = /422 \(Validation Failed: PullRequest base invalid: PullRequest head invalid\)/;
+  t.match(await opening(world), { problem: "refused", why, fields: ["base", "head"] });
   t.match(await opening(world, { host: "other.example" }), { problem: "refused", why: /not set up/ });
   t.match(
     await opening(world, { installationId: 8 }),

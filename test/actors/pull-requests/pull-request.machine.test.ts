@@ -174,7 +174,7 @@ t.test("a head that the code host does not know yet is asked for twice more, and
   const refusal = {
     problem: "refused",
     why: "code.example answered with 422 (PullRequest head invalid).",
-    field: "head",
+    fields: ["base", "head"],
   };
   const pr = new SteppedPullRequest();
   let attempt = pr.opening();
@@ -185,7 +185,7 @@ t.test("a head that the code host does not know yet is asked for twice more, and
   pr.answer(attempt, refusal);
   t.match([pr.actor.value, pr.row], ["failed", { problem: /head invalid/ }]);
   const other = new SteppedPullRequest();
-  other.answer(other.opening(), { ...refusal, field: "base" });
+  other.answer(other.opening(), { ...refusal, fields: ["base"] });
   t.equal(other.actor.value, "failed");
 });
 
