@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { ChildProgram } from "./child-program.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const signalbox = fileURLToPath(new URL("../../../http/cli/signalbox.mjs", import.meta.url));
 
-/** The real runner program as a process of its own. */
+/** The runner as a process of its own, started as people start it. */
 export class RunnerProcess extends ChildProgram {
   constructor(options: {
     readonly url: string;
@@ -17,7 +17,7 @@ export class RunnerProcess extends ChildProgram {
     const { url, token, workFolder, gitUrl, command, more = [] } = options;
     const args = ["--url", url, "--work-folder", workFolder, "--git-url", gitUrl, ...more, "--command", ...command];
     super(
-      spawn(process.execPath, [`${root}http/runner/main.js`, ...args], {
+      spawn(process.execPath, [signalbox, "runner", ...args], {
         env: { PATH: process.env.PATH ?? "", HOME: workFolder, SIGNALBOX_POOL_TOKEN: token },
         stdio: ["ignore", "pipe", "pipe"],
       }),

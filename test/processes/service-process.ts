@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { request } from "undici";
 import { ChildProgram } from "./child-program.js";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
+const signalbox = fileURLToPath(new URL("../../../http/cli/signalbox.mjs", import.meta.url));
 
 /** What a request came back with; `body` is parsed JSON, or null when there was none. */
 export interface Reply {
@@ -12,7 +12,7 @@ export interface Reply {
   readonly body: Record<string, unknown> | null;
 }
 
-/** The real service as a process of its own, on the built code and a folder that outlives it. */
+/** The service as a process of its own, started as people start it, on a folder that outlives it. */
 export class ServiceProcess extends ChildProgram {
   #baseUrl = "";
 
@@ -27,7 +27,7 @@ export class ServiceProcess extends ChildProgram {
     nodeArguments: readonly string[] = [],
   ): Promise<ServiceProcess> {
     const service = new ServiceProcess(
-      spawn(process.execPath, [...nodeArguments, `${root}http/process/main.js`], {
+      spawn(process.execPath, [...nodeArguments, signalbox, "serve"], {
         env: { PATH: process.env.PATH ?? "", DATA_DIR: dataFolder, PORT: String(port), ...settings },
         stdio: ["ignore", "pipe", "pipe"],
       }),

@@ -14,7 +14,7 @@ import { MigrationCutShort } from "../../../storage/migrations.js";
 import type { Change, Store } from "../../../storage/store.js";
 import { entriesOf, storeWith } from "../../support/migrating.js";
 
-const main = fileURLToPath(new URL("../../../http/process/main.js", import.meta.url));
+const signalbox = fileURLToPath(new URL("../../../../http/cli/signalbox.mjs", import.meta.url));
 const marks = eachRow<{ readonly marked?: true }>("thing", (row, at) =>
   row.marked === true ? [] : [putRow(at, "thing", at.id, { marked: true })],
 );
@@ -121,7 +121,7 @@ t.test("a store of a newer release stops the start with one line, and is left as
   const store = await openLmdbStore({ folder });
   await store.commit([{ op: "put", key: ["~", "meta", "format"], value: 1_000 }]);
   await store.close();
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [signalbox, "serve"], {
     env: { DATA_DIR: folder, PORT: "0" },
     stdio: ["ignore", "pipe", "pipe"],
   });

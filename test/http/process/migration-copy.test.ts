@@ -11,13 +11,13 @@ import { FORMAT_KEY, FROM_KEY } from "../../../storage/migrations.js";
 import { unpackFixture } from "../../fixtures/unpack.js";
 import { startTestService } from "../../support/service.js";
 
-const main = fileURLToPath(new URL("../../../http/process/main.js", import.meta.url));
+const signalbox = fileURLToPath(new URL("../../../../http/cli/signalbox.mjs", import.meta.url));
 const newest = migrations.length + 1;
 const COPY = "data.mdb.format-1";
 
 /** A process of the service on a folder: what it wrote, and how it ended; killed at the first output that matches. */
 async function run(folder: string, killAt: RegExp | null, shell: readonly string[] = []) {
-  const [program = process.execPath, ...args] = [...shell, process.execPath, main];
+  const [program = process.execPath, ...args] = [...shell, process.execPath, signalbox, "serve"];
   const env = { PATH: process.env.PATH ?? "", DATA_DIR: folder, PORT: "0" };
   const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
   let said = "";
