@@ -7,90 +7,98 @@ import type { RunSignal } from "./run-signal.js";
 import type { Fact, GateQuestion, Message, Turn, TurnReading } from "./turn.js";
 
 /**
- * A kind of actor: an XState machine stepped as a pure function, and how it is supervised.
+ * Declares one kind of actor: an XState machine that the runtime steps as a pure function, and its supervision.
  *
- * The machine is flat, has no `invoke`, `spawn`, `after`, `always` or `raise`, and its context is small plain data.
- * Its events are `Delivered<...>` messages: guards and `assign` read `event.turn`; only actions of a taken transition
- * may record intents through it (a guard never does). An actor that was never written starts from the machine's
- * initial state, with `context` made from `{ input: Address }`.
+ * The machine is flat and has no `invoke`, `spawn`, `after`, `always` or `raise`. Its context is small plain data. Its
+ * events are `Delivered<...>` messages. Guards and `assign` read `event.turn`; only the actions of a taken transition
+ * may record intents through it, never a guard. An actor without a stored state starts in the machine's initial state,
+ * with the `context` made from `{ input: Address }`.
  */
 export interface ActorType {
   readonly kind: string;
   readonly machine: AnyStateMachine;
   /**
-   * Turns a message into the event that the machine takes, where the message's type alone does not decide the
-   * transition. Called once a turn, before the step; may read and nothing else. Stored, deduplicated and set aside is
-   * the message, never the event. A throw is a crash of the turn.
+   * Converts a message to the machine's event, for messages whose type alone does not decide the transition. The
+   * runtime calls it once a turn, before the step. It may only read. The runtime stores, deduplicates and dead-letters
+   * the message, never the event. If it throws, the turn crashes.
    */
   classify?(message: Message, state: StoredState, turn: TurnReading): Message;
-  /** Rises when the shape of stored snapshots changes. */
+  /** Increase it when the shape of stored snapshots changes. */
   readonly version: number;
-  /** Upgrades a snapshot of an older version. Required from version 2 on. */
+  /** Upgrades a snapshot from an older version. Required from version 2. */
   readonly migrate?: (snapshot: StoredState, fromVersion: number) => StoredState;
   readonly supervision?: Supervision;
-  /** The pictures that its actors may keep in memory. */
+  /** The pictures that actors of this kind may cache in memory. */
   readonly pictures?: readonly Picture<unknown>[];
 }
 
-/** A machine's state between turns, as it is stored. */
+/** The stored state of a machine between two turns. */
 export interface StoredState {
   readonly value: unknown;
   readonly context: unknown;
 }
 
-/** After Erlang's supervisor: how often an actor may crash, and what happens past that. */
+/** Limits an actor's crashes and sets its suspension time, modeled on Erlang's supervisor. */
 export interface Supervision {
-  /** How often one message may crash the actor before it is set aside as a dead letter. */
+  /** Maximum number of turns that one message may crash before the runtime moves it to the dead letters. */
   readonly attempts: number;
-  /** After more crashes than this within `withinMs` the actor is suspended for `backoffMs`; its messages wait. */
+  /**
+   * If the actor crashes more often than this within `withinMs`, the runtime suspends it for `backoffMs`. Its messages
+   * wait.
+   */
   readonly maxRestarts: number;
   readonly withinMs: number;
   readonly backoffMs: number;
 }
 
 /**
- * Handles facts, each in a turn of its own after the publisher's, in the publisher's partition. It has no state, and
- * may only read and send messages. A throw is handled as an actor's crash; the publisher is not affected.
+ * Handles facts. Each fact is handled in a separate turn after the publisher's turn, in the publisher's partition. A
+ * subscriber has no state, and may only read and send messages. If it throws, the runtime treats that as an actor's
+ * crash. The publisher is not affected.
  */
 export interface Subscriber<Handled extends Fact = Fact> {
-  /** Unique name, for logs and dead letters. */
+  /** Unique name, used in logs and dead letters. */
   readonly name: string;
-  /** Names of the facts it handles. */
+  /** Names of the facts that the subscriber handles. */
   readonly facts: readonly Handled["name"][];
   /**
-   * Whether it handles this one: asked in the publisher's turn, which sees what it has written itself, and fails by a
-   * throw. A fact that it does not handle costs it no turn. Without this it handles every one.
+   * Returns whether the subscriber handles this fact. The runtime calls it in the publisher's turn, so it reads the
+   * rows that the turn wrote, and a throw fails that turn. A fact that is not handled costs no turn of the subscriber.
+   * If omitted, the subscriber handles every fact in `facts`.
    */
   hears?(fact: Handled, partition: string, reading: Reading): boolean;
   handle(fact: Handled, turn: Turn): void;
 }
 
 /**
- * Decides which actors must agree to a step. `gatekeepers` runs in the asker's turn and only reads. Each request it
- * returns is sent, and each actor asked answers with a {@link GatekeeperAnswer} to `gate.replyTo`. All must agree; the
- * first refusal decides. Without gatekeepers the step may be taken.
+ * Decides which actors must agree to a step. `gatekeepers` runs in the asker's turn and may only read. The runtime
+ * sends each returned request. Each gatekeeper answers with a {@link GatekeeperAnswer} to `gate.replyTo`. All must
+ * agree; the first refusal decides. Without gatekeepers the step is allowed.
  */
 export interface Gate<Question extends GateQuestion = GateQuestion> {
   readonly name: string;
-  /** Names of the questions it decides about. */
+  /** Names of the questions that the gate handles. */
   readonly questions: readonly Question["name"][];
-  /** Time limit for all gatekeepers together, in milliseconds; those late are sent a {@link GatekeeperTimedOut}. */
+  /** Time limit for all gatekeepers together, in milliseconds. Late gatekeepers receive {@link GatekeeperTimedOut}. */
   readonly boundMs: number;
   gatekeepers(question: Question, partition: string, reading: Reading): readonly GatekeeperRequest[];
 }
 
 export interface GatekeeperRequest {
   readonly to: Address;
-  /** Sent with a {@link ReplyTo} added as `gate`, whose key the gatekeeper repeats in its {@link GatekeeperAnswer}. */
+  /**
+   * The runtime adds a {@link ReplyTo} as `gate` before it sends the message. The gatekeeper repeats its key in the
+   * {@link GatekeeperAnswer}.
+   */
   readonly message: Message;
   /**
-   * What it means when the gatekeeper does not answer even the {@link GatekeeperTimedOut}: the text of a refusal, or
-   * null for agreement. When omitted, a refusal that names the gatekeeper.
+   * The result if the gatekeeper does not even answer {@link GatekeeperTimedOut}: the text of a refusal, or null for
+   * agreement. If omitted, a refusal that names the gatekeeper.
    */
   readonly whenSilent?: string | null;
 }
 
-/** Where a gatekeeper sends its answer. */
+/** The destination for a gatekeeper's answer. */
 export interface ReplyTo {
   readonly replyTo: Address;
   readonly key: string;
@@ -99,80 +107,91 @@ export interface ReplyTo {
 /** A gatekeeper's answer, sent to `gate.replyTo`. */
 export interface GatekeeperAnswer extends Message {
   readonly type: "keeper.answered";
-  /** The `gate.key` of the request. */
+  /** The `gate.key` from the request. */
   readonly key: string;
   readonly refused: string | null;
 }
 
-/** Sent by a gatekeeper that finds further actors to ask; it still has to send its own answer. */
+/** A gatekeeper sends this to ask further gatekeepers. It must still send its own answer. */
 export interface CallGatekeepers extends Message {
   readonly type: "keeper.called";
-  /** Its own `gate.key`. */
+  /** The sender's own `gate.key`. */
   readonly key: string;
   readonly requests: readonly GatekeeperRequest[];
 }
 
-/** Tells a gatekeeper that the time limit has passed: it must answer at once with what it knows. */
+/** Tells a gatekeeper that the time limit has passed. It must answer immediately with the information it has. */
 export interface GatekeeperTimedOut extends Message, ReplyTo {
   readonly type: "keeper.late";
 }
 
-/** What an effect is given beside its input. */
+/** The parameters of an effect, apart from its input. */
 export interface EffectContext<Memo = unknown> {
-  /** The idempotency id. */
+  /** The idempotency id of the effect. */
   readonly id: string;
   /** The actor that started it. */
   readonly owner: Address;
-  /** The request's `memo`; undefined when memory no longer holds it, as after a restart. */
+  /** The request's `memo`; undefined if it is no longer in memory, for example after a restart. */
   readonly memo: Memo;
   /**
-   * Whether an earlier process may have begun it. After a kill it may also have waited for its turn or its place there,
-   * unless the effect is one whose begin is marked.
+   * Whether an earlier process may have begun the effect. If that process was killed, this is also true for an effect
+   * that only waited for preparation or for its place. With `marksBegin`, such a waiting effect is not counted.
    */
   readonly mayHaveBegun: boolean;
 }
 
-/** One run of an effect, ready to begin once it has its place. */
+/** One run of an effect. It is ready to begin as soon as it has its place. */
 export interface PreparedRun<Output = unknown> {
-  /** The place it needs; null for a run that does nothing outside the process. */
+  /** The place that the run needs; null if the run does nothing outside the process. */
   readonly place: PlaceNeeded<Output> | null;
-  /** Whether it is not made again after a stop: a service that ends by itself waits for it, but not for long. */
+  /**
+   * Whether the run happens at most once: it is not repeated after a stop. A service that shuts down waits a short time
+   * for it.
+   */
   readonly isMadeOnce?: boolean;
-  /** Does the work. A rejection is reported as `{ ok: false, error: message }`, so its message must hold no secret. */
+  /**
+   * Runs the effect. A rejection becomes the result `{ ok: false, error: message }`, so its message must not contain a
+   * secret.
+   */
   begin(signal: RunSignal): Promise<Output>;
 }
 
-/** A place that a run needs in a lane. */
+/** The place that a run needs in a lane. */
 export interface PlaceNeeded<Output = unknown> {
   readonly lane: LaneLimits;
-  /** Who the run is for; by default the partition of the actor that started it. */
+  /** The client that the run belongs to; by default the partition of the actor that started the effect. */
   readonly party?: string;
-  /** Where the request goes, as a host: runs of one party to one target share a bound. */
+  /** The target of the request, such as a host. Runs of one party to one target share a limit. */
   readonly target: string;
-  /** Approximate memory of the prepared run, in bytes. */
+  /** Approximate memory use of the prepared run, in bytes. */
   readonly bytes: number;
-  /** The latest time to wait until, and the result then; without it the run waits as long as it takes. */
+  /**
+   * The latest time to wait for a place, and the effect's result after that time. If omitted, the run waits without a
+   * limit.
+   */
   readonly patience?: { readonly untilMs: number; readonly output: Output };
 }
 
 /**
- * Work in the outside world, by name. Runs after the commit and again after a crash; reports only through its result.
+ * A named piece of work in the outside world. It runs after the commit, and again after a crash. Its result is its only
+ * report.
  */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
   /**
-   * Whether a mark is on disk before a run with a place begins: `mayHaveBegun` is exact after a kill as well, at the price of
-   * a flush. A process that is killed between the two counts as one that began the run.
+   * Whether the runtime writes a mark to disk before a run with a place begins. Then `mayHaveBegun` also tells begun
+   * effects from waiting ones after a kill, at the cost of a flush. If a process is killed after writing the mark and
+   * before beginning the run, the run still counts as begun.
    */
   readonly marksBegin?: boolean;
   /**
-   * Prepares a run without starting it: it only reads, and is short. It is called again when the prepared run waited too
-   * long for its place, or was dropped to save memory.
+   * Prepares a run without beginning it. It may only read, and must be short. The runtime calls it again if the
+   * prepared run waited too long for its place, or was dropped to save memory.
    */
   prepare(input: Input, context: EffectContext<Memo>): PreparedRun<Output>;
 }
 
-/** Everything that a host runs: passed in, never imported. */
+/** The actor types, subscribers, gates and effects of a host. The caller passes them in; the runtime imports none. */
 export interface Catalogue {
   readonly actors: readonly ActorType[];
   readonly subscribers: readonly Subscriber[];

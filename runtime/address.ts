@@ -1,4 +1,4 @@
-/** Names one actor: its kind and id, in the partition its rows are kept in. */
+/** The address of one actor: its kind and id, and the partition that holds its rows. */
 export interface Address {
   readonly partition: string;
   readonly kind: string;

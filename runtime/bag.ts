@@ -1,15 +1,15 @@
-/** Something that a {@link Bag} may hold. */
+/** A value that can be a member of a {@link Bag}. */
 export interface Member {
-  /** Where it is, for the bag alone; {@link ABSENT} while it is in none. */
+  /** Position in the bag, for the bag's use only; {@link ABSENT} if the member is in no bag. */
   place: number;
 }
 
-/** The place of what is in no bag. */
+/** The `place` of a member that is in no bag. */
 export const ABSENT = -1;
 
 /**
- * Members in no order, of which many come and go while few are there: cheaper than a `Set`, whose members would outlive
- * their time as those of a `Map` do (`turnover-map.ts`).
+ * An unordered collection that stays small while many members are added and removed. It is cheaper than a `Set`, which
+ * keeps deleted members in memory for too long, as a `Map` does (see `turnover-map.ts`).
  */
 export class Bag<Item extends Member> {
   readonly #members: Item[] = [];
@@ -18,13 +18,13 @@ export class Bag<Item extends Member> {
     return this.#members.length;
   }
 
-  /** Adds one that is in no bag. */
+  /** Adds a member that is in no bag. */
   add(member: Item): void {
     member.place = this.#members.length;
     this.#members.push(member);
   }
 
-  /** Whether it was there. */
+  /** Removes a member. Returns false if it is not in this bag. */
   remove(member: Item): boolean {
     const { place } = member;
     if (this.#members[place] !== member) return false;
@@ -37,7 +37,7 @@ export class Bag<Item extends Member> {
     return true;
   }
 
-  /** Those that are there now. */
+  /** Returns a copy of the current members. */
   list(): readonly Item[] {
     return [...this.#members];
   }

@@ -2,18 +2,24 @@ import type { Batch } from "./batch.js";
 import type { Overlays } from "./overlays.js";
 import type { RuntimeLimits, RuntimeOptions } from "./runtime.js";
 
-/** Rows that a batch changes before no further turn joins it: a commit encodes and puts so many in a few milliseconds. */
+/**
+ * When a batch changes this many rows, no further turn joins it. A commit encodes and writes them in a few
+ * milliseconds.
+ */
 const MAX_ROWS = 1_024;
 
-/** Most turns in a batch while several parties are about: what a commit does in one go takes a tenth of a millisecond. */
+/**
+ * Maximum turns in a batch while several parties are active. The synchronous part of their commit takes about 0.1
+ * milliseconds.
+ */
 const SHARED_TURNS = 16;
-/** The same for each millisecond that the last flush took, if that is more. */
+/** Maximum turns per millisecond of the last flush, if that gives more than {@link SHARED_TURNS}. */
 const SHARED_TURNS_A_MS = 8;
 
 /**
- * How many turns a batch may have, and rows, and how long flushes take. While several parties are about it has few, so that the
- * event loop is not held for long by what a commit does in one go. The slower flushes are the more turns share one: they
- * never let through fewer than {@link SHARED_TURNS_A_MS} a millisecond.
+ * Limits the turns and rows of a batch, and measures the flushes. While several parties are active, batches are small,
+ * so that the synchronous part of a commit does not block the event loop for long. The slower the flushes, the more
+ * turns share one: {@link SHARED_TURNS_A_MS} turns for each millisecond of flush time.
  */
 export class BatchBound {
   readonly #limit: number;
@@ -34,7 +40,7 @@ export class BatchBound {
     this.#elapsedMs = elapsedMs ?? (() => performance.now());
   }
 
-  /** Whether a further turn may join the batch that is open now. */
+  /** Whether another turn may join the open batch. */
   hasRoom({ turns }: Pick<Batch, "turns">): boolean {
     return turns < this.#turns && this.#overlays.openRows < MAX_ROWS;
   }
@@ -44,12 +50,12 @@ export class BatchBound {
     return Math.min(this.#limit, Math.max(SHARED_TURNS, Math.ceil(this.#flushMs * SHARED_TURNS_A_MS)));
   }
 
-  /** Call when a flush begins. */
+  /** Call this when a flush begins. */
   begin(): void {
     this.#begunMs = this.#elapsedMs();
   }
 
-  /** Call when it is over; returns how long it took, in milliseconds. */
+  /** Call this when the flush ends. Returns its duration in milliseconds. */
   flushed(): number {
     this.#flushMs = this.#elapsedMs() - this.#begunMs;
     return this.#flushMs;

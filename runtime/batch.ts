@@ -4,46 +4,46 @@ import type { Asker, Envelope } from "./envelope.js";
 import type { PendingEntry } from "./feed.js";
 import { begunKey, type PendingEffect } from "./pending-effect.js";
 
-/** An answer or rejection that leaves once the batch is durable. */
+/** An answer or rejection that the runtime sends once the batch is durable. */
 export interface Answer {
   readonly asker: Pick<Asker, "resolve" | "reject">;
   readonly answer: unknown;
   readonly error: Error | null;
 }
 
-/** What the turns since the last commit have written, and what has to wait until that is durable. */
+/** The writes of all turns since the last commit, and the work that waits until they are durable. */
 export class Batch {
   turns = 0;
-  /** Changes that no turn reads before the flush; all others are in the overlays. */
+  /** Changes that no turn reads before the flush. All other changes are in the overlays. */
   readonly changes: Change[] = [];
-  /** Actors whose record this batch writes. */
+  /** Actors whose records this batch writes. */
   readonly touched: Cell[] = [];
-  /** Messages delivered to mailboxes in memory; those not yet taken at the commit get a row. */
+  /** Messages delivered to mailboxes in memory. Those not yet taken at the commit are stored as rows. */
   readonly sent: Envelope[] = [];
   readonly answers: Answer[] = [];
   readonly entries: PendingEntry[] = [];
   readonly started: PendingEffect[] = [];
   readonly cancelled: PendingEffect[] = [];
-  /** Effects with a place whose mark this batch writes: they begin after its flush. */
+  /** Effects with a place whose marks this batch writes. They begin after its flush. */
   readonly marked: PendingEffect[] = [];
-  /** Names of counters to increment, one entry for each increment. */
+  /** Names of the counters to increment, one entry per increment. */
   readonly counted: string[] = [];
 
   constructor(readonly number: number) {}
 
-  /** Marks an effect that begins after the flush. */
+  /** Writes the mark of an effect that begins after the flush. */
   mark(pending: PendingEffect, writing: Pick<Writing, "put">): void {
     writing.put(begunKey(pending.owner, pending.id), true);
     this.marked.push(pending);
   }
 
-  /** There is nothing to write or to answer. */
+  /** Whether the batch has nothing to write and no answer to send. */
   get isEmpty(): boolean {
     const { changes, touched, sent, answers, entries, counted } = this;
     return changes.length + touched.length + sent.length + answers.length + entries.length + counted.length === 0;
   }
 
-  /** Marks a cell so that its record is written with this batch. */
+  /** Marks a cell so that this batch writes its record. */
   touch(cell: Cell): void {
     if (cell.batch === this.number) return;
     cell.batch = this.number;
@@ -58,7 +58,7 @@ export class Batch {
     this.answers.push({ asker, answer: undefined, error });
   }
 
-  /** The changes of this batch, with the records of touched actors as they are now. */
+  /** Returns the changes of this batch, including the current records of touched actors. */
   collect(): Change[] {
     for (const cell of this.touched) cell.collectChanges(this.changes);
     return this.changes;

@@ -2,34 +2,34 @@ import type { Change } from "../storage/store.js";
 import { begunKey, type PendingEffect } from "./pending-effect.js";
 import { TurnoverMap } from "./turnover-map.js";
 
-/** A run that has its place and waits for the flush of its mark. Exactly one of the two is called. */
+/** A run that has its place and waits until its mark is flushed. Exactly one of the two methods is called. */
 interface WaitingBegin {
-  /** The mark is on disk. */
+  /** Called when the mark is on disk. */
   begin(): void;
-  /** The effect was cancelled: gives the place back. */
+  /** Called when the effect is cancelled. Releases the place. */
   drop(): void;
 }
 
 /**
- * Marks of the effects that may have begun. Without them, a process that was killed would leave nothing that tells what it
- * had begun from what only waited for its place.
+ * Writes marks for effects that may have begun. Without marks, the store of a killed process would not show which
+ * effects had begun and which only waited for a place.
  *
- * 1. A run begins after the mark of its effect is on disk, and each effect is marked once.
- * 2. A mark is removed with the row of its effect. After a stop, an effect that did not begin has none.
+ * 1. A run begins after its effect's mark is on disk. Each effect is marked once.
+ * 2. The mark is removed together with the effect's row. After a stop, effects that did not begin have no mark.
  */
 export class BeginMarks {
   readonly #waiting = new TurnoverMap<PendingEffect, WaitingBegin>();
   readonly #write: ((pending: PendingEffect) => void) | undefined;
 
   /**
-   * `write` puts the mark into the open batch, and has {@link flushed} called after its flush. Without it, nothing is
-   * marked.
+   * `write` puts the mark into the open batch and ensures that {@link flushed} is called after its flush. Without
+   * `write`, no effect is marked.
    */
   constructor(write: ((pending: PendingEffect) => void) | undefined) {
     this.#write = write;
   }
 
-  /** Marks the effect; what has a mark begins at once. */
+  /** Marks the effect. If it is already marked, its run begins immediately. */
   mark(pending: PendingEffect, waiting: WaitingBegin): void {
     if (pending.isMarked || this.#write === undefined) {
       waiting.begin();
@@ -40,18 +40,18 @@ export class BeginMarks {
     this.#write(pending);
   }
 
-  /** The mark is on disk. */
+  /** Call this when the mark is on disk. */
   flushed(pending: PendingEffect): void {
     if (pending.cancelled) this.cancel(pending);
     else this.#take(pending)?.begin();
   }
 
-  /** The effect was cancelled, which removed its mark. */
+  /** Call this when the effect is cancelled; the cancellation removes its mark. */
   cancel(pending: PendingEffect): void {
     this.#take(pending)?.drop();
   }
 
-  /** Removes the marks of all that wait: for the last batch of a process that stops. */
+  /** Removes the marks of all waiting runs. Used in the last batch of a stopping process. */
   removals(): Change[] {
     return [...this.#waiting.keys()].map(({ owner, id }) => ({ op: "remove", key: begunKey(owner, id) }));
   }

@@ -6,30 +6,30 @@ import { createActorStepper, type MachineState, type Stepper } from "./step.js";
 import type { Fact, Message } from "./turn.js";
 import type { TurnRecorder } from "./turn-recorder.js";
 
-/** The kind in the addresses of subscribers, whose id is the subscriber's name; no actor type may take it. */
+/** The kind in subscriber addresses; their id is the subscriber's name. No actor type may use this kind. */
 export const subscriberKind = "hearing";
 
-/** A fact on its way to one subscriber. */
+/** Carries a fact to one subscriber. */
 export interface FactMessage extends Message {
   readonly type: "fact";
   readonly fact: Fact;
 }
 
-/** How the actors of one kind are stored and how they take a message. */
+/** How actors of one kind are stored, restored and stepped. */
 export interface Behaviour {
   readonly supervision: Supervision;
-  /** The version its snapshots are stored under; null for a subscriber, which has no state. */
+  /** The version of stored snapshots; null for a subscriber, which has no state. */
   readonly version: number | null;
   initial(of: Address): MachineState | null;
   restore(stored: StoredState, version: number): MachineState | null;
   store(state: MachineState): StoredState;
-  /** The state after the message, or {@link notTaken} when no transition takes it. */
+  /** Returns the state after the message, or {@link notTaken} if no transition accepts it. */
   take(state: MachineState | null, message: Message, turn: TurnRecorder): MachineState | null | typeof notTaken;
 }
 
 export const notTaken = Symbol("not taken");
 
-/** The behaviours of a catalogue by address: an actor's by its kind, a subscriber's by its name. */
+/** The behaviours of a catalogue: an actor's by kind, a subscriber's by name. */
 export class Behaviours {
   readonly #actors = new Map<string, Behaviour>();
   readonly #subscribers = new Map<string, Behaviour>();
@@ -49,7 +49,7 @@ export class Behaviours {
     }
   }
 
-  /** The behaviour of the addressed actor or subscriber, or undefined when the catalogue has none. */
+  /** Returns the behaviour of the actor or subscriber; undefined if the catalogue has none. */
   of(address: Address): Behaviour | undefined {
     return address.kind === subscriberKind ? this.#subscribers.get(address.id) : this.#actors.get(address.kind);
   }

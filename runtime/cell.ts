@@ -10,60 +10,61 @@ import type { MachineState } from "./step.js";
 
 type Writable<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-/** An effect that was started since the last commit. */
+/** An effect started since the last commit. */
 interface Started {
   readonly id: string;
   readonly row: Writable<EffectRow>;
 }
 
 /**
- * One actor in memory: its state as of the latest turn, flushed or not, and its mailbox.
+ * One actor in memory: its mailbox, and its state after the latest turn, even if not yet flushed.
  *
- * 1. A cell is dropped from memory only when it is idle and everything it wrote is durable.
- * 2. Messages up to `readUpTo` are in the mailbox or taken; while `hasUndelivered`, later ones may be in rows.
- * 3. Its record is stored under its own key, or inside the row of its only effect. The second form saves a write for an
- *    actor that starts with an effect and stops when the effect ends. If both exist, the record under its own key
- *    counts, and stays until nothing is pending.
- * 4. While its record is damaged it takes no turn and writes nothing.
+ * 1. A cell is dropped from memory only if it is idle and all its writes are durable.
+ * 2. Messages up to `readUpTo` are taken or in the mailbox. While `hasUndelivered` is set, rows may hold later
+ *    messages.
+ * 3. An actor's record is stored under its own key, or inside the row of its only effect. The second form saves a write
+ *    when an actor starts with an effect and stops when that effect ends. If both exist, the record under its own key
+ *    takes precedence, and stays until the actor has no record to store.
+ * 4. While the record is damaged, the cell takes no turn and writes nothing.
  */
 export class Cell {
   readonly key: Key;
   readonly mailbox = new Queue<Envelope>();
   readonly crashes = new CrashCount();
-  /** Null until the first turn in memory. */
+  /** Null until the actor's first turn in memory. */
   state: MachineState | null = null;
-  /** The record as loaded from the store, until the first turn in memory. */
+  /** The record loaded from the store, until the actor's first turn in memory. */
   stored: CellRecord | null = null;
   timers: Map<string, number> | null = null;
   effects: Set<string> | null = null;
   suspendedUntilMs = 0;
-  /** Why its record cannot be read; null when it can. */
+  /** Why the record cannot be read; null if it is readable. */
   damage: StoreError | null = null;
   /** The last effect started since the last commit. */
   #started: Started | null = null;
-  /** A record is stored under its own key, or will be once the current batch is flushed. */
+  /** Whether a record is stored under the actor's own key, or will be after the current batch is flushed. */
   #hasOwnRecord = false;
-  /** Rows of undelivered messages beyond `readUpTo` may exist. */
+  /** Whether rows of undelivered messages beyond `readUpTo` may exist. */
   hasUndelivered = false;
   readUpTo = 0;
-  /** It is in the queue of ready cells. */
+  /** Whether the cell is in the queue of ready cells. */
   isQueued = false;
-  /** Number of the latest batch that writes its record. */
+  /** Number of the latest batch that writes the record. */
   batch = 0;
-  /** Used since the last sweep of idle cells. */
+  /** Whether the cell was used since the last sweep of idle cells. */
   used = true;
 
   constructor(
     readonly to: Address,
-    /** As {@link cellName} makes it. */
+    /** The result of {@link cellName} for `to`. */
     readonly name: string,
-    /** Undefined when the catalogue no longer has its kind. */
+    /** Undefined if the catalogue no longer has the actor's kind. */
     readonly behaviour: Behaviour | undefined,
   ) {
     this.key = cellKey(to);
   }
 
-  /** Takes over the record stored under its own key. */
+  /** Loads the record that is stored under the actor's own key. */
   load(record: CellRecord): void {
     this.#hasOwnRecord = true;
     this.timers = record.timers === undefined ? null : new Map(Object.entries(record.timers));
@@ -72,20 +73,20 @@ export class Cell {
     this.stored = record;
   }
 
-  /** Takes over the record stored in the row of its only effect. */
+  /** Loads the record that is stored in the row of the actor's only effect. */
   loadFrom(id: string, record: CellRecord): void {
     this.effects = new Set([id]);
     this.stored = record;
   }
 
-  /** Registers a pending effect whose row the open batch writes. */
+  /** Registers a pending effect. The open batch writes its row. */
   start(id: string, row: EffectRow): void {
     this.effects ??= new Set();
     this.effects.add(id);
     this.#started = { id, row };
   }
 
-  /** The state to step from; null when the actor was never written. Throws when the stored state cannot be read. */
+  /** Returns the state to step from, or null if no state was ever stored. Throws if the stored state cannot be read. */
   restore(): MachineState | null {
     if (this.state === null && this.stored?.state !== undefined && this.behaviour !== undefined) {
       this.state = this.behaviour.restore(this.stored.state, this.stored.version);
@@ -94,7 +95,7 @@ export class Cell {
     return this.state;
   }
 
-  /** Forgets the actor's state, wake-ups and effects. */
+  /** Clears the actor's state, wake-ups and effects. */
   clear(): void {
     this.state = null;
     this.stored = null;
@@ -102,7 +103,7 @@ export class Cell {
     this.effects = null;
   }
 
-  /** Adds the changes that store the actor as it is now; called when its batch closes. */
+  /** Adds the changes that store the actor's current state. Called when the batch closes. */
   collectChanges(changes: Change[]): void {
     if (this.damage !== null) return;
     const started = this.#started;
@@ -123,7 +124,7 @@ export class Cell {
     this.#hasOwnRecord = !isEmpty;
   }
 
-  /** The record without its effects. */
+  /** Builds the record, without its effects. */
   #record(): Writable<CellRecord> {
     const { state, stored, timers, suspendedUntilMs, behaviour } = this;
     const keptState = state !== null && behaviour !== undefined ? behaviour.store(state) : stored?.state;
@@ -135,7 +136,7 @@ export class Cell {
     return record;
   }
 
-  /** Nothing waits here, and there is nothing to store: a new cell would be the same. */
+  /** Whether the cell has no messages and nothing to store, so that a new cell would be identical. */
   get isBlank(): boolean {
     const { state, stored, timers, effects, suspendedUntilMs, crashes } = this;
     const isKnown = this.damage === null && crashes.isEmpty;
@@ -143,7 +144,7 @@ export class Cell {
     return !hasState && (timers?.size ?? 0) === 0 && (effects?.size ?? 0) === 0 && this.isIdle;
   }
 
-  /** No message waits, in memory or on disk, so the cell may be dropped once it is flushed. */
+  /** Whether no message waits in memory or on disk. Such a cell may be dropped once it is flushed. */
   get isIdle(): boolean {
     return !this.isQueued && !this.hasUndelivered && this.mailbox.length === 0;
   }

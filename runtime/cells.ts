@@ -12,31 +12,33 @@ import { RoundRobin } from "./round-robin.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { TurnoverMap } from "./turnover-map.js";
 
-/** Most cells examined in one sweep. */
+/** Maximum number of cells examined in one sweep. */
 const SWEEP_SLICE = 4096;
 
-/** What loading actors into memory needs. */
+/** The dependencies of {@link Cells}. */
 export interface CellsParts {
-  /** Reads durable state: an actor with unflushed state has a cell in memory already. */
+  /** Reads durable state. An actor with unflushed state always has a cell in memory, so it is not read from here. */
   readonly reading: Reading;
   readonly behaviours: Behaviours;
   readonly effects: Pick<Effects, "mayBePending">;
   readonly pictures: Pick<Pictures, "drop">;
-  /** Cells kept in memory while idle. */
+  /** Number of idle cells to keep in memory. */
   readonly idleCells: number;
-  /** Whether actors that are begun as new ones are looked for all the same; one that is stored is a bug. */
+  /** Whether to look up new actors in the store anyway. A stored record for a new actor is a bug, and throws. */
   readonly checksNew: boolean;
 }
 
-/** The actors in memory, and which of them have something to do. */
+/** The actors in memory, and the queue of actors that have messages. */
 export class Cells implements RowMemory {
   readonly #cells = new TurnoverMap<string, Cell>();
   readonly #ready = new RoundRobin<Cell>();
   readonly #parts: CellsParts;
-  /** The last durable batch. */
+  /** Number of the last durable batch. */
   #flushed = 0;
   #latest: { readonly to: Address; readonly cell: Cell } | null = null;
-  /** While recovery still searches the store for undelivered messages, each new cell looks for its own first. */
+  /**
+   * True while recovery still searches the store for undelivered messages. Each new cell then looks for its own first.
+   */
   mayHaveUndelivered = true;
 
   constructor(parts: CellsParts) {
@@ -56,18 +58,21 @@ export class Cells implements RowMemory {
   }
 
   /**
-   * The cell of an actor, loaded into memory if needed; `name` is its `cellName`, if the caller has it already.
-   * Throws when the address cannot be a key.
+   * Returns the cell of an actor, and loads it into memory if needed. Pass `name`, its `cellName`, if you already have
+   * it. Throws if the address is not a valid key.
    */
   activate(to: Address, name?: string): Cell {
-    // Routing a message activates its address, and delivering it activates the same address again.
+    // The router activates an address, and delivery then activates the same address again.
     if (this.#latest?.to === to) return this.#latest.cell;
     const cell = this.#find(to, name ?? cellName(to));
     this.#latest = { to, cell };
     return cell;
   }
 
-  /** Gives an actor that never had a message its cell, without a look into the store. As {@link activate} otherwise. */
+  /**
+   * Creates the cell of an actor that never received a message, without reading the store. Otherwise like
+   * {@link activate}.
+   */
   begin(to: Address): void {
     this.#latest = { to, cell: this.#find(to, cellName(to), true) };
   }
@@ -91,7 +96,7 @@ export class Cells implements RowMemory {
     return cell;
   }
 
-  /** Loads the cell's record; one that is damaged keeps the cell from taking turns. */
+  /** Loads the cell's record. If the record is damaged, the cell takes no turns. */
   #loadOrDamage(cell: Cell): void {
     try {
       this.#load(cell);
@@ -116,28 +121,30 @@ export class Cells implements RowMemory {
     }
   }
 
-  /** Puts a cell among the ready ones of its workspace, once. */
+  /** Adds a cell to its workspace's ready queue, unless it is already there. */
   enqueue(cell: Cell): void {
     if (cell.isQueued) return;
     cell.isQueued = true;
     this.#ready.push(cell.to.partition, cell);
   }
 
-  /** Takes the next ready cell: workspaces in turn, and of a workspace the one that was ready first. */
+  /**
+   * Removes and returns the next ready cell. Workspaces take turns; within a workspace, the cell that was ready first.
+   */
   takeReady(): Cell | undefined {
     const cell = this.#ready.take();
     if (cell !== undefined) cell.isQueued = false;
     return cell;
   }
 
-  /** Drops those of the cells whose actors have stopped; `flushed` is the number of the last durable batch. */
+  /** Drops the given cells whose actors have stopped. `flushed` is the number of the last durable batch. */
   forgetEnded(cells: readonly Cell[], flushed: number): void {
     this.#latest = null;
     this.#flushed = flushed;
     for (const cell of cells) if (cell.batch <= flushed && cell.isBlank) this.#forget(cell);
   }
 
-  /** Drops idle cells beyond the limit, the least recently used first. */
+  /** Drops idle cells beyond the limit, least recently used first. */
   sweep(): void {
     this.#latest = null;
     let excess = this.#cells.size - this.#parts.idleCells;
@@ -157,7 +164,10 @@ export class Cells implements RowMemory {
     }
   }
 
-  /** Drops idle actors that another node has written. Throws when one is active here: an actor has one writer. */
+  /**
+   * Drops idle actors that another node has written. Throws if such an actor is active here, because an actor has one
+   * writer.
+   */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;
     this.#latest = null;

@@ -1,9 +1,9 @@
 /**
- * Compares what is stored for actors: their records, wake-ups, effects and undelivered messages.
+ * Checks the stored rows of actors: records, wake-ups, effects and undelivered messages.
  *
- * 1. A record decides which wake-ups its actor has. A row in due order that it does not know is removed, and one that
- *    is missing is written.
- * 2. What an actor's state has lost is in no other row: an unknown state, or a lost effect, is only told.
+ * 1. The record decides which wake-ups an actor has. The repair removes wake-up rows that no record names, and writes
+ *    those that are missing.
+ * 2. No other row holds a copy of an actor's state. An unknown state or a lost effect is therefore only reported.
  */
 import { checkDerived } from "../storage/check-derived.js";
 import { type Finding, listEntries } from "../storage/finding.js";
@@ -50,7 +50,7 @@ export function* checkActors(damageable: Reading, catalogue: Catalogue): Generat
   yield* checkDerived(reading, {
     title: "wake-ups",
     expected: listWakeUps(reading),
-    // When it was set, which matters only after the clock went back.
+    // The value is the time when the wake-up was set. It matters only after the clock goes back.
     mayDiffer: true,
     prefixes: [[GLOBAL_PARTITION, timerSpace]],
     isIncomplete: () => isIncomplete,
@@ -72,7 +72,7 @@ function* checkRecord(reading: Reading, { key, record, behaviours }: Stored & { 
   }
 }
 
-/** A record is under its actor's own key, or in the row of its only effect. */
+/** Checks an effect's row. The actor's record is under its own key, or in the row of its only effect. */
 function* checkEffect(reading: Reading, { key, row, behaviours }: Stored & { readonly row: EffectRow }) {
   const own = reading.get<CellRecord>(cellKey(toAddress(key)));
   if (own === undefined && row.actor !== undefined) yield* checkState(key, row.actor, behaviours);
@@ -81,7 +81,7 @@ function* checkEffect(reading: Reading, { key, row, behaviours }: Stored & { rea
   yield finding;
 }
 
-/** Whether the actor's machine can go on from its state. */
+/** Reports a state that the actor's machine cannot restore. */
 function* checkState(key: Key, { state, version }: CellRecord, behaviours: Behaviours): Generator<Finding> {
   const behaviour = behaviours.of(toAddress(key));
   if (behaviour === undefined) yield { what: "an actor of no kind", key, repair: [] };
@@ -93,20 +93,20 @@ function* checkState(key: Key, { state, version }: CellRecord, behaviours: Behav
   }
 }
 
-/** The wake-ups that records name. */
+/** Lists the wake-ups that the records name. */
 function* listWakeUps(reading: Reading): Generator<Entry> {
   for (const partition of listPartitions(reading)) {
     for (const { key, value } of listEntries<CellRecord>(reading, [partition, actorSpace])) {
       for (const [name, dueMs] of Object.entries(value.timers ?? {})) {
         const at = timerKey({ to: toAddress(key), name, dueMs });
-        // When it was set is known to its row alone, which also works without.
+        // Only the row holds the time when the wake-up was set. A wake-up also works without it.
         yield { key: at, value: reading.get<number | null>(at) ?? null };
       }
     }
   }
 }
 
-/** In every space of actors, kind and id follow the space. */
+/** Converts a key to an address. In every actor space, kind and id follow the space. */
 function toAddress([partition, , kind, id]: Key): Address {
   return address(String(partition), String(kind), String(id));
 }

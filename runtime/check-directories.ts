@@ -6,7 +6,7 @@ import type { Entry, Reading } from "../storage/store.js";
 import { directoryKey } from "./directory.js";
 import type { DirectoryCatalogue } from "./rebuild-directories.js";
 
-/** Directories against the contents of all partitions. Holds a key for each entry in memory. */
+/** Compares directories with the contents of all partitions. Holds one key per entry in memory. */
 export function* checkDirectories(damageable: Reading, catalogue: DirectoryCatalogue): Generator<Finding> {
   let isIncomplete = false;
   const reading = readPastDamage(damageable, () => {

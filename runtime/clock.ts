@@ -1,37 +1,43 @@
-/** The runtime's source of time; tests drive one by hand. */
+/** The runtime's source of time. Tests use a manual clock. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. It goes back only when the machine's clock, which was ahead, is put right. */
+  /** Milliseconds since the Unix epoch. It goes back only when the machine's clock was ahead and is corrected. */
   now(): number;
   /**
-   * Calls `wake` once, at or soon after `atMs`, however far ahead; when the clock goes back meanwhile, after the time that
-   * was left. Returns what cancels it.
+   * Calls `wake` once, at or soon after `atMs`, at any distance. If the clock goes back meanwhile, `wake` is called
+   * after the originally remaining time. Returns a function that cancels the call.
    */
   at(atMs: number, wake: () => void): () => void;
 }
 
-/** When work that is ready runs: production defers to the event loop, simulation decides by seed. */
+/** Runs ready work later. In production this uses the event loop; in simulation the seed decides. */
 export interface Scheduler {
-  /** Runs `work` soon, never inside the call. */
+  /** Runs `work` soon, never during the call. */
   defer(work: () => void): void;
 }
 
-/** Longest single timeout: a distant time is reached in hops, so a change of the wall clock is noticed within this. */
+/** Longest single timeout. Distant times use several timeouts, so a wall-clock change is noticed within this time. */
 const LONGEST_HOP_MS = 60_000;
 
-/** How far a clock that is put right goes back at least, in milliseconds; for less, time stands still meanwhile. */
+/**
+ * Minimum correction that moves the clock back, in milliseconds. For a smaller correction, the clock stands still until
+ * real time catches up.
+ */
 export const STEP_BACK_MS = 5_000;
 
-/** Where the time of the system clock comes from. */
+/** The time inputs of the system clock. */
 export interface TimeSource {
   /** The machine's wall clock. */
   readonly wallMs: () => number;
-  /** Milliseconds from any fixed point; never goes backwards. */
+  /** Milliseconds from a fixed point; never goes backwards. */
   readonly elapsedMs: () => number;
 }
 
 const machineTime: TimeSource = { wallMs: () => Date.now(), elapsedMs: () => performance.now() };
 
-/** The machine's wall clock. While that is set back by less than {@link STEP_BACK_MS}, the highest value seen. */
+/**
+ * Creates a clock from the machine's wall clock. While the wall clock is set back by less than {@link STEP_BACK_MS},
+ * the clock returns the highest value seen.
+ */
 export function createSystemClock({ wallMs, elapsedMs }: TimeSource = machineTime): Clock {
   let latestMs = 0;
   const now = (): number => {
@@ -56,7 +62,7 @@ export function createSystemClock({ wallMs, elapsedMs }: TimeSource = machineTim
   };
 }
 
-/** Runs work with `setImmediate`: after input that has already arrived. */
+/** Creates a scheduler that uses `setImmediate`, so input that has already arrived is read first. */
 export function createEventLoopScheduler(): Scheduler {
   return { defer: (work) => void setImmediate(work) };
 }

@@ -9,32 +9,32 @@ interface Args {
 }
 type Call = (args: unknown, params: undefined) => unknown;
 
-/** Runs one action and returns the context after it: a new one from an assignment, otherwise the same. */
+/** Runs one action and returns the resulting context: a new one after an assignment, otherwise the same one. */
 type Act = (args: Args) => unknown;
 
 interface Transition {
   readonly guard: Call | null;
-  /** Null: the state stays the same. */
+  /** The new state; null if the state stays the same. */
   readonly target: string | null;
   readonly acts: readonly Act[];
 }
 
-/** Transitions by state and message type, in the order they are tried. */
+/** Transitions by state and message type, in the order to try them. */
 type TransitionTable = ReadonlyMap<string, ReadonlyMap<string, readonly Transition[]>>;
 
-/** The state after a message, or null when no transition takes it. */
+/** Returns the state after a message, or null if no transition accepts it. */
 export type CompiledStep = (state: StoredState, message: Message, turn: Turn) => StoredState | null;
 
-/** Replacements for the parts of XState that a step may not use; each throws. */
+/** Replacements for XState features that a step may not use. Each throws. */
 export interface ForbiddenCalls {
   readonly spawn: () => never;
   readonly checkReturned: (action: string, returned: unknown) => void;
 }
 
 /**
- * Compiles a machine into a lookup table, if it is flat and plain: one level of states without entry, exit or
- * wildcards, guards and actions that are functions or `assign`. The result equals XState's own transition at a tenth of
- * the cost (`test/runtime/compiled-step.test.ts` compares the two). Null for any other machine.
+ * Compiles a machine into a lookup table. The machine must be flat and plain: one level of states without entry, exit
+ * or wildcards, whose guards and actions are functions or `assign`. The result equals XState's own transition at a
+ * tenth of the cost; `test/runtime/compiled-step.test.ts` compares the two. Returns null for any other machine.
  */
 export function compileStep(machine: AnyStateMachine, forbidden: ForbiddenCalls): CompiledStep | null {
   const table = compileTable(machine, forbidden);
@@ -74,7 +74,7 @@ function compileTable(machine: AnyStateMachine, forbidden: ForbiddenCalls): Tran
   return table;
 }
 
-/** The node has only transitions on exactly named message types. */
+/** Whether the node has only transitions on exact message types. */
 function isPlain(node: StateNode): boolean {
   const types = [...node.transitions.keys()];
   const exact = types.every((type) => !type.includes("*") && !type.startsWith("xstate."));
@@ -104,7 +104,7 @@ function compileTransition(
   return { guard, target: target?.key ?? null, acts };
 }
 
-/** The function of a guard or action, given directly or by its name. */
+/** Returns the function of a guard or action, which a machine gives directly or by name. */
 function resolveImplementation(named: Readonly<Record<string, unknown>>, given: unknown): Call | undefined {
   const found = typeof given === "string" ? named[given] : given;
   return isCall(found) ? found : undefined;
@@ -130,14 +130,16 @@ function compileAction(machine: AnyStateMachine, given: unknown, { spawn, checkR
   return ({ context, event }) => merged(context, update({ context, event, spawn }));
 }
 
-/** The message with its turn. Not spread: with so many message shapes, that takes ten times as long. */
+/**
+ * Adds the turn to the message. Does not use spread syntax, which takes ten times as long with so many message shapes.
+ */
 function withTurn<M extends Message>(message: M, turn: Turn): M & { readonly turn: Turn } {
   const event = Object.assign({ turn }, message);
   event.turn = turn;
   return event;
 }
 
-/** The context after an assignment; the update itself if it has every field. */
+/** Returns the context after an assignment. If the update has every field, this is the update itself. */
 function merged(context: unknown, update: unknown): unknown {
   return isWhole(update, context) ? update : Object.assign({}, context, update);
 }
@@ -148,7 +150,7 @@ function isWhole(update: unknown, context: unknown): boolean {
   return true;
 }
 
-/** Compiles an assignment: one function for the whole update, or a value or function for each field. */
+/** Compiles an assignment: one function for the whole update, or a value or function per field. */
 function compileUpdate(assignment: unknown): ((args: unknown) => unknown) | null {
   if (isCall(assignment)) return (args) => assignment(args, undefined);
   if (typeof assignment !== "object" || assignment === null) return null;

@@ -1,42 +1,48 @@
 import type { Entry, Key, KeyPart, Range, Reading } from "../storage/store.js";
 
-/** A reading that has rows of some tables in memory, and knows when any of them change. */
+/** A reading that caches the rows of some tables and detects changes to them. */
 export interface CoveringReading extends Reading {
-  /** Whether the key's row is of such a table. */
+  /** Whether the key belongs to a cached table. */
   covers(key: Key): boolean;
   /**
-   * A number that changes whenever such rows of the partition do, or those of one group among them: the rows whose ids
-   * have more than one part, by the first of it. Null while a batch with some rows of the partition is being committed,
-   * since they may or may not be durable yet.
+   * Returns a number that changes whenever a cached row of the partition changes. With `group`, it tracks only the rows
+   * of that group: rows whose ids have several parts, the first being `group`. Returns null while a batch that writes
+   * cached rows of the partition is being committed, because those rows may or may not be durable.
    */
   coveredVersion(partition: string, group?: KeyPart): number | null;
 }
 
-/** A covering reading of the durable state. */
+/** A covering reading of durable state. */
 interface DurableReading extends CoveringReading {
   /**
-   * The same number for the partition's rows as they are durable now: while a batch with some of them is being committed,
-   * that of before, as long as none of it is durable. Null once it may be, until that is told.
+   * Returns the version number of the partition's currently durable rows. While a batch is being committed, this is the
+   * earlier number as long as no row of the batch is durable. Returns null once a row may be durable, until the commit
+   * is confirmed.
    */
   durableVersion(partition: string): number | null;
 }
 
-/** The version of the partition's covered rows, or of a group of them, as the reading sees them now; null if unknown. */
+/**
+ * Returns the version of the partition's cached rows, or of one group, as the reading currently sees them; null if
+ * unknown.
+ */
 export function coveredVersion(reading: Reading, partition: string, group?: KeyPart): number | null {
   return isCovering(reading) ? reading.coveredVersion(partition, group) : null;
 }
 
-/** The version of the partition's covered rows as they are durable now, where the reading can tell; null if unknown. */
+/**
+ * Returns the version of the partition's currently durable cached rows, if the reading supports it; null if unknown.
+ */
 export function durableVersion(reading: Reading, partition: string): number | null {
   return isDurable(reading) ? reading.durableVersion(partition) : coveredVersion(reading, partition);
 }
 
-/** Whether the reading has the rows of the key's table in memory. */
+/** Whether the reading caches the table of the key. */
 export function covers(reading: Reading, key: Key): boolean {
   return isCovering(reading) && reading.covers(key);
 }
 
-/** A reading that notices whether all that was read through it stood in covered rows of one partition. */
+/** Records whether all keys read through it belong to cached tables of one partition. */
 export class CoverTrace implements Reading {
   isCovered = true;
   readonly #reading: Reading;
