@@ -1,12 +1,12 @@
 import { type Entry, isDamage, type Key, type Range, type Reading, type View } from "../storage/store.js";
 import type { RuntimeLog } from "./runtime.js";
 
-/** Rows that are reported and counted one by one; the doctor finds all. */
+/** Maximum number of rows that are logged and counted individually. The doctor finds all of them. */
 const MAX_REPORTED = 1_000;
-/** Ids of ours: they say nothing to who cannot read the store. */
+/** Matches this product's own ids. They reveal nothing to a reader without access to the store. */
 const SHOWN = /^([a-z]+_[0-9A-Z]{26}|~)$/;
 
-/** Reports damaged rows that are met, each once, in the log. They stay in the store. */
+/** Logs each damaged row once, when a read finds it. The rows stay in the store. */
 export class DamageLog {
   readonly #log: RuntimeLog;
   readonly #reported = new Set<string>();
@@ -15,7 +15,7 @@ export class DamageLog {
     this.#log = log;
   }
 
-  /** Damaged rows met so far, up to {@link MAX_REPORTED}. */
+  /** Number of damaged rows found so far, up to {@link MAX_REPORTED}. */
   get rows(): number {
     return this.#reported.size;
   }
@@ -27,12 +27,12 @@ export class DamageLog {
     this.#log.error("a row is damaged", { key: toShownKey(key) });
   };
 
-  /** Reports the row of an error that says which row is damaged or missing; any other error is ignored. */
+  /** Reports the damaged or missing row that the error names. Ignores other errors. */
   met(error: unknown): void {
     if (isDamage(error) && error.key !== null) this.report(error.key);
   }
 
-  /** The same reading, which reports what it cannot read back. */
+  /** Returns a reading over the same data that reports damaged rows. */
   watch(reading: Reading): Reading {
     return new WatchedReading(reading, this);
   }
@@ -80,7 +80,7 @@ class WatchedReading implements Reading {
   }
 }
 
-/** The parts of a key that cannot be secret: partition, space, table or kind, numbers and ids. */
+/** Returns the parts of a key that cannot be secret: partition, space, table or kind, numbers and ids. */
 export function toShownKey([partition = "", ...parts]: Key): string {
   const show = (part: string | number): string => (typeof part === "number" || SHOWN.test(part) ? `${part}` : "…");
   return [partition, ...parts.map((part, index) => (index < 2 ? `${part}` : show(part)))].join(" ");

@@ -3,22 +3,22 @@ import { listKeys } from "../storage/list-keys.js";
 import type { Change, Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 
-/** Dead letters that a partition keeps: the latest ones. */
+/** Number of dead letters that a partition stores; it drops the oldest ones. */
 export const MAX_DEAD_LETTERS = 1_000;
-/** Removed at once when there are more, the oldest first. */
+/** Number of dead letters removed at a time when the limit is reached, oldest first. */
 const REMOVED_AT_ONCE = 100;
 
-/** Bounds the dead letters of each partition. Counts those of partitions that set messages aside, in memory. */
+/** Limits the dead letters of each partition. Counts them in memory, for partitions with new dead letters. */
 export class DeadLetterLimit {
   readonly #reading: Reading;
-  /** At least as many as there are: those that were retried meanwhile still count. */
+  /** Upper bounds by partition: dead letters retried in the meantime are still counted. */
   readonly #counts = new Map<string, number>();
 
   constructor(reading: Reading) {
     this.#reading = reading;
   }
 
-  /** The changes that make room for another dead letter. */
+  /** Returns the changes that remove old dead letters, if needed, before one more is added. */
   makeRoom({ partition }: Pick<Address, "partition">): Change[] {
     const known = this.#counts.get(partition);
     if (known !== undefined && known < MAX_DEAD_LETTERS) {

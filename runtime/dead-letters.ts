@@ -12,27 +12,30 @@ export interface DeadLetterRow {
   readonly atMs: number;
 }
 
-/** The change that sets a message aside. */
+/** Returns the change that stores a message as a dead letter. */
 export function deadLetterPut(letter: DeadLetter): Change {
   const { to, message, error, atMs } = letter;
   const row: DeadLetterRow = { kind: to.kind, actor: to.id, message, error, atMs };
   return { op: "put", key: deadLetterKey(to.partition, letter.id), value: row };
 }
 
-/** The dead letters of a partition, oldest first. */
+/** Lists the dead letters of a partition, oldest first. */
 export function listDeadLetters(reading: Reading, partition: string, limit: number): DeadLetter[] {
   return reading
     .range<DeadLetterRow>({ prefix: [partition, deadLetterSpace], limit })
     .map((entry) => toDeadLetter(partition, String(entry.key[2]), entry.value));
 }
 
-/** One dead letter, or undefined when there is none with that id. */
+/** Returns the dead letter with this id, or undefined if there is none. */
 export function findDeadLetter(reading: Reading, partition: string, id: string): DeadLetter | undefined {
   const row = reading.get<DeadLetterRow>(deadLetterKey(partition, id));
   return row === undefined ? undefined : toDeadLetter(partition, id, row);
 }
 
-/** Lists dead letters of durable rows, and retries one of `current` rows by `sendAgain`, each once at a time. */
+/**
+ * Lists dead letters from `durable` rows. Retries a dead letter from `current` rows with `sendAgain`, and never retries
+ * the same one twice at a time.
+ */
 export function createDeadLetters(
   durable: Reading,
   current: Reading,

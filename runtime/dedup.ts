@@ -4,14 +4,14 @@ import { listKeys } from "../storage/list-keys.js";
 import type { Key, Writing } from "../storage/store.js";
 import type { Address } from "./address.js";
 
-/** How long a message id is remembered, in milliseconds. */
+/** Time to remember a message id, in milliseconds. */
 export const DEDUP_WINDOW_MS = 24 * 60 * 60 * 1000;
-/** Expired ids removed in one sweep. */
+/** Maximum number of expired ids to remove in one sweep. */
 const SWEEP_SLICE = 128;
 /** Pause after a sweep that found fewer than a slice, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Remembers which message ids an actor has taken. Each id has a row for lookup and a row ordered by expiry. */
+/** Remembers the ids of messages that an actor has taken. Each id has a row for lookup and a row ordered by expiry. */
 export class Deduplication {
   readonly #writing: Writing;
   #nextSweepMs = 0;
@@ -29,9 +29,9 @@ export class Deduplication {
     this.#writing.put(expiryKey(by, messageId, nowMs + DEDUP_WINDOW_MS), null);
   }
 
-  /** Removes a slice of the ids older than {@link DEDUP_WINDOW_MS}. */
+  /** Removes up to {@link SWEEP_SLICE} ids that are older than {@link DEDUP_WINDOW_MS}. */
   sweep(nowMs: number): void {
-    // A clock that was ahead may have set a time far away.
+    // If the clock was ahead and went back, `#nextSweepMs` may be far in the future. Sweep then as well.
     if (nowMs < this.#nextSweepMs && this.#nextSweepMs - nowMs <= SWEEP_EVERY_MS) return;
     const prefix = [GLOBAL_PARTITION, dedupSpace];
     const keys = listKeys(this.#writing, { prefix, before: [...prefix, nowMs], limit: SWEEP_SLICE });
@@ -45,7 +45,7 @@ export class Deduplication {
   }
 }
 
-/** Throws when the message id cannot be part of a key. */
+/** Throws if the message id cannot be part of a key. */
 export function checkMessageId(by: Address, messageId: string): void {
   checkKey(expiryKey(by, messageId, 0));
 }

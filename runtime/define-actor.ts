@@ -5,7 +5,7 @@ import type { Delivered, Message, Replies, TurnReading } from "./turn.js";
 
 type Rest = Omit<ActorType, "kind" | "machine" | "classify">;
 
-/** Turns a message into an event; see {@link ActorType.classify}. */
+/** The type of {@link ActorType.classify} for a given machine. */
 type Classify<Machine extends AnyStateMachine> = (
   message: never,
   state: StateOf<Machine>,
@@ -15,27 +15,33 @@ type Classify<Machine extends AnyStateMachine> = (
 /** The state of a machine between two turns. */
 export type StateOf<Machine extends AnyStateMachine> = Pick<SnapshotFrom<Machine>, "value" | "context">;
 
-/** No constraint when every message is among the events; otherwise a property that no definition has. */
+/** No constraint if the machine accepts every message. Otherwise it requires a property that no definition has. */
 type Taking<M extends Message, Event extends Message> = [Delivered<M>] extends [Event]
   ? unknown
   : { readonly "messages that are not taken": Exclude<M["type"], Event["type"]> };
 
-/** No constraint when the messages expect every reply of the events; otherwise a property that no definition has. */
+/**
+ * No constraint if the askers of the messages expect every reply that the events allow. Otherwise it requires a
+ * property that no definition has.
+ */
 type Replying<M extends Message, Event extends Message> = [Replies<Event>] extends [Replies<M>]
   ? unknown
   : { readonly "replies that are not expected": Exclude<Replies<Event>, Replies<M>> };
 
-/** The messages that `classify` takes, as the machine would get them. */
+/** The messages that `classify` accepts, in the form that the machine receives them. */
 type Classified<Of extends (message: never, ...more: never[]) => unknown> = Delivered<
   Extract<Parameters<Of>[0], Message>
 >;
 
-/** Defines the actor type of a reference. The compiler rejects a machine that does not take every message it offers. */
+/** Defines the actor type for a reference. It fails to compile if the machine does not accept every offered message. */
 export function defineActor<Offered extends Message, Place extends readonly unknown[], Machine extends AnyStateMachine>(
   to: ReferenceTo<Offered, Place>,
   definition: Rest & { readonly machine: Machine; readonly classify?: never } & Taking<Offered, EventFrom<Machine>>,
 ): ActorType;
-/** The same with `classify`, which has to take every message; the machine has to take every event it returns. */
+/**
+ * Defines an actor type with `classify`. `classify` must accept every offered message, and the machine must accept
+ * every event that `classify` returns.
+ */
 export function defineActor<
   Offered extends Message,
   Place extends readonly unknown[],

@@ -7,20 +7,21 @@ import type { CellRecord } from "./cell-record.js";
 import type { DirectoryEntry } from "./directory.js";
 
 /**
- * What directories are rebuilt from: store entries under a prefix of each partition, and what each of them declares.
+ * A source for rebuilding directories: store entries under a prefix of each partition, and the directory entries that
+ * follow from each.
  */
 export interface DirectorySource {
   prefix(partition: string): Key;
   toEntries(found: Entry, reading: Reading): readonly DirectoryEntry[];
 }
 
-/** The partition of a row, and the store for further reads. */
+/** The partition of a row, and a reading for further lookups. */
 export interface SourceContext {
   readonly partition: string;
   readonly reading: Reading;
 }
 
-/** Directory entries derived from the rows of a table. */
+/** Derives directory entries from the rows of a table. */
 export function rowSource<Row>(
   rows: Pick<Table<Row>, "key" | "get">,
   toEntries: (row: Row, context: SourceContext) => readonly DirectoryEntry[],
@@ -31,7 +32,10 @@ export function rowSource<Row>(
   };
 }
 
-/** Directory entries derived from the stored states of one actor kind, which must never start an effect. */
+/**
+ * Derives directory entries from the stored states of one actor kind. Actors of this kind must never start an effect,
+ * because their record would then be in the effect's row.
+ */
 export function stateSource(
   kind: string,
   toEntries: (state: StoredState, of: Address) => readonly DirectoryEntry[],

@@ -2,7 +2,7 @@ import { GLOBAL_PARTITION, rowSpace } from "../storage/keys.js";
 import type { Key, KeyPart, Reading, Writing } from "../storage/store.js";
 import { table } from "../storage/table.js";
 
-/** An entry of a directory: `id` leads to `row`. Plain data. */
+/** An entry of a directory: maps `id` to `row`. Plain data. */
 export interface DirectoryEntry {
   /** The directory's name. */
   readonly directory: string;
@@ -10,28 +10,29 @@ export interface DirectoryEntry {
   readonly row: unknown;
 }
 
-/** What a turn writes: rows of its own partition, and directory entries that lead to them. */
+/** The writes of a turn: rows in its own partition, and directory entries that point to them. */
 export interface DirectedWriting extends Writing {
-  /** Adds or replaces the entry in its directory. */
+  /** Adds or replaces an entry in its directory. */
   direct(entry: DirectoryEntry): void;
-  /** Removes the entry from its directory; an absent one is fine. */
+  /** Removes an entry from its directory. Has no effect if the entry is absent. */
   undirect(entry: DirectoryEntry): void;
 }
 
 /**
- * Rows in the global partition that say in which partition something is: `[~, "row", name, ...id]`.
+ * A lookup table in the global partition that says which partition holds something. Its row keys are `[~, "row", name,
+ * ...id]`.
  *
- * 1. An entry is only a pointer: the row in the partition decides.
- * 2. A turn declares entries, and the runtime writes them: in the turn's own batch while one process holds both
- *    partitions, and in any case before the turn's answer leaves.
+ * 1. An entry is only a pointer. The row in the partition is authoritative.
+ * 2. A turn declares entries, and the runtime writes them. While one process holds both partitions, it writes them in
+ *    the turn's own batch. In any case, it writes them before it sends the turn's answer.
  * 3. Entries are derived from the contents of partitions, so a directory can be rebuilt (`rebuild-directories.ts`).
  */
 export interface Directory<Row> {
-  /** Unique among directories and tables. */
+  /** Unique among all directories and tables. */
   readonly name: string;
   entry(id: KeyPart | readonly KeyPart[], row: Row): DirectoryEntry;
   find(reading: Reading, ...id: KeyPart[]): Row | undefined;
-  /** Rows whose ids begin with `under`, in the order of the ids. */
+  /** Lists the rows whose ids begin with `under`, ordered by id. */
   list(reading: Reading, ...under: KeyPart[]): Row[];
 }
 
@@ -46,7 +47,7 @@ export function directory<Row>(name: string): Directory<Row> {
   };
 }
 
-/** The store key of an entry. */
+/** Returns the store key of an entry. */
 export function directoryKey({ directory: name, id }: Pick<DirectoryEntry, "directory" | "id">): Key {
   return [GLOBAL_PARTITION, rowSpace, name, ...id];
 }

@@ -4,20 +4,23 @@ import type { RunSignal } from "./run-signal.js";
 import type { EffectEnded, EffectRequest, Message } from "./turn.js";
 
 /**
- * A kind of effect, with the types of its input and output. The effect's name is written only here; callers, receivers
- * of the result and implementations take the types from here.
+ * A kind of effect, with its input and output types. The effect's name is written only here. Callers, implementations
+ * and the code that receives results take the types from here.
  */
 export interface EffectType<Input, Output, Memo = undefined> {
   readonly name: string;
-  /** A request for `turn.start`. `id` and `memo` are those of {@link EffectRequest}. */
+  /** Creates a request for `turn.start`. `id` and `memo` are the fields of {@link EffectRequest}. */
   request(id: string, input: Input, memo?: Memo): EffectRequest;
-  /** The implementation, for the catalogue. `targetOf` gives the target of a run in the lane; all runs share one without it. */
+  /**
+   * Creates the implementation for the catalogue. `targetOf` returns a run's target in the lane. Without it, all runs
+   * share one target.
+   */
   implement(
     lane: LaneLimits,
     run: (input: Input, context: EffectContext<Memo | undefined> & { readonly signal: RunSignal }) => Promise<Output>,
     targetOf?: (input: Input) => string,
   ): Effect;
-  /** The implementation of an effect whose runs are prepared first, to learn their target. */
+  /** Creates the implementation of an effect that determines the place of each run in a preparation step. */
   implementPrepared(prepare: (input: Input, context: EffectContext<Memo | undefined>) => PreparedRun<Output>): Effect;
 }
 
@@ -37,12 +40,15 @@ export function effect<Input, Output, Memo = undefined>(name: string): EffectTyp
   };
 }
 
-/** The effect with runs that are not made again after a stop, if there is time for them. */
+/** Returns the effect with runs that are not repeated after a stop; the shutdown waits for them if there is time. */
 export function madeOnce(made: Effect): Effect {
   return { ...made, prepare: (input, context) => ({ ...made.prepare(input, context), isMadeOnce: true }) };
 }
 
-/** The effect with runs that begin after a mark is on disk, which tells what a killed process had begun. */
+/**
+ * Returns the effect with runs that begin only after a mark is on disk. The mark shows which runs a killed process had
+ * begun.
+ */
 export function withBeginMarked(made: Effect): Effect {
   return { ...made, marksBegin: true };
 }

@@ -14,70 +14,75 @@ import { TurnoverMap } from "./turnover-map.js";
 import { RunPlace, WaitingRuns } from "./waiting-runs.js";
 
 /**
- * Effects of one name prepared before the event loop gets to its other work. Those that are released together would
- * otherwise all be started, then all be answered, then all wait for the same flush, with nothing to do meanwhile.
+ * Maximum number of effects of one name to prepare before the event loop continues with other work. Without this limit,
+ * effects released together would all start, then all be answered, then all wait for the same flush, and the process
+ * would be idle meanwhile.
  */
 const PREPARED_AT_ONCE = 16;
-/** How long effects of one name are prepared before that, in milliseconds; one always is. */
+/** Time limit for the same preparation, in milliseconds. At least one effect is always prepared. */
 const PREPARING_MS = 1;
-/** Inputs of this many effects of one name that are not prepared yet are held in memory; those further back are read. */
+/** Maximum number of unprepared effects of one name whose inputs stay in memory. Later inputs are read from disk. */
 const MAX_CACHED_INPUTS = 256;
 
 /** The effects of one name. */
 interface Kind {
   readonly effect: Effect;
-  /** Those not prepared yet, by partition. */
+  /** Effects not prepared yet, by partition. */
   readonly unprepared: RoundRobin<PendingEffect>;
-  /** Those that have their place and are to be prepared again. */
+  /** Effects that have their place and must be prepared again. */
   readonly granted: Queue<RunPlace>;
-  /** Prepared since the event loop had its turn, and since when. */
+  /** Number of effects prepared since the event loop last continued, and the time when that preparation started. */
   prepared: number;
   sinceMs: number;
 }
 
 export interface EffectsOptions {
   readonly effects: readonly Effect[];
-  /** Reads durable state: an effect starts after the flush of its row. */
+  /** Reads durable state. An effect starts after the flush of its row. */
   readonly reading: Reading;
   readonly clock: Clock;
-  /** As the scheduler's. */
+  /** The `defer` method of the scheduler. */
   readonly defer: (work: () => void) => void;
-  /** Milliseconds from any fixed point; without it, only the number of effects is bounded that are prepared at once. */
+  /** Milliseconds from a fixed point. Without it, preparation is limited by count only, not by time. */
   readonly elapsedMs?: (() => number) | undefined;
-  /** Puts the mark that an effect may have begun into the open batch. Without it, runs begin at once. */
+  /** Puts the mark that an effect may have begun into the open batch. Without it, runs begin immediately. */
   readonly mark?: (pending: PendingEffect) => void;
-  /** Receives the result of a run; called once for each run whose effect was not cancelled. */
+  /** Receives the result of a run. Called once for each run whose effect was not cancelled. */
   readonly ended: (pending: PendingEffect, message: EffectEnded) => void;
-  /** Receives the error of each run that failed, before its result. */
+  /** Receives the error of each failed run, before the result. */
   readonly failed?: (error: unknown) => void;
 }
 
 /**
- * Runs effects, each once it is prepared and has a place in its lane. Owns what runs and what waits; the rows are
- * written by whoever batches.
+ * Runs effects. An effect runs once it is prepared and has a place in its lane. This class owns the running and the
+ * waiting effects; the code that builds the batch writes their rows.
  *
  * 1. An effect starts after its row is durable, and its result is reported once for each start.
- * 2. A cancelled effect is never started, and the result of a cancelled run is dropped.
- * 3. What waits takes little memory: inputs far back stay on disk, and so do prepared runs past a number of bytes.
- * 4. Where the effect asks for it, a run that needs a place begins after a mark is durable (begin-marks.ts).
- * 5. No partition's effects wait for another's: they are prepared in turn, and lanes give places fairly (lane.ts).
+ * 2. A cancelled effect never starts. If it is already running, its result is dropped.
+ * 3. Waiting effects use little memory: inputs far back in the queue stay on disk, and so do prepared runs beyond a
+ *    limit in bytes.
+ * 4. If an effect has `marksBegin`, a run that needs a place begins only after its mark is durable (begin-marks.ts).
+ * 5. Effects of one partition do not wait for those of another. Partitions take turns in preparation, and lanes assign
+ *    places fairly (lane.ts).
  */
 export class Effects {
   readonly #kinds = new Map<string, Kind>();
   readonly #lanes = new Map<LaneLimits, Lane>();
   readonly #waiting: WaitingRuns;
-  /** By the owner's name, then by id. */
+  /** Pending effects by the owner's name, then by id. */
   readonly #pending = new TurnoverMap<string, Map<string, PendingEffect>>();
   #pendingCount = 0;
-  /** Owners with damaged rows. */
+  /** Names of the owners with damaged rows. */
   readonly #lost = new Set<string>();
   readonly #options: EffectsOptions;
-  /** Every pending effect is registered here. False until recovery has found those of earlier processes. */
+  /**
+   * Whether every pending effect is registered here. False until recovery has found the effects of earlier processes.
+   */
   knowsAll = false;
   #running = 0;
   readonly #once = new OnceRuns();
   readonly #marks: BeginMarks;
-  /** No more effects begin: they stay pending on disk. */
+  /** When true, no more effects begin. They stay pending on disk. */
   #isEnding = false;
   #stopped = false;
 
@@ -101,14 +106,14 @@ export class Effects {
     return this.#pendingCount;
   }
 
-  /** The partitions of the pending effects; one may come several times. */
+  /** Yields the partitions of the pending effects. A partition may occur several times. */
   *partitions(): Generator<string> {
     for (const known of this.#pending.values()) {
       for (const { owner } of known.values()) yield owner.partition;
     }
   }
 
-  /** The pending effects without marks of which a run may have begun, also one that was aborted: their names. */
+  /** Yields the names of pending effects without marks whose runs may have begun, including aborted runs. */
   *begun(): Generator<string> {
     for (const known of this.#pending.values()) {
       for (const pending of known.values()) {
@@ -122,7 +127,7 @@ export class Effects {
     return this.#running;
   }
 
-  /** The lanes that were used since the start. */
+  /** The lanes used since the start. */
   get lanes(): readonly Lane[] {
     return [...this.#lanes.values()];
   }
@@ -131,7 +136,7 @@ export class Effects {
     return this.#kinds.has(name);
   }
 
-  /** Whether runs of the effects of this name begin after a mark. */
+  /** Whether runs of this effect begin only after a mark. */
   marks(name: string): boolean {
     return this.#kinds.get(name)?.effect.marksBegin === true;
   }
@@ -145,12 +150,15 @@ export class Effects {
     return !this.knowsAll || this.#pending.has(ownerName) || this.#lost.has(ownerName);
   }
 
-  /** A row of the owner is damaged: its effect is not started, and its record may be in that row. */
+  /**
+   * Call this if a row of the owner is damaged. The row's effect is not started, and the row may hold the owner's
+   * record.
+   */
   loseOf(ownerName: string): void {
     this.#lost.add(ownerName);
   }
 
-  /** What the effect waits for; null when it runs, or is not pending. */
+  /** Returns why the effect waits; null if it is running or not pending. */
   waitOf(ownerName: string, id: string): EffectWait | null {
     const pending = this.find(ownerName, id);
     if (pending === undefined || pending.abort !== null) return null;
@@ -159,7 +167,7 @@ export class Effects {
     return { sinceMs: pending.sinceMs, bound: waiting.lane.boundOf(waiting), target: waiting.target };
   }
 
-  /** Makes an effect known, before its flush. */
+  /** Registers an effect. Call it before the flush of its row. */
   register(pending: PendingEffect): void {
     const known = this.#pending.get(pending.ownerName) ?? new Map<string, PendingEffect>();
     if (known.size === 0) this.#pending.set(pending.ownerName, known);
@@ -167,7 +175,7 @@ export class Effects {
     known.set(pending.id, pending);
   }
 
-  /** Forgets an effect whose result was taken, or which was cancelled. */
+  /** Forgets an effect that was cancelled or whose result was taken. */
   forget(pending: PendingEffect): void {
     const known = this.#pending.get(pending.ownerName);
     if (known?.get(pending.id) !== pending) return;
@@ -177,7 +185,7 @@ export class Effects {
     if (known.size === 0) this.#pending.delete(pending.ownerName);
   }
 
-  /** Starts a registered effect or queues it; call after its flush. */
+  /** Starts or queues a registered effect. Call it after the flush of its row. */
   enqueue(pending: PendingEffect): void {
     if (pending.cancelled || this.#isEnding) return;
     const kind = this.#kinds.get(pending.name);
@@ -190,34 +198,41 @@ export class Effects {
     this.#prepareNext(kind);
   }
 
-  /** Aborts what the batch cancelled, begins what it marked, and starts or queues what it started; after its flush. */
+  /**
+   * Aborts the effects that the batch cancelled, begins those that it marked, and starts or queues those that it
+   * started. Call it after the batch's flush.
+   */
   flushed({ cancelled, marked, started }: Pick<Batch, "cancelled" | "marked" | "started">): void {
     for (const pending of cancelled) this.#abort(pending);
-    // What is not begun any more keeps waiting, so that its mark is removed at the stop.
+    // While the runtime shuts down, marked effects stay in the waiting list, so that the last batch removes their
+    // marks.
     if (!this.#isEnding) for (const pending of marked) this.#marks.flushed(pending);
     for (const pending of started) this.enqueue(pending);
   }
 
-  /** Removes the marks of what has not begun; for the last batch of a process that stops. */
+  /**
+   * Returns the changes that remove the marks of effects that did not begin. Used in the last batch of a stopping
+   * process.
+   */
   unmarked(): Change[] {
     return this.#marks.removals();
   }
 
-  /** Aborts a cancelled effect if it runs, and lets it wait no longer. */
+  /** Aborts a cancelled effect if it is running, and ends its wait. */
   #abort(pending: PendingEffect): void {
     this.#waiting.leave(pending);
     this.#marks.cancel(pending);
     pending.abort?.abort(new Error("the effect was cancelled"));
   }
 
-  /** Starts no more effects; resolves when the results of those that are not made again are taken. */
+  /** Starts no more effects. Resolves when the results of all running `isMadeOnce` runs are taken. */
   finish(): Promise<void> {
     this.#isEnding = true;
     this.#waiting.stop();
     return this.#once.ended();
   }
 
-  /** Aborts running effects and starts no more. All of them stay pending on disk. */
+  /** Aborts running effects and starts no more. They all stay pending on disk. */
   stop(): void {
     this.#stopped = true;
     this.#isEnding = true;
@@ -247,7 +262,7 @@ export class Effects {
     return prepared === 0 || (prepared < PREPARED_AT_ONCE && this.#elapsedMs() - sinceMs < PREPARING_MS);
   }
 
-  /** The next ones are prepared from the event loop's next turn on. */
+  /** Records when preparation started, and lets it continue in the next turn of the event loop. */
   #beginPreparing(kind: Kind): void {
     kind.sinceMs = this.#elapsedMs();
     this.#options.defer(() => {
@@ -260,7 +275,7 @@ export class Effects {
     return this.#options.elapsedMs?.() ?? 0;
   }
 
-  /** Begins the effect at the place that it has, or if there is one for it; else has it wait for one. */
+  /** Begins the effect at its place, or at a free one. If no place is free, the effect waits. */
   #place(kind: Kind, pending: PendingEffect, at: RunPlace | null): void {
     const run = this.#prepare(kind, pending);
     const isLate = run !== null && this.#isLate(run.place);
@@ -284,7 +299,7 @@ export class Effects {
     else this.#wait(kind, waiting, run);
   }
 
-  /** Whether the time until which the effect waits for its place is over: it is not begun then. */
+  /** Whether the time limit for waiting has passed. The effect then ends without a run. */
   #isLate(place: PlaceNeeded | null): boolean {
     return place?.patience !== undefined && place.patience.untilMs <= this.#options.clock.now();
   }
@@ -306,7 +321,7 @@ export class Effects {
     });
   }
 
-  /** The run of the effect; null when it cannot be prepared, and has ended so. */
+  /** Prepares the effect's run. If that fails, ends the effect with the error and returns null. */
   #prepare({ effect }: Kind, pending: PendingEffect): PreparedRun | null {
     try {
       const { value, memo } = pending.input ?? { value: this.#readInput(pending), memo: undefined };
@@ -319,7 +334,10 @@ export class Effects {
     }
   }
 
-  /** Runs the effect at its place, where it asks for that once its mark is durable. Without a place it does nothing outside. */
+  /**
+   * Runs the effect at its place. If the effect requires a mark, the run begins once the mark is durable. A run without
+   * a place does nothing outside the process, and needs no mark.
+   */
   #run(pending: PendingEffect, run: PreparedRun, at: RunPlace | null): void {
     const begin = (): void => this.#begin(pending, run, at);
     if (at === null || !this.marks(pending.name)) begin();
@@ -369,7 +387,7 @@ export class Effects {
   }
 }
 
-/** Begins a run; one that throws instead counts as one that rejects. */
+/** Begins a run. If `begin` throws, that counts as a rejection. */
 function begin(run: PreparedRun, signal: RunAbort): Promise<unknown> {
   try {
     return run.begin(signal);

@@ -2,7 +2,7 @@ import type { Address } from "./address.js";
 import type { PendingEffect } from "./pending-effect.js";
 import type { Message } from "./turn.js";
 
-/** Who waits for the answer to a message. */
+/** The caller that waits for the answer to a message. */
 export interface Asker {
   resolve(answer: unknown): void;
   reject(error: Error): void;
@@ -15,22 +15,22 @@ export interface WakeUp {
 }
 
 /**
- * A message on its way to one actor, with its origin: an asker in memory, another actor, a wake-up or an effect. All
- * have one shape, which keeps the loop over them fast.
+ * A message for one actor, with its origin: an asker in memory, another actor, a wake-up or an effect. All envelopes
+ * have the same object shape, so that the engine runs the loop over them fast.
  */
 export class Envelope {
-  /** Turns that this message has crashed. */
+  /** Number of turns that this message has crashed. */
   crashes = 0;
-  /** It has a row of its own, written in this batch or an earlier one. */
+  /** Whether the message has its own row, written in this batch or an earlier one. */
   stored = false;
-  /** Its turn is over. */
+  /** Whether the turn of this message is over. */
   taken = false;
 
   private constructor(
     readonly to: Address,
     readonly message: Message,
     readonly asker: Asker | null,
-    /** Rises with each message sent between actors; 0 for any other. */
+    /** Increases with each message between actors; 0 for all other messages. */
     readonly sequence: number,
     readonly wakeUp: WakeUp | null,
     readonly effect: PendingEffect | null,

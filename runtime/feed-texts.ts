@@ -1,24 +1,24 @@
 import { createHash } from "node:crypto";
 
-/** Longest text in a change feed, in bytes of UTF-8. */
+/** Maximum size of a text in a change feed, in bytes of UTF-8. */
 export const MAX_FEED_TEXT_BYTES = 2_048;
 
-/** A text that is too long for a feed: its SHA-256 in hex, and its length in bytes of UTF-8. */
+/** Replaces a text that is too long for a feed: the text's SHA-256 in hex, and its size in bytes of UTF-8. */
 export interface TextReference {
   readonly digest: string;
   readonly length: number;
 }
 
-/** The text, or its reference if it is too long for a feed. */
+/** Returns the text, or its reference if it is too long for a feed. */
 export function toFeedText(text: string): string | TextReference {
   const length = Buffer.byteLength(text);
   return length <= MAX_FEED_TEXT_BYTES ? text : { digest: createHash("sha256").update(text).digest("hex"), length };
 }
 
-/** Most bytes of a UTF-16 unit in UTF-8. */
+/** Maximum number of UTF-8 bytes per UTF-16 code unit. */
 const UNIT_BYTES = 3;
 
-/** The data of an entry with references in place of its long texts, at any depth. */
+/** Returns the data of a feed entry, with references instead of long texts at any depth. */
 export function withFeedTexts(data: unknown): unknown {
   return mayHoldLongText(data) ? replaceTexts(data) : data;
 }

@@ -8,71 +8,78 @@ import type { Origin, RowMemory } from "./row-memory.js";
 import type { Feed, FeedEntry } from "./runtime.js";
 import { estimateWeight } from "./weight.js";
 
-/** Entries of one batch in one partition, stored under the number of the last of them. */
+/** Entries of one batch in one partition, stored under the sequence number of the last one. */
 type FeedRow = readonly StoredEntry[];
 
 interface StoredEntry extends FeedEntry {
-  /** In the last entry of a row: the weight of all entries of the partition so far. Absent in rows of earlier releases. */
+  /**
+   * Set in the last entry of a row: the weight of all entries of the partition up to this one. Absent in rows from
+   * earlier releases.
+   */
   readonly total?: number;
 }
 
-/** A row of a feed in memory: the number of its last entry, and the total there. */
+/** A feed row in memory: the sequence number of its last entry, and the total weight up to it. */
 interface RowEnd {
   readonly seq: number;
   readonly total: number | undefined;
 }
 
-/** What is kept of a partition's feed: so many entries, and about so many bytes. */
+/** Limits of a partition's stored feed: the number of entries, and their approximate size in bytes. */
 export interface FeedLimits {
   readonly entries: number;
   readonly bytes: number;
 }
 
-/** First and last entry of one partition's feed, unflushed ones included. A row is named by its last entry. */
+/**
+ * The first and last entry of one partition's feed, including unflushed entries. A row is identified by its last entry.
+ */
 interface Ends {
   first: number;
   last: number;
-  /** The weight of all entries so far, and of those before `first`. */
+  /** The weight of all entries so far (`total`), and of those before `first` (`trimmed`). */
   total: number;
   trimmed: number;
-  /** The latest batch that wrote to it. */
+  /** Number of the latest batch that added an entry. */
   batch: number;
-  /** Entries from here on are in the rows of `written`, earlier ones in rows that were in the store before. */
+  /** Rows from this sequence number on are in `written`. Earlier rows were already in the store. */
   readonly writtenFrom: number;
   readonly written: Queue<RowEnd>;
   /** The oldest rows before `writtenFrom`, up to {@link ROWS_READ} of them. */
   readonly read: Queue<RowEnd>;
 }
 
-/** An entry that waits for its flush. */
+/** An entry that waits for the flush of its batch. */
 export interface PendingEntry {
   readonly partition: string;
   readonly entry: FeedEntry;
 }
 
-/** Partitions whose {@link Ends} are kept in memory; those of others are read from the store again. */
+/**
+ * Maximum number of partitions whose {@link Ends} stay in memory. Those of other partitions are read from the store.
+ */
 const MAX_CACHED_PARTITIONS = 10_000;
-/** Most entries in one row: about as many as fit into a page of the store. */
+/** Maximum number of entries in one row; about as many as fit into a page of the store. */
 const ENTRIES_IN_ROW = 32;
-/** Rows read at once for trimming. */
+/** Number of rows read at a time for trimming. */
 const ROWS_READ = 32;
-/** Most rows removed when one is written. */
+/** Maximum number of rows removed when one row is written. */
 const ROWS_REMOVED = 32;
 
 /**
  * The change feed of every partition.
  *
- * 1. Sequence numbers of a partition rise by one, across restarts too: the last entry is never trimmed.
- * 2. What readers and listeners get is durable.
- * 3. A row is removed when all its entries are older than the entries to keep. The entries that are kept weigh no more
- *    than is allowed, but for those of the last row.
- * 4. Where a row is damaged, readers are told that they are too far behind; its number stays taken.
+ * 1. Sequence numbers of a partition increase by one, also across restarts. For this, the last entry is never trimmed.
+ * 2. Readers and listeners receive only durable entries.
+ * 3. A row is removed when all its entries are older than the newest `entries` ones, or while the stored entries weigh
+ *    more than `bytes`. The last row is never removed, so it alone may exceed the limit in bytes.
+ * 4. If a row is damaged, readers get "too-old". Its sequence number is not reused.
  */
 export class ChangeFeed implements Feed, RowMemory {
   readonly #reading: Reading;
   readonly #kept: FeedLimits;
   readonly #ends = new Map<string, Ends>();
-  /** By partition, then by topic. */
+  /** Listeners by partition, then by topic. */
   readonly #listeners = new Map<string, Map<string, Set<(entry: FeedEntry) => void>>>();
 
   constructor(reading: Reading, { entries, bytes }: FeedLimits) {
@@ -80,7 +87,7 @@ export class ChangeFeed implements Feed, RowMemory {
     this.#kept = { entries: Math.max(1, entries), bytes };
   }
 
-  /** Creates an entry with the next number; `batch` is the number of its batch, whose close writes the row. */
+  /** Creates an entry with the next sequence number. `batch` is the number of its batch, whose close writes the row. */
   append(partition: string, topic: string, data: unknown, batch: number): PendingEntry {
     const ends = this.#endsOf(partition);
     ends.batch = batch;
@@ -102,7 +109,7 @@ export class ChangeFeed implements Feed, RowMemory {
     for (const [partition, row] of open) this.#put(partition, row, changes);
   }
 
-  /** Passes flushed entries to the listeners, in order. */
+  /** Passes flushed entries to their listeners, in order. */
   release(entries: readonly PendingEntry[]): void {
     for (const { partition, entry } of entries) {
       const listeners = this.#listeners.get(partition)?.get(entry.topic);
@@ -110,13 +117,16 @@ export class ChangeFeed implements Feed, RowMemory {
     }
   }
 
-  /** Drops the ends of fully flushed partitions when there are too many; `flushed` is the last durable batch. */
+  /**
+   * Drops cached ends of fully flushed partitions if there are too many. `flushed` is the number of the last durable
+   * batch.
+   */
   trimMemory(flushed: number): void {
     if (this.#ends.size <= MAX_CACHED_PARTITIONS) return;
     for (const [partition, ends] of this.#ends) if (ends.batch <= flushed) this.#ends.delete(partition);
   }
 
-  /** Drops the ends of partitions that another node has appended to. */
+  /** Drops the cached ends of partitions that another node has appended to. */
   applied(changes: readonly Change[], origin: Origin): void {
     if (origin === "here") return;
     for (const { key } of changes) if (key[1] === feedSpace) this.#ends.delete(String(key[0]));
@@ -124,7 +134,7 @@ export class ChangeFeed implements Feed, RowMemory {
 
   lastSeq(partition: string): number {
     const keys = listKeys(this.#reading, { prefix: [partition, feedSpace], limit: 1, reverse: true });
-    // A row's key says its last number.
+    // The key of a row holds its last sequence number.
     return Math.max(0, ...keys.map((key) => key[2]).filter((seq) => typeof seq === "number"));
   }
 
@@ -144,7 +154,7 @@ export class ChangeFeed implements Feed, RowMemory {
     const topics = getOrCreateMap(this.#listeners, partition);
     const listeners = topics.get(topic) ?? new Set();
     topics.set(topic, listeners);
-    // One function may listen twice; each call is a listener of its own.
+    // Wrap the function, so that calling `listen` twice with the same function creates two listeners.
     const own = (entry: FeedEntry): void => listener(entry);
     listeners.add(own);
     return () => {
@@ -159,7 +169,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return this.#endRow(partition, "first")?.[0]?.seq ?? this.lastSeq(partition) + 1;
   }
 
-  /** The first or last row that is not damaged. */
+  /** Reads the first or last undamaged row. */
   #endRow(partition: string, end: "first" | "last"): FeedRow | undefined {
     const range = { prefix: [partition, feedSpace], limit: 1, reverse: end === "last", onDamaged: leaveOut };
     return this.#reading.range<FeedRow>(range)[0]?.value;
@@ -179,7 +189,7 @@ export class ChangeFeed implements Feed, RowMemory {
     return ends;
   }
 
-  /** Writes a row and removes those that are now too old, or too much. */
+  /** Writes a row, and removes rows beyond the limits. */
   #put(partition: string, row: readonly FeedEntry[], changes: Change[]): void {
     const last = row.at(-1);
     if (last === undefined) return;
@@ -199,14 +209,14 @@ export class ChangeFeed implements Feed, RowMemory {
     }
   }
 
-  /** Whether the oldest row, which ends there, is to go. The last row stays, so that numbers continue. */
+  /** Whether to remove the oldest row, which ends at `oldest`. The last row stays, so that the numbering continues. */
   #isOver({ total, trimmed }: Ends, last: number, oldest: RowEnd): boolean {
     if (oldest.seq === last) return false;
     const isOld = last - oldest.seq >= this.#kept.entries;
     return isOld || total - trimmed > this.#kept.bytes || oldest.total === undefined;
   }
 
-  /** The queue whose first item is the oldest row. */
+  /** Returns the queue whose first item is the oldest row. */
   #oldestRows(partition: string, ends: Ends): Queue<RowEnd> {
     const { first, writtenFrom, written, read } = ends;
     if (first >= writtenFrom) return written;
@@ -217,7 +227,7 @@ export class ChangeFeed implements Feed, RowMemory {
       read.push({ seq: Number(key[2]), total: value.at(-1)?.total });
     }
     if (read.length > 0) return read;
-    // What is left of the earlier rows is damaged.
+    // All remaining rows before `writtenFrom` are damaged.
     ends.first = writtenFrom;
     return written;
   }
@@ -227,7 +237,7 @@ function leaveOut(): void {
   // The doctor removes damaged rows.
 }
 
-/** The durable entries of a partition with a seq above `after`, in order. */
+/** Lists a partition's durable entries with a `seq` above `after`, in order. */
 export function listStoredEntries(reading: Reading, partition: string, after = 0): FeedEntry[] {
   const rows = reading.range<FeedRow>({ prefix: [partition, feedSpace], after: feedKey(partition, after) });
   const entries = rows.flatMap(({ value }) => value).filter(({ seq }) => seq > after);
@@ -238,7 +248,7 @@ export function feedKey(partition: string, seq: number): Key {
   return [partition, feedSpace, seq];
 }
 
-/** About how many bytes entries take on disk. */
+/** Estimates the size of entries on disk, in bytes. */
 function weigh(entries: readonly FeedEntry[]): number {
   let weight = 0;
   for (const { topic, data } of entries)

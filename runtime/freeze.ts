@@ -1,8 +1,8 @@
 const plainPrototypes: readonly unknown[] = [Object.prototype, Array.prototype, null];
 
 /**
- * Freezes plain data in depth, so that a later mutation throws. Throws a TypeError on values that a store would not
- * return unchanged: functions, symbols, instances of classes. Dates and bytes are not frozen.
+ * Deeply freezes plain data, so that a later mutation throws. Throws a TypeError on values that a store would not
+ * return unchanged: functions, symbols and class instances. Dates and bytes are allowed, but not frozen.
  */
 export function freeze<Value>(value: Value): Value {
   if (typeof value === "function" || typeof value === "symbol")

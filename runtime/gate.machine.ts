@@ -10,20 +10,22 @@ import type {
 import type { Address } from "./address.js";
 import type { Delivered, GateAnswer, Message, Turn, Woken } from "./turn.js";
 
-/** The kind of the actor that collects the answers to one gate question; no actor type may take it. */
+/** The kind of the actor that collects the answers to one gate question. No actor type may use this kind. */
 export const gateKind = "gate";
 
-/** One request of a gate question, and how long its gatekeeper may take, in milliseconds. */
+/** One gatekeeper request of a gate question, with its time limit in milliseconds. */
 export interface GateRequest extends GatekeeperRequest {
   /** The name of the gate in the catalogue. */
   readonly gating: string;
   readonly boundMs: number;
 }
 
-/** How long a gatekeeper may take to answer a {@link GatekeeperTimedOut}: it needs one turn, unless it is broken. */
+/**
+ * Time for a gatekeeper to answer a {@link GatekeeperTimedOut}, in milliseconds. A working gatekeeper needs one turn.
+ */
 const GRACE_MS = 5_000;
 
-/** Starts the gate actor of one question. */
+/** Starts the gate actor for one question. */
 export interface OpenGate extends Message {
   readonly type: "gate.open";
   readonly asker: Address;
@@ -36,7 +38,10 @@ interface Waiting {
   /** The name of the gate in the catalogue. */
   readonly gating: string;
   readonly keeper: string;
-  /** Address for the {@link GatekeeperTimedOut}, and what silence after it means. Older releases stored neither. */
+  /**
+   * The gatekeeper's address for {@link GatekeeperTimedOut}, and the result if it does not answer that. Absent in
+   * states that older releases stored.
+   */
   readonly to?: Address;
   readonly whenSilent?: string | null;
 }
@@ -45,24 +50,27 @@ interface GateContext {
   readonly asker: Address | null;
   readonly gate: string;
   readonly id: string;
-  /** By key: the gatekeepers that have not answered yet. */
+  /** The gatekeepers that have not answered yet, by key. */
   readonly waiting: Readonly<Record<string, Waiting>>;
 }
 
 type GateEvent = Delivered<OpenGate> | Delivered<GatekeeperAnswer> | Delivered<CallGatekeepers> | Delivered<Woken>;
 
 /**
- * | state   | message                              | next    | also                                               |
- * |---------|--------------------------------------|---------|----------------------------------------------------|
- * | opening | gate.open                            | waiting | sends every request, sets a wake-up for each bound |
- * | waiting | keeper.answered, refused             | ended   | answers the refusal, stops                         |
- * | waiting | keeper.answered, the last to agree   | ended   | answers that all agreed, stops                     |
- * | waiting | keeper.answered, others are awaited  | waiting |                                                    |
- * | waiting | keeper.called by an awaited one      | waiting | sends its requests: their answers are awaited too  |
- * | waiting | woken at a bound, some are awaited   | waiting | sends them keeper.late, sets a wake-up for that    |
- * | waiting | woken again, some are awaited still  | ended   | answers what their silence means, stops            |
+ * | state   | message                               | next    | also                                                |
+ * |---------|---------------------------------------|---------|-----------------------------------------------------|
+ * | opening | gate.open                             | waiting | sends every request, sets a wake-up for each limit  |
+ * | waiting | keeper.answered, refused              | ended   | answers with the refusal, stops                     |
+ * | waiting | keeper.answered, the last to agree    | ended   | answers that all agreed, stops                      |
+ * | waiting | keeper.answered, others pending       | waiting |                                                     |
+ * | waiting | keeper.called by a pending gatekeeper | waiting | sends its requests and waits for their answers too  |
+ * | waiting | woken at a time limit, some pending   | waiting | sends them keeper.late, sets a wake-up for silence  |
+ * | waiting | woken for silence, means a refusal    | ended   | answers with the refusal, stops                     |
+ * | waiting | woken for silence, all others agreed  | ended   | answers that all agreed, stops                      |
+ * | waiting | woken for silence, others pending     | waiting | counts the silence as agreement                     |
  *
- * Any other message is not taken: a second answer, an answer to an unknown key, a wake-up when all have answered.
+ * The machine does not take any other message: a second answer, an answer with an unknown key, or a wake-up after all
+ * gatekeepers have answered.
  */
 export const gateMachine = setup({
   types: { context: {} as GateContext, events: {} as GateEvent },
@@ -136,7 +144,7 @@ export const gateMachine = setup({
   },
 });
 
-/** The built-in actor behind {@link Turn.askGate}. */
+/** The built-in actor that implements {@link Turn.askGate}. */
 export const gateActor: ActorType = { kind: gateKind, machine: gateMachine, version: 1 };
 
 function openGate({ asker, gate, id, requests, turn }: Delivered<OpenGate>): GateContext {
@@ -160,7 +168,7 @@ function sendRequest(
   return whenSilent === undefined ? waiting : { ...waiting, whenSilent };
 }
 
-/** Sends the requests of a gatekeeper that calls others; they share its time limit. */
+/** Sends the requests of a gatekeeper that asks others. They share its time limit. */
 function callGatekeepers(
   { waiting }: GateContext,
   { key, requests, turn }: Delivered<CallGatekeepers>,
@@ -179,12 +187,12 @@ function end(context: GateContext, event: GateEvent, refused: string | null): vo
   event.turn.stop();
 }
 
-/** The gatekeepers of a gate that have not answered. */
+/** Returns the gatekeepers of one gate that have not answered. */
 function findUnanswered({ waiting }: GateContext, gating: string): GateContext["waiting"] {
   return Object.fromEntries(Object.entries(waiting).filter(([, each]) => each.gating === gating));
 }
 
-/** Prefix of the wake-up after a {@link GatekeeperTimedOut} was sent; the gate's name follows. */
+/** Prefix of the name of the wake-up after {@link GatekeeperTimedOut}. The gate's name follows it. */
 const SILENCE = "silence/";
 
 function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>): void {
@@ -195,12 +203,12 @@ function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>):
   turn.wake(`${SILENCE}${name}`, turn.now + GRACE_MS);
 }
 
-/** The gatekeepers that have not answered the {@link GatekeeperTimedOut} either. */
+/** Returns the gatekeepers that have not answered {@link GatekeeperTimedOut} either. */
 function findSilent(context: GateContext, { name }: Woken): GateContext["waiting"] {
   return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
 }
 
-/** What the silence of these gatekeepers means: the text of a refusal, or null for agreement. */
+/** Returns the result of these gatekeepers' silence: the text of a refusal, or null for agreement. */
 function toRefusal(waiting: GateContext["waiting"]): string | null {
   const given = Object.values(waiting).find(({ whenSilent }) => typeof whenSilent === "string")?.whenSilent;
   if (typeof given === "string") return given;

@@ -2,28 +2,34 @@ import type { Reading } from "../storage/store.js";
 import { coveredVersion } from "./covered-reading.js";
 import { getOrCreateMap } from "./overlay.js";
 
-/** Most that is held of one partition, in bytes; beyond it, what was held of it before is dropped. */
+/**
+ * Maximum size of one partition's cached values, in bytes. When a new value exceeds it, the partition's earlier values
+ * are dropped.
+ */
 const MAX_PARTITION_BYTES = 1024 * 1024;
-/** Most that is held of all partitions together; beyond it, those that were begun first are dropped. */
+/** Maximum size of all cached values, in bytes. Beyond it, the partitions that were cached first are dropped. */
 const MAX_HELD_BYTES = 16 * 1024 * 1024;
-/** What a partition takes, and each value in addition to its own weight. */
+/** Fixed overhead of a partition, and of each value in addition to its weight, in bytes. */
 const ENTRY_BYTES = 256;
 
 type Partitions<Value> = Map<string, HeldPartition<Value>>;
 
 /**
- * Values made of nothing but the covered rows of one partition, held until any of these rows changes.
+ * Caches values that are derived only from the covered rows of one partition, until any of these rows changes.
  *
- * 1. A reading finds only what was held for it, in the version that it sees now.
- * 2. What is held of a partition, and of all partitions for all readings, has a bound. What was dropped is made again.
+ * 1. A reading finds only values that were cached for it, in the version that it currently sees.
+ * 2. The sizes of one partition's values and of all values are limited. Callers compute dropped values again.
  */
 export class HeldByVersion<Value> {
   readonly #byReading = new WeakMap<Reading, Partitions<Value>>();
-  /** What is held, in the order in which it was begun, each among the partitions of its reading. */
+  /** All cached partitions in creation order, each with the map of its reading that contains it. */
   readonly #begun = new Map<HeldPartition<Value>, Partitions<Value>>();
   #bytes = 0;
 
-  /** What is held of a partition as the reading sees it now; null while its version is unknown, so nothing can be held. */
+  /**
+   * Returns the cache of a partition at the version that the reading currently sees. Returns null while that version is
+   * unknown, because nothing can be cached then.
+   */
   of(reading: Reading, name: string): HeldPartition<Value> | null {
     const version = coveredVersion(reading, name);
     if (version === null) return null;
@@ -44,13 +50,13 @@ export class HeldByVersion<Value> {
   }
 
   #grew(held: HeldPartition<Value>, bytes: number): void {
-    // What was dropped already is counted no more.
+    // A dropped partition no longer counts toward the total.
     if (!this.#begun.has(held)) return;
     this.#bytes += bytes;
     if (this.#bytes > MAX_HELD_BYTES) this.#dropOldest();
   }
 
-  /** Makes more room than is needed now: a map passes all that was deleted from it to get to its first entry. */
+  /** Frees more memory than currently needed, because a `Map` scans past its deleted entries to find the first one. */
   #dropOldest(): void {
     for (const [oldest, partitions] of this.#begun) {
       if (this.#bytes <= MAX_HELD_BYTES - MAX_PARTITION_BYTES) return;
@@ -65,12 +71,12 @@ export class HeldByVersion<Value> {
   }
 }
 
-/** What is held of one partition in one version; use it at once, since the next flush may make another version. */
+/** The cached values of one partition at one version. Use it immediately: the next flush may change the version. */
 export class HeldPartition<Value> {
   readonly name: string;
   readonly version: number;
   readonly #grew: (held: HeldPartition<Value>, bytes: number) => void;
-  /** By group, then by key: two texts, so that no look-up has to join them. */
+  /** Values by group, then by key. Two maps save each lookup a string concatenation. */
   readonly #values = new Map<string, Map<string, Value>>();
   #bytes = ENTRY_BYTES;
 
@@ -80,7 +86,7 @@ export class HeldPartition<Value> {
     this.#grew = grew;
   }
 
-  /** What all of it takes. */
+  /** Total size of the cached values, in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -89,7 +95,9 @@ export class HeldPartition<Value> {
     return this.#values.get(group)?.get(key);
   }
 
-  /** Holds a value that was not found. `weight` is what it takes, in bytes; one that is over the bound is not held. */
+  /**
+   * Caches a value that `find` did not return. `weight` is its size in bytes. A value above the limit is not cached.
+   */
   hold(group: string, key: string, value: Value, weight: number): void {
     const bytes = ENTRY_BYTES + weight;
     if (ENTRY_BYTES + bytes > MAX_PARTITION_BYTES || this.find(group, key) !== undefined) return;

@@ -44,22 +44,28 @@ import { TURNS_PER_RUN, TurnRun } from "./turn-run.js";
 import { suspendedError, Turns } from "./turns.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
-/** With this many ready actors, no more work is fetched from disk and no wake-up taken: an alarm would ring for ever. */
+/**
+ * With this many ready actors, the host fetches no more work from disk and takes no wake-up. It also sets no alarm,
+ * which would fire again and again.
+ */
 const ENOUGH_READY = 1_024;
-/** Wake-ups that are due and taken before turns go on: each may load its actor. */
+/** Maximum number of due wake-ups to take before turns continue. Each may load its actor. */
 const WOKEN_AT_ONCE = 64;
 
-/** Starts a runtime over an open store. It continues what an earlier process left unfinished. See SEMANTICS.md. */
+/**
+ * Starts a runtime on an open store. It continues the work that an earlier process left unfinished. See SEMANTICS.md.
+ */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return new Host(options);
 }
 
 /**
- * The loop: takes messages, collects their changes in a batch, commits it, and releases what waited for the flush.
+ * The main loop of the runtime. It takes messages, collects their changes in a batch, commits the batch, and releases
+ * the output that waits for its flush.
  *
- * 1. One batch is flushed at a time; meanwhile turns go on in the next one, up to its limit.
+ * 1. Only one batch is flushed at a time. Meanwhile the next batch takes turns, up to its limit.
  * 2. Answers, feed entries and effects of a batch are released after its flush, batch by batch.
- * 3. After a failed commit no message is taken and nothing is released.
+ * 3. After a failed commit, the host takes no message and releases nothing.
  */
 class Host implements Runtime {
   readonly clock: Clock;
@@ -77,7 +83,7 @@ class Host implements Runtime {
   readonly #identities: Identities;
   readonly #rows: RowCache;
   readonly #pictures: Pictures;
-  /** Everything in memory that depends on rows. */
+  /** All in-memory state that depends on rows. */
   readonly #memories: readonly RowMemory[];
   readonly #overlays: Overlays;
   readonly #behaviours: Behaviours;
@@ -199,7 +205,7 @@ class Host implements Runtime {
     return this.#stopping;
   }
 
-  /** The cell that takes an ask. Throws when it cannot be taken now. */
+  /** Returns the cell for an ask. Throws if the runtime cannot accept the ask now. */
   #admit(to: Address): Cell {
     if (this.#dead || this.#stopping !== null) throw new Stopping("the runtime is stopping");
     if (this.#options.resting !== undefined) {
@@ -219,7 +225,7 @@ class Host implements Runtime {
     this.#defer(this.#run);
   }
 
-  /** A failure outside a turn is the store's or a bug. The state is then unknown, so the runtime stops. */
+  /** A failure outside a turn comes from the store or is a bug. The state is then unknown, so the runtime stops. */
   #guarded(work: () => void): void {
     try {
       work();
@@ -242,12 +248,12 @@ class Host implements Runtime {
     if (this.#hasMore) this.#poke();
   }
 
-  /** The runtime is stopping and every ask is answered: no further turn begins. */
+  /** Whether the runtime is stopping and every ask is answered. No further turn begins then. */
   get #draining(): boolean {
     return this.#stopping !== null && this.#openAsks === 0;
   }
 
-  /** Whether wake-ups that are due are taken. */
+  /** Whether the host takes due wake-ups. */
   get #wakes(): boolean {
     return this.#stopping === null && this.#options.resting === undefined;
   }
@@ -294,7 +300,9 @@ class Host implements Runtime {
     if (cell.suspendedUntilMs === 0 && (cell.mailbox.length > 0 || cell.hasUndelivered)) this.#cells.enqueue(cell);
   }
 
-  /** Commits the open batch. One without changes is released at once: everything before it is durable. */
+  /**
+   * Commits the open batch. A batch without changes is released immediately, because everything before it is durable.
+   */
   #commit(): void {
     const batch = this.#batch;
     this.#dedup.sweep(this.clock.now());
@@ -315,7 +323,10 @@ class Host implements Runtime {
     );
   }
 
-  /** Async, so that a store that throws counts as one that rejects. A party alone does not wait for short parts. */
+  /**
+   * Async, so that a throw of the store also becomes a rejection. Short parts are only requested while several parties
+   * are active.
+   */
   async #write(changes: readonly Change[]): Promise<void> {
     return this.#options.store.commit(changes, { inShortParts: this.#options.isShared?.() === true });
   }
@@ -329,7 +340,7 @@ class Host implements Runtime {
     return rows.changes().concat(batch.collect());
   }
 
-  /** The only place where memory drops what depends on changed rows. */
+  /** Notifies every memory of durable changes. Memory drops data of changed rows only here. */
   #applied(changes: readonly Change[], origin: Origin): void {
     for (const memory of this.#memories) memory.applied(changes, origin);
   }
@@ -344,7 +355,7 @@ class Host implements Runtime {
     this.#release(batch);
   }
 
-  /** Releases what waited for the flush, trims memory, and schedules the next round. */
+  /** Releases the output that waited for the flush, trims memory, and schedules the next round. */
   #release(batch: Batch): void {
     this.#flushedBatch = batch.number;
     this.#openAsks -= batch.answers.length;

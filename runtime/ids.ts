@@ -1,19 +1,22 @@
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const TIME_LENGTH = 10;
 const TWENTY_BITS = 1 << 20;
-/** Random bytes drawn at once, to save calls. */
+/** Number of random bytes fetched at a time, to save calls. */
 const POOL_BYTES = 512;
 
-/** Ids and random numbers, from an injected source of randomness and an injected clock. */
+/** Generates ids and random numbers from an injected clock and an injected source of randomness. */
 export interface Identities {
-  /** `<prefix>_<ULID>`. ULIDs rise within a process, whatever the clock does. */
+  /** Returns `<prefix>_<ULID>`. ULIDs increase within a process, even if the clock goes back. */
   newId(prefix: string): string;
-  /** A number in [0, 1) with 48 random bits. */
+  /** Returns a number in [0, 1) with 48 random bits. */
   random(): number;
   bytes(count: number): Uint8Array;
 }
 
-/** Ids from `nowMs()` and `randomBytes`; within one millisecond the random part counts up from a random start. */
+/**
+ * Creates ids from `nowMs()` and `randomBytes`. Within one millisecond, the random part starts at a random value and
+ * counts up.
+ */
 export function createIdentities(nowMs: () => number, randomBytes: (count: number) => Uint8Array): Identities {
   let pool: Uint8Array = new Uint8Array(0);
   let used = 0;
@@ -39,9 +42,9 @@ export function createIdentities(nowMs: () => number, randomBytes: (count: numbe
 function createUlids(nowMs: () => number, byte: () => number): () => string {
   let lastMs = -1;
   let timeText = "";
-  /** The 80 random bits in four limbs of twenty. */
+  /** The 80 random bits, in four limbs of 20 bits. */
   const limbs: [number, number, number, number] = [0, 0, 0, 0];
-  /** The time and the limbs but the last as text: only that changes from one to the next. */
+  /** The time and all limbs except the last, as text. Usually only the last limb changes between two ids. */
   let begin = "";
   const startAt = (ms: number): void => {
     lastMs = ms;
@@ -74,12 +77,15 @@ function createUlids(nowMs: () => number, byte: () => number): () => string {
   };
 }
 
-/** The first ten characters of the ULIDs of a millisecond: earlier ULIDs sort before this text, later ones after it. */
+/**
+ * Returns the first ten characters of the ULIDs of a millisecond. Earlier ULIDs sort before this text, and ULIDs of
+ * this millisecond or later sort after it.
+ */
 export function ulidTime(ms: number): string {
   return encode(ms, TIME_LENGTH);
 }
 
-/** Twenty bits as four characters. */
+/** Encodes 20 bits as four characters. */
 function encodeLimb(limb: number): string {
   const at = (shift: number): string => ALPHABET.charAt((limb >> shift) & 31);
   return at(15) + at(10) + at(5) + at(0);

@@ -1,51 +1,54 @@
 import { Queue } from "./queue.js";
 import { TurnoverMap } from "./turnover-map.js";
 
-/** A lane: how many places it has, and who may have how many of them. */
+/** The limits of a lane: its number of places, and the maximum for each party and target. */
 export interface LaneLimits {
   readonly name: string;
   /** Places of the whole process. */
   readonly places: number;
-  /** Of those, places that are kept for the first of each party: no second or further one takes them. */
+  /** Number of those places that are reserved for a party's first place. A party's further places cannot use them. */
   readonly kept: number;
-  /** Places of one party at once. */
+  /** Maximum places of one party at a time. */
   readonly perParty: number;
-  /** Places of one party at once for one target. */
+  /** Maximum places of one party at a time for one target. */
   readonly perTarget: number;
 }
 
-/** What a place is taken for: a party is whoever the work is for, a target what it goes to. */
+/**
+ * The party and target of a place. The party is the client that the work belongs to. The target is the destination of
+ * its request.
+ */
 export interface PlaceFor {
   readonly party: string;
   readonly target: string;
 }
 
-/** Something that waits for a place. */
+/** A request that waits for a place. */
 export interface PlaceWaiter extends PlaceFor {
-  /** Whether it waits; for the lane alone. */
+  /** Whether it is waiting. For the lane's use only. */
   isWaiting: boolean;
-  /** Called once, with the place taken. */
+  /** Called once, after the place is taken. */
   granted(): void;
 }
 
-/** What an effect waits for, and since when. */
+/** Why an effect waits, and since when. */
 export interface EffectWait {
   readonly sinceMs: number;
-  /** Null while it waits for its turn to be prepared. */
+  /** The limit that the effect waits for; null while it waits for its preparation. */
   readonly bound: LaneBound | null;
-  /** What it goes to; empty as long as that is not known. */
+  /** The target of the effect's run, such as a host; empty while the target is unknown. */
   readonly target: string;
 }
 
-/** Which bound keeps something waiting. */
+/** The kind of limit that a waiter waits for. */
 export type LaneBound = "target" | "party" | "process";
 
 interface Target {
   readonly name: string;
   taken: number;
-  /** Those that were cancelled stay until their turn comes. */
+  /** Cancelled waiters stay in the queue until they reach its front. */
   readonly waiters: Queue<PlaceWaiter>;
-  /** Whether it stands in its party's queue. */
+  /** Whether the target is in its party's queue. */
   isQueued: boolean;
 }
 
@@ -53,58 +56,61 @@ interface Party {
   readonly name: string;
   taken: number;
   readonly targets: TurnoverMap<string, Target>;
-  /** Targets with room at which somebody waits, in turn. */
+  /** Targets with waiters that have not reached `perTarget`. They take turns. */
   readonly queue: Queue<Target>;
-  /** The queue of parties in which it stands. */
+  /** The queue of parties in which this party currently counts. */
   standsIn: Queue<Party> | null;
-  /** Queues of parties that hold it, each once: besides that one, those that it was in before. */
+  /**
+   * All queues that contain this party, each once: the current one, and earlier ones that it has not yet been removed
+   * from.
+   */
   readonly heldBy: Set<Queue<Party>>;
 }
 
 /**
- * Places for work that goes out of the process, so that nobody's work can hold up another's. Owns who has places and
- * who waits for one, in memory.
+ * Assigns places for work outside the process, so that one party's work cannot block another's. Tracks in memory which
+ * parties have places and which wait.
  *
- * 1. Nobody has more places than {@link LaneLimits} allows. Whatever parties that have one hang on to, `kept` places are
- *    left for those without.
- * 2. No place is free that one of those who wait may have.
- * 3. Among parties that wait those without a place go first, then all in turn; within one its targets in turn; at one
- *    target who came first.
+ * 1. No party has more places than {@link LaneLimits} allows. Even if parties never release their places, `kept` places
+ *    remain for parties without one.
+ * 2. A free place is never left unused while a waiter is allowed to take it.
+ * 3. Waiting parties without a place go first, then all others in turn. Within a party, targets take turns. Within a
+ *    target, waiters are served in order of arrival.
  */
 export class Lane {
   readonly #parties = new TurnoverMap<string, Party>();
-  /** Parties with a target with room at which somebody waits: those without a place, and the others. */
+  /** Parties with a queued target: those that have no place, and the others. */
   readonly #without = new Queue<Party>();
   readonly #with = new Queue<Party>();
   #waiting = 0;
   #taken = 0;
-  /** Places beyond the first of a party. */
+  /** Number of places beyond each party's first. */
   #further = 0;
-  /** Free places are being given out. */
+  /** Whether the lane is currently granting free places. */
   #granting = false;
 
   constructor(readonly limits: LaneLimits) {}
 
-  /** Places that are taken. */
+  /** Number of taken places. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** How many wait. */
+  /** Number of waiters. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Takes a place if there is one; `release` gives it back. */
+  /** Takes a place if one is available. Call `release` to return it. */
   take(place: PlaceFor): boolean {
-    // Whoever comes while places are given out waits for its turn.
+    // While the lane grants free places, new requests must wait their turn.
     if (this.#granting || this.boundOf(place) !== null) return false;
     const party = this.#partyOf(place.party);
     this.#occupy(party, targetOf(party, place.target));
     return true;
   }
 
-  /** Waits for a place, after `take` gave none. */
+  /** Waits for a place. Call it after `take` returned false. */
   wait(waiter: PlaceWaiter): void {
     const party = this.#partyOf(waiter.party);
     const target = targetOf(party, waiter.target);
@@ -114,12 +120,12 @@ export class Lane {
     this.#queue(party, target);
   }
 
-  /** Waits no longer. Whoever was granted a place has it all the same. */
+  /** Ends a wait. A waiter whose place was already granted keeps the place. */
   cancel(waiter: PlaceWaiter): void {
     this.#leave(waiter);
   }
 
-  /** Gives a place back, and to whoever is next. */
+  /** Returns a place, and grants free places to the next waiters. */
   release(place: PlaceFor): void {
     const party = this.#partyOf(place.party);
     const target = targetOf(party, place.target);
@@ -129,7 +135,7 @@ export class Lane {
     target.taken -= 1;
     this.#queue(party, target);
     this.#forget(party, target);
-    // A place may be given back by whoever was just granted it: then the loop below goes on, however many do so.
+    // A waiter may release its place while it is being granted. The loop below then continues, without recursion.
     if (this.#granting) return;
     this.#granting = true;
     try {
@@ -139,7 +145,7 @@ export class Lane {
     }
   }
 
-  /** The bound that keeps somebody from a place, or null when there is one. */
+  /** Returns the limit that prevents another place, or null if a place is available. */
   boundOf({ party: name, target }: PlaceFor): LaneBound | null {
     const { places, kept, perParty, perTarget } = this.limits;
     const party = this.#parties.get(name);
@@ -149,7 +155,7 @@ export class Lane {
     return this.#taken < places && (taken === 0 || this.#further < places - kept) ? null : "process";
   }
 
-  /** Gives the next free place to whoever's turn it is; false when nobody that waits may have one. */
+  /** Grants a free place to the next waiter. Returns false if no waiter is allowed to have one. */
   #grant(): boolean {
     const { places, kept } = this.limits;
     if (this.#taken >= places) return false;
@@ -168,7 +174,7 @@ export class Lane {
   }
 
   #next(queue: Queue<Party>): Party | undefined {
-    // A party that has moved to the other queue, or that may have no more, is only passed over.
+    // Skip parties that have moved to the other queue, or that have reached a limit.
     for (let party = queue.take(); party !== undefined; party = queue.take()) {
       party.heldBy.delete(queue);
       if (party.standsIn === queue) return party;
@@ -184,7 +190,7 @@ export class Lane {
     return undefined;
   }
 
-  /** Whether it waited until now. */
+  /** Ends a wait. Returns whether it was still waiting. */
   #leave(waiter: PlaceWaiter): boolean {
     const { isWaiting } = waiter;
     if (isWaiting) this.#waiting -= 1;
@@ -199,7 +205,7 @@ export class Lane {
     target.taken += 1;
   }
 
-  /** Has the target stand in line if somebody waits there and it has room. */
+  /** Adds the target to its party's queue if it has waiters and is below its limit. */
   #queue(party: Party, target: Target): void {
     if (!target.isQueued && target.waiters.length > 0 && target.taken < this.limits.perTarget) {
       target.isQueued = true;

@@ -2,26 +2,29 @@ import type { Scheduler } from "./clock.js";
 import { Queue } from "./queue.js";
 
 export interface LoopRoundsOptions {
-  /** The event loop: it reads input between what is deferred to it and what that defers. */
+  /** The event loop. It reads input between work that is deferred to it and work that this work defers in turn. */
   readonly loop: Scheduler;
-  /** Milliseconds from any fixed point; never goes backwards. */
+  /** Milliseconds from a fixed point; never goes backwards. */
   readonly elapsedMs: () => number;
-  /** How long work begins in one round, in milliseconds; infinity for no bound. Asked for each piece of work. */
+  /**
+   * Time during which work may begin in one round, in milliseconds; infinity for no limit. Called for each piece of
+   * work.
+   */
   readonly roundMs: () => number;
 }
 
 /**
- * Defers work to the event loop in rounds: input is read between two of them.
+ * Defers work to the event loop in rounds. The event loop reads input between two rounds.
  *
- * 1. Work begins in the order in which it was deferred, each by itself: what its promises do comes before the next.
- * 2. Once a round has lasted {@link LoopRoundsOptions.roundMs}, no more begins in it: so all kinds of work together, and
- *    not each of them, keep input waiting for that long. One piece always begins.
+ * 1. Work begins in the order in which it was deferred. The promise callbacks of one piece run before the next piece.
+ * 2. After a round has lasted {@link LoopRoundsOptions.roundMs}, no more work begins in it. This limit applies to all
+ *    kinds of work together, so they delay input by that time at most. Each round begins at least one piece.
  */
 export class LoopRounds implements Scheduler {
   readonly #options: LoopRoundsOptions;
   readonly #waiting = new Queue<() => void>();
   readonly #next = (): void => this.#beginNext();
-  /** When the present round began; null between rounds. */
+  /** When the current round began; null between rounds. */
   #begunMs: number | null = null;
 
   constructor(options: LoopRoundsOptions) {
@@ -31,7 +34,7 @@ export class LoopRounds implements Scheduler {
   defer(work: () => void): void {
     const { loop, roundMs } = this.#options;
     if (this.#waiting.length === 0 && roundMs() === Number.POSITIVE_INFINITY) {
-      // Nothing waits that it could overtake, and nothing is to be counted: a party alone pays for neither.
+      // No deferred work is waiting, and there is no limit to enforce, so skip the bookkeeping.
       loop.defer(work);
       return;
     }
@@ -39,12 +42,12 @@ export class LoopRounds implements Scheduler {
     loop.defer(this.#next);
   }
 
-  /** Begins the work that has waited longest, or leaves it for the next round. */
+  /** Begins the oldest waiting work, or postpones it to the next round. */
   #beginNext(): void {
     const { loop, elapsedMs, roundMs } = this.#options;
     if (this.#begunMs === null) {
       this.#begunMs = elapsedMs();
-      // Before all that is deferred in this round.
+      // The event loop runs this before any work that is deferred during this round.
       loop.defer(() => {
         this.#begunMs = null;
       });

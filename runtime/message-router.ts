@@ -10,9 +10,9 @@ import type { Intent, TurnRecorder } from "./turn-recorder.js";
 import type { UndeliveredMessages } from "./undelivered.js";
 
 /**
- * Addresses and delivers messages between actors, including those that facts and gate questions produce.
+ * Addresses and delivers messages between actors, including the messages of facts and gate questions.
  *
- * 1. A mailbox holds a bounded number of messages; further ones go to disk and are read back in order.
+ * 1. A mailbox holds a limited number of messages. Further messages go to disk and are read back in order.
  */
 export class MessageRouter {
   readonly #cells: Cells;
@@ -31,7 +31,7 @@ export class MessageRouter {
       for (const name of gate.questions) getOrCreateList(this.#gates, name).push(gate);
   }
 
-  /** Adds the messages of an intent to `envelopes`. Throws when the catalogue has no such actor kind. */
+  /** Adds the messages of an intent to `envelopes`. Throws if the catalogue does not have the receiver's actor kind. */
   route(intent: Intent, turn: TurnRecorder, envelopes: Envelope[]): void {
     switch (intent.kind) {
       case "send":
@@ -47,14 +47,15 @@ export class MessageRouter {
   }
 
   /**
-   * Addresses a message and loads its receiver into memory. Throws for an unknown kind or an address that is no key.
+   * Addresses a message and loads its receiver into memory. Throws if the kind is unknown or the address is not a valid
+   * key.
    */
   createEnvelope(to: Address, message: Message): Envelope {
     if (this.#cells.activate(to).behaviour === undefined) throw new Error(`there is no actor kind ${to.kind}`);
     return Envelope.sent(to, message, this.#undelivered.nextSequence());
   }
 
-  /** Delivers a message: into the mailbox, or to disk when that is full. */
+  /** Delivers a message into the receiver's mailbox, or to disk if the mailbox is full. */
   deliver(envelope: Envelope, batch: Batch): void {
     const cell = this.#cells.activate(envelope.to);
     if (cell.hasUndelivered || cell.mailbox.length >= this.#mailboxLimit) {
@@ -77,7 +78,7 @@ export class MessageRouter {
     }
   }
 
-  /** Opens a gate for the question, or answers it when there is no gatekeeper. */
+  /** Opens a gate for the question. Without gatekeepers, answers the question instead. */
   #question(question: GateQuestion, turn: TurnRecorder): Envelope {
     const { self } = turn;
     const requests: GateRequest[] = [];

@@ -4,14 +4,15 @@ import { deadLetterKey, findDeadLetter, listDeadLetters } from "./dead-letters.j
 import { offlineSend } from "./offline-send.js";
 import type { DeadLetter } from "./runtime.js";
 
-/** The dead letters of every partition, `~` included: the oldest `limit` of each, oldest first. */
+/** Lists the oldest `limit` dead letters of each partition, including `~`, oldest first. */
 export function listAllDeadLetters(reading: Reading, limit: number): DeadLetter[] {
   return listPartitions(reading).flatMap((partition) => listDeadLetters(reading, partition, limit));
 }
 
 /**
- * Turns a dead letter of any partition back into an undelivered message, which the next runtime on the store delivers.
- * False when there is none with that id. The store must have no running runtime, which would not notice the message.
+ * Turns a dead letter of any partition back into an undelivered message. The next runtime on the store delivers it.
+ * Returns false if there is no dead letter with that id. No runtime may be running on the store, because it would not
+ * notice the message.
  */
 export async function retryOffline(store: Store, id: string): Promise<boolean> {
   const letter = listPartitions(store.reading)

@@ -9,8 +9,8 @@ import type { Message } from "./turn.js";
 import { UndeliveredMessages } from "./undelivered.js";
 
 /**
- * The changes that make a message undelivered, so that the next runtime on the store delivers it. The store must have
- * no running runtime, which would not notice the message.
+ * Returns the changes that store an undelivered message. The next runtime on the store delivers it. No runtime may be
+ * running on the store, because it would not notice the message.
  */
 export function offlineSend(reading: Reading, to: Address, message: Message): Change[] {
   const overlays = new Overlays(reading);
@@ -25,7 +25,10 @@ export function isStored(reading: Reading, { partition, kind, id }: Address): bo
   return own.some((key) => reading.get(key) !== undefined || reading.range({ prefix: key, limit: 1 }).length > 0);
 }
 
-/** When a wake-up of a stored actor is due, in milliseconds since 1970; null when the actor or the wake-up is not there. */
+/**
+ * Returns the due time of a stored actor's wake-up, in milliseconds since 1970; null if the actor or the wake-up does
+ * not exist.
+ */
 export function storedWakeUp(reading: Reading, of: Address, name: string): number | null {
   const record = reading.get(cellKey(of)) as CellRecord | undefined;
   return record?.timers?.[name] ?? null;

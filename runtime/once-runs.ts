@@ -1,6 +1,6 @@
 import type { PendingEffect } from "./pending-effect.js";
 
-/** Runs under way that are not made again, and who waits until the results of all of them are taken. */
+/** Tracks running `isMadeOnce` runs, and the callers that wait until all their results are taken. */
 export class OnceRuns {
   readonly #underWay = new Set<PendingEffect>();
   #waiting: (() => void)[] = [];
@@ -9,18 +9,18 @@ export class OnceRuns {
     this.#underWay.add(pending);
   }
 
-  /** Its result is taken, or wanted no more. */
+  /** Call this when the run's result is taken or no longer needed. */
   delete(pending: PendingEffect): void {
     if (this.#underWay.delete(pending) && this.#underWay.size === 0) this.clear();
   }
 
-  /** None of them is waited for any more. */
+  /** Stops waiting for all runs. */
   clear(): void {
     this.#underWay.clear();
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Resolves when there are none. */
+  /** Resolves when no such run remains. */
   ended(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#underWay.size === 0) resolve();

@@ -1,17 +1,17 @@
 import { rowSpace } from "../storage/keys.js";
 import type { Change, Key, KeyPart } from "../storage/store.js";
 
-/** The latest change of each key of one table, or of one space without tables, by {@link keyName}. */
+/** The latest change of each key in one table, or in one space without tables, by {@link keyName}. */
 type Group = Map<string, Change>;
 
-/** The group of a key or of a range's prefix; parts that the prefix leaves open are undefined. */
+/** The location of a key's group, or of a range prefix. Undefined parts match every value. */
 interface KeyLocation {
   readonly partition: KeyPart | undefined;
   readonly space: KeyPart | undefined;
   readonly table: KeyPart | undefined;
 }
 
-/** Changes of a batch, indexed by key and by table. */
+/** The changes of a batch, indexed by key and table. */
 export class Overlay {
   readonly #partitions = new Map<KeyPart | undefined, Map<KeyPart | undefined, Map<KeyPart | undefined, Group>>>();
   #size = 0;
@@ -20,7 +20,7 @@ export class Overlay {
     return this.#size === 0;
   }
 
-  /** How many keys have a change. */
+  /** Number of keys with a change. */
   get size(): number {
     return this.#size;
   }
@@ -30,7 +30,7 @@ export class Overlay {
     return group === undefined || group.size === 0 ? undefined : group.get(keyName(key));
   }
 
-  /** Stores a change and returns the earlier one of the same key. */
+  /** Stores a change and returns the earlier change of the same key. */
   set(change: Change): Change | undefined {
     const group = this.#group(change.key);
     const name = keyName(change.key);
@@ -40,12 +40,12 @@ export class Overlay {
     return before;
   }
 
-  /** Removes a change whose key had no earlier one. */
+  /** Removes a change whose key had no earlier change. */
   unset({ key }: Change): void {
     if (this.#group(key).delete(keyName(key))) this.#size -= 1;
   }
 
-  /** Whether there may be changes of keys below the prefix. */
+  /** Whether the overlay may hold changes to keys below the prefix. */
   mayHoldBelow(prefix: Key): boolean {
     if (this.#size === 0) return false;
     if (prefix.length < 2 || (prefix.length < 3 && prefix[1] === rowSpace)) return true;
@@ -53,7 +53,7 @@ export class Overlay {
     return group !== undefined && group.size > 0;
   }
 
-  /** The groups that may contain keys below the prefix. */
+  /** Yields the groups that may contain keys below the prefix. */
   *groupsBelow(prefix: Key): IterableIterator<Group> {
     if (this.#size === 0) return;
     const { partition, space, table } = locateGroup(prefix);
@@ -78,11 +78,11 @@ export class Overlay {
   }
 }
 
-/** The key that was named last, and its name: a read asks for it in one layer after another. */
+/** The last key passed to `keyName`, and its name. A read looks up the same key in several overlays. */
 let lastKey: Key | null = null;
 let lastName = "";
 
-/** The name of a key within its group; unique there. */
+/** Returns the name of a key, unique within its group. */
 export function keyName(key: Key): string {
   if (key === lastKey) return lastName;
   lastName = toName(key);
@@ -102,7 +102,7 @@ function toName(key: Key): string {
   return name;
 }
 
-/** The table of a key; only the row space has tables. */
+/** Returns the table of a key. Only the row space has tables. */
 function getTable(key: Key): KeyPart | undefined {
   return key[1] === rowSpace ? key[2] : "";
 }
@@ -119,7 +119,7 @@ function matching<Value>(by: Map<KeyPart | undefined, Value>, part: KeyPart | un
   return found === undefined ? [] : [found];
 }
 
-/** The map under a name, created when there is none. */
+/** Returns the map under a name, and creates it if needed. */
 export function getOrCreateMap<Name, Below, Value>(by: Map<Name, Map<Below, Value>>, name: Name): Map<Below, Value> {
   const known = by.get(name);
   if (known !== undefined) return known;

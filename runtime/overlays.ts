@@ -6,41 +6,41 @@ import { freeze } from "./freeze.js";
 import { keyName, Overlay } from "./overlay.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 
-/** Most durable rows that are remembered between two flushes. */
+/** Maximum number of durable rows to cache between two flushes. */
 const MAX_READ = 256;
 
-/** A write of the turn, and the earlier change of the same key in the open batch. */
+/** A write of the current turn, and the earlier change of the same key in the open batch. */
 interface Written {
   readonly change: Change;
   readonly before: Change | undefined;
 }
 
-/** The writes of a turn, of which the last ones can be undone. */
+/** The writes of a turn. The latest ones can be undone. */
 export interface UndoableWriting extends Writing {
-  /** Writes of the turn so far. */
+  /** Number of writes in the turn so far. */
   readonly writes: number;
-  /** Undoes all but the first `writes` writes of the turn. */
+  /** Undoes all writes of the turn after the first `writes`. */
   undoTo(writes: number): void;
 }
 
 /**
- * What turns read and write: the durable state, overlaid with the batch being committed and the open batch.
+ * The rows that turns read and write: the durable state, overlaid with the batch being committed and the open batch.
  *
- * 1. Reads see all three; writes go to the open batch.
- * 2. The writes of a turn are kept together or discarded together.
+ * 1. Reads see all three. Writes go to the open batch.
+ * 2. The writes of a turn are kept or discarded as a whole.
  * 3. At most one batch is being committed.
- * 4. A partition has no version of its covered rows while one of these batches changes some of them.
- * 5. A durable row is read once until the next flush, which alone changes what is durable, or until another node's batch
- *    is applied. Bodies are read anew.
+ * 4. A partition has no version of its covered rows while one of these batches changes any of them.
+ * 5. Each durable row is read from the store once, until the next flush or until another node's batch is applied. Only
+ *    these change durable rows. Bodies are not cached.
  */
 export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #freezes: boolean;
-  /** The durable rows that were read: one that is not there as its removal. */
+  /** The durable rows read so far. A missing row is stored as a removal. */
   #read = new Overlay();
   #committing = new Overlay();
   #open = new Overlay();
-  /** Partitions of which the open batch, or a turn of it that was discarded, changes covered rows. */
+  /** Partitions whose covered rows are changed by the open batch, or were changed by a discarded turn of that batch. */
   #openCovered = new Set<KeyPart | undefined>();
   /** The writes of the current turn, in order; null between turns. */
   #turn: Written[] | null = null;
@@ -62,7 +62,7 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     this.#turn = null;
   }
 
-  /** Undoes the writes of the turn. */
+  /** Undoes all writes of the turn. */
   discardTurn(): void {
     this.undoTo(0);
     this.#turn = null;
@@ -79,17 +79,17 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     }
   }
 
-  /** Rows that the open batch changes. */
+  /** Number of rows that the open batch changes. */
   get openRows(): number {
     return this.#open.size;
   }
 
-  /** The open batch has no changes. */
+  /** Whether the open batch has no changes. */
   get isEmpty(): boolean {
     return this.#open.isEmpty;
   }
 
-  /** Closes the open batch and returns its changes, which stay visible here until {@link flushed}. */
+  /** Closes the open batch and returns its changes. They stay visible here until {@link flushed}. */
   close(): Overlay {
     this.#committing = this.#open;
     this.#open = new Overlay();
@@ -97,7 +97,7 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     return this.#committing;
   }
 
-  /** Call when the closed batch is durable. */
+  /** Call this when the closed batch is durable. */
   flushed(): void {
     this.#committing = new Overlay();
     this.#read = new Overlay();
@@ -131,7 +131,7 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     for (const { op } of changed.values()) if (op === "remove") removed += 1;
     const wider: Range = {
       ...range,
-      // What is put in the place of an entry counts for it.
+      // The filter below drops all changed entries. Read extra entries for the removed ones; the others are added again.
       limit: limit === undefined ? undefined : limit + removed,
       onDamaged: onDamaged && ((key) => changed.has(fullKeyName(key)) || onDamaged(key)),
     };
@@ -156,7 +156,7 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     return covers(this.#durable, key);
   }
 
-  /** The durable reading knows of the batch that is being committed. */
+  /** The durable reading accounts for the batch being committed. */
   coveredVersion(partition: string): number | null {
     return this.#openCovered.has(partition) ? null : coveredVersion(this.#durable, partition);
   }
@@ -172,7 +172,7 @@ function toValue<Value>(change: Change): Value | undefined {
   return change.op === "put" ? (change.value as Value) : undefined;
 }
 
-/** Adds the changes of an overlay that are in the range. */
+/** Adds the changes of an overlay within the range to `into`. */
 function collect(overlay: Overlay, range: Range, into: Map<string, Change>): void {
   for (const group of overlay.groupsBelow(range.prefix)) {
     for (const change of group.values()) if (isInRange(change.key, range)) into.set(fullKeyName(change.key), change);
@@ -195,7 +195,7 @@ function startsWith(key: Key, prefix: Key): boolean {
   return true;
 }
 
-/** Unlike {@link keyName}, unique among all keys. */
+/** Returns a name that is unique among all keys, unlike {@link keyName}. */
 function fullKeyName(key: Key): string {
   return `${key[0]}\0${key[1]}\0${key[2]}\0${keyName(key)}`;
 }

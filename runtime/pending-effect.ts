@@ -5,26 +5,26 @@ import { type CellRecord, cellName } from "./cell-record.js";
 import type { RunAbort } from "./run-signal.js";
 import type { EffectRequest } from "./turn.js";
 
-/** The row of a pending effect; its key has the actor that started it, and its id. */
+/** The row of a pending effect. Its key contains the owner's address and the effect's id. */
 export interface EffectRow {
   readonly name: string;
   readonly input: unknown;
-  /** When the effect was started, in milliseconds; absent in rows of earlier releases. */
+  /** When the effect was started, in milliseconds since the epoch; absent in rows from earlier releases. */
   readonly atMs?: number;
-  /** A mark under `begunKey` says whether it may have begun; absent where nothing does. */
+  /** Set if a mark under `begunKey` shows whether the effect may have begun; absent for effects without marks. */
   readonly marks?: true;
-  /** The actor's record, when the actor began with this effect and waits for nothing else; see `Cell`. */
+  /** The actor's record, if the actor started with this effect and waits for nothing else; see `Cell`. */
   readonly actor?: CellRecord;
 }
 
-/** An effect whose result the actor has not taken yet. */
+/** An effect whose result the actor has not yet taken. */
 export class PendingEffect {
   cancelled = false;
-  /** Whether an earlier process may have begun it. */
+  /** Whether an earlier process may have begun the effect. */
   mayHaveBegun = false;
-  /** The store has, or will have with the open batch, a mark that the effect may have begun. */
+  /** Whether the store has a mark that the effect may have begun, or will have it with the open batch. */
   isMarked = false;
-  /** Aborts the run; null until there is one. */
+  /** Aborts the run; null until a run exists. */
   abort: RunAbort | null = null;
 
   constructor(
@@ -33,36 +33,36 @@ export class PendingEffect {
     readonly ownerName: string,
     readonly name: string,
     readonly id: string,
-    /** The input while it is in memory; undefined when it has to be read from disk. */
+    /** The input while it is in memory; undefined if it must be read from disk. */
     public input: { readonly value: unknown; readonly memo: unknown } | undefined,
-    /** When it was started; for a row without a time, when this process found it. */
+    /** When the effect was started. For a row without a time, this is when the current process found it. */
     readonly sinceMs: number,
   ) {}
 }
 
-/** Prefix of the keys of an actor's pending effects. */
+/** Returns the key prefix of an actor's pending effects. */
 export function effectsPrefix(owner: Address): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id];
 }
 
-/** The key of a pending effect's row. */
+/** Returns the key of a pending effect's row. */
 export function effectKey(owner: Address, id: string): Key {
   return [owner.partition, effectSpace, owner.kind, owner.id, id];
 }
 
-/** The key of the mark that a pending effect may have begun. */
+/** Returns the key of the mark that a pending effect may have begun. */
 export function begunKey(owner: Address, id: string): Key {
   return [owner.partition, begunSpace, owner.kind, owner.id, id];
 }
 
-/** The pending effect of a row; its input stays on disk. */
+/** Converts a row to a pending effect. Its input stays on disk. */
 export function toPendingEffect({ key, value }: Entry<EffectRow>, nowMs: number): PendingEffect {
   const [partition, , kind, ownerId, id] = key.map(String);
   const owner = address(partition ?? "", kind ?? "", ownerId ?? "");
   return new PendingEffect(owner, cellName(owner), value.name, id ?? "", undefined, value.atMs ?? nowMs);
 }
 
-/** The pending effect for an actor's request. */
+/** Creates the pending effect for an actor's request. */
 export function createPendingEffect(
   owner: { readonly to: Address; readonly name: string },
   request: EffectRequest,
@@ -72,7 +72,7 @@ export function createPendingEffect(
   return new PendingEffect(owner.to, owner.name, name, id, { value: input, memo }, nowMs);
 }
 
-/** Tells a pending effect apart from all others. */
+/** Returns a unique name of a pending effect. */
 export function pendingName({ ownerName, id }: Pick<PendingEffect, "ownerName" | "id">): string {
   return `${ownerName}\0${id}`;
 }

@@ -5,24 +5,24 @@ import { type Address, addressText } from "./address.js";
 import type { Picture } from "./picture.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 
-/** The place in a key of the first part of a row's id. */
+/** Index of the first part of a row's id in its key. */
 const ROW_BEGINS = 3;
 
-/** A picture built from rows of a table, and the prefix of their ids. */
+/** A picture that depends on rows of a table, and the id prefix of these rows. */
 interface Watch {
   readonly picture: Picture<unknown>;
   readonly under: Key;
 }
 
 /**
- * The pictures of all actors (see {@link Picture}), indexed by the rows they are built from.
+ * The pictures of all actors (see {@link Picture}), indexed by the rows that they are built from.
  *
- * 1. A picture equals what `build` would return for the rows as the latest turn that was kept left them.
+ * 1. A picture equals the result of `build` for the rows after the latest successful turn.
  */
 export class Pictures implements RowMemory {
-  /** By table. */
+  /** Watches by table. */
   readonly #watches = new Map<KeyPart | undefined, Watch[]>();
-  /** By picture, by partition, by the actor's name in it. */
+  /** Picture values by picture, then by partition, then by the actor's name in the partition. */
   readonly #held = new Map<Picture<unknown>, Map<string, Map<string, unknown>>>();
 
   constructor(pictures: Iterable<Picture<unknown>>) {
@@ -37,7 +37,10 @@ export class Pictures implements RowMemory {
     }
   }
 
-  /** The actor's picture, built from `reading` when it is not in memory. Throws for one that no actor type lists. */
+  /**
+   * Returns the actor's picture. Builds it from `reading` if it is not in memory. Throws if no actor type lists the
+   * picture.
+   */
   get<Held>(picture: Picture<Held>, self: Address, reading: Reading): Held {
     const partitions = this.#held.get(picture);
     if (partitions === undefined) throw new Error(`${self.kind} asks for a picture that no actor type names`);
@@ -55,7 +58,7 @@ export class Pictures implements RowMemory {
     return key[1] === rowSpace && this.#watches.has(key[2]);
   }
 
-  /** Drops the pictures built from rows that `writer` has written, except the writer's own. */
+  /** Drops the pictures that are built from these rows, except the pictures of `writer`, which wrote them. */
   written(keys: Iterable<Key>, writer: Address | null): void {
     for (const key of keys) {
       for (const { picture, under } of this.#watches.get(key[2]) ?? []) {
@@ -83,7 +86,7 @@ export class Pictures implements RowMemory {
     }
   }
 
-  /** Throws when a picture of the actor differs from its rows. */
+  /** Throws if a picture of the actor differs from its rows. */
   check(actor: Address, reading: Reading): void {
     const name = nameOf(actor);
     for (const [picture, partitions] of this.#held) {
@@ -96,7 +99,7 @@ export class Pictures implements RowMemory {
     }
   }
 
-  /** Drops a picture of actors other than the writer: of those with the id `of`, or of all. */
+  /** Drops a picture of all actors except the writer; with `of`, only for actors with that id. */
   #drop(
     picture: Picture<unknown>,
     partition: string,
@@ -113,7 +116,7 @@ export class Pictures implements RowMemory {
   }
 }
 
-/** Unique among the actors of a partition. */
+/** Returns a name that is unique among the actors of a partition. */
 function nameOf({ kind, id }: Address): string {
   return `${kind}\0${id}`;
 }

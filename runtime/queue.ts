@@ -11,7 +11,7 @@ export class Queue<Item> {
     this.#items.push(item);
   }
 
-  /** The item at the front, left there. */
+  /** Returns the first item without removing it. */
   first(): Item | undefined {
     return this.#items[this.#head];
   }
@@ -30,7 +30,7 @@ export class Queue<Item> {
     return item;
   }
 
-  /** Removes and returns the items that match; the others keep their order. */
+  /** Removes and returns the matching items. The other items keep their order. */
   removeWhere(matches: (item: Item) => boolean): Item[] {
     const removed: Item[] = [];
     const kept: Item[] = [];

@@ -4,33 +4,33 @@ import type { Change, Key, Reading } from "../storage/store.js";
 import { getOrCreateMap, type Overlay } from "./overlay.js";
 import type { ReadPicture } from "./read-picture.js";
 
-/** Most partitions for which a picture is kept; beyond it, the least recently read one is dropped. */
+/** Maximum number of partitions to cache per picture. Beyond it, the least recently read one is dropped. */
 const MAX_HELD_PARTITIONS = 64;
 
 /** A picture of one partition. */
 interface HeldPicture {
   readonly value: unknown;
-  /** The number of the batch being committed that it already includes; 0 for none. */
+  /** The number of the batch being committed, if the picture already includes it; otherwise 0 or an earlier number. */
   batch: number;
 }
 
-/** The batch that is being committed, with a number to identify it. */
+/** The batch being committed, and a number that identifies it. */
 interface Committing {
   readonly number: number;
   readonly changes: Overlay;
 }
 
 /**
- * The pictures of the durable state (see {@link ReadPicture}). The committer reports when batches begin and are
- * durable.
+ * The cached pictures of durable state (see {@link ReadPicture}). The code that commits batches must call
+ * {@link committing} and {@link flushed}.
  *
- * 1. A picture equals what `build` would return for the rows that are durable now. A batch being committed may be
- *    durable before its commit resolves: the next read detects that by the batch's rows, and applies it.
- * 2. Keeps a bounded number, only of partitions that were read.
+ * 1. A picture equals the result of `build` for the rows that are durable now. A batch may be durable before its commit
+ *    resolves. The next read detects this by comparing the batch's rows with the store, and applies the batch.
+ * 2. Caches a limited number of pictures, and only for partitions that were read.
  */
 export class ReadPictures {
   readonly #durable: Reading;
-  /** By picture and partition, the least recently read partition first. */
+  /** Pictures by kind and partition, least recently read partition first. */
   readonly #held = new Map<ReadPicture<unknown>, Map<string, HeldPicture>>();
   #committing: Committing | null = null;
   #batches = 0;
@@ -51,18 +51,18 @@ export class ReadPictures {
     return held.value as Held;
   }
 
-  /** Call when the commit of a batch begins. */
+  /** Call this when the commit of a batch begins. */
   committing(changes: Overlay): void {
     this.#batches += 1;
     this.#committing = { number: this.#batches, changes };
   }
 
-  /** Call when that batch is durable, before {@link applied} with its changes. */
+  /** Call this when that batch is durable, before {@link applied} with its changes. */
   flushed(): void {
     this.#committing = null;
   }
 
-  /** Applies durable changes to the pictures, and drops those that cannot apply them. */
+  /** Applies durable changes to the pictures. Drops pictures that cannot apply them. */
   applied(changes: readonly Change[]): void {
     for (const [picture, partitions] of this.#held) {
       if (partitions.size === 0) continue;
@@ -75,18 +75,18 @@ export class ReadPictures {
     }
   }
 
-  /** Applies the batch being committed if it is durable already; false when the picture has to be rebuilt. */
+  /** Applies the batch being committed if it is already durable. Returns false if the picture must be rebuilt. */
   #catchUp(picture: ReadPicture<unknown>, partition: string, held: HeldPicture): boolean {
     if (this.#committing === null || held.batch === this.#committing.number) return true;
     const changes = changesOf(this.#committing.changes, picture, partition);
-    // A batch is durable as a whole or not at all: if one row is not as the batch writes it, none is.
+    // A batch is durable as a whole or not at all. If one row differs from the batch, no row of it is durable.
     if (!changes.every((change) => isAsWritten(this.#durable, change))) return true;
     held.batch = this.#committing.number;
     return changes.every((change) => applyChange(picture, held, change));
   }
 }
 
-/** Whether the row of a change is durable as the change writes it. Throws what reading it throws. */
+/** Whether the durable row equals the change's result. Throws if the row cannot be read. */
 export function isAsWritten(durable: Reading, change: Change): boolean {
   return isDeepStrictEqual(durable.get(change.key), change.op === "put" ? change.value : undefined);
 }
@@ -103,7 +103,10 @@ function isBuiltFrom({ rows }: ReadPicture<unknown>, key: Key): boolean {
   return key[1] === rowSpace && rows.some((row) => row.every((part, index) => key[index + 2] === part));
 }
 
-/** False when the change cannot be applied, also when that throws: then the rebuild throws too, at the next read. */
+/**
+ * Applies a change. Returns false if that is not possible or throws. In that case the next read rebuilds the picture
+ * and reports the error.
+ */
 function applyChange(picture: ReadPicture<unknown>, { value }: HeldPicture, change: Change): boolean {
   try {
     return picture.apply(value, change);

@@ -10,15 +10,15 @@ export interface DirectoryCatalogue {
   readonly sources: readonly DirectorySource[];
 }
 
-/** Entries read at once, and the rows they lead to written in one batch. */
+/** Number of store entries read at a time. The directory entries that follow from them are written in one batch. */
 const SLICE = 1_000;
 /** Present while a rebuild is running. */
 const MARK: Key = [GLOBAL_PARTITION, metaSpace, "directories-rebuilding"];
 
 /**
- * Rebuilds the directories from the contents of all partitions and returns the number of entries. The store must have
- * no running runtime. Works in slices: an interrupted rebuild leaves incomplete directories, which
- * {@link isRebuildCutShort} reports until a rebuild completes.
+ * Rebuilds the directories from the contents of all partitions and returns the number of entries. No runtime may be
+ * running on the store. Works in slices: an interrupted rebuild leaves incomplete directories, and
+ * {@link isRebuildCutShort} then returns true until a rebuild completes.
  */
 export async function rebuildDirectories(store: Store, { names, sources }: DirectoryCatalogue): Promise<number> {
   const { reading } = store;
@@ -47,7 +47,7 @@ export function isRebuildCutShort(reading: Reading): boolean {
   return reading.get(MARK) !== undefined;
 }
 
-/** The entries below a prefix in slices, in key order. Entries may be removed meanwhile. */
+/** Yields the entries below a prefix in slices, in key order. The caller may remove entries between slices. */
 function* listSlices(reading: Reading, prefix: Key): Generator<Entry[]> {
   let after: Key | undefined;
   for (;;) {

@@ -11,26 +11,29 @@ import { begunKey, type EffectRow, type PendingEffect, pendingName, toPendingEff
 import type { Origin, RowMemory } from "./row-memory.js";
 import { nextReceiver } from "./undelivered.js";
 
-/** There between a stop and the next start. Without it, the process before was killed. */
+/** Present between a stop and the next start. If it is missing at a start, the earlier process was killed. */
 const STOPPED_KEY: Key = [GLOBAL_PARTITION, metaSpace, "stopped"];
-/** What a process that stops says of what it leaves to the next. Earlier releases said no more than `true`. */
+/** The information that a stopping process leaves for the next one. Earlier releases stored only `true`. */
 interface StoppedMark {
-  /** The partitions that have undelivered messages or pending effects; null where they are not known, or too many. */
+  /** The partitions with undelivered messages or pending effects; null if they are unknown or too many. */
   readonly left: readonly string[] | null;
   /**
-   * The names of the effects without marks that may have been begun; true where they are not known, or too many, false for
+   * The names of effects without marks that may have begun; true if they are unknown or too many, false if there are
    * none.
    */
   readonly begun: boolean | readonly string[];
 }
 
-/** Most partitions that the mark names, and most effects. */
+/** Maximum number of partitions, and of effects, that the mark names. */
 const MAX_NAMED = 1_000;
 
-/** Rows examined in one step. */
+/** Number of rows to examine in one step. */
 const SLICE = 128;
 
-/** The change that has the next process search one more partition, in a store that none uses; none where it does. */
+/**
+ * Returns the change that makes the next process search this partition too. Returns no change if it will search the
+ * partition anyway. No runtime may be using the store.
+ */
 export function markLeft(reading: Reading, partition: string): Change[] {
   const { left = null, begun = true } = readMark(reading) ?? {};
   return left === null || left.includes(partition) ? [] : [toChange({ left: [...left, partition].sort(), begun })];
@@ -44,7 +47,7 @@ function toChange({ left, begun }: StoppedMark): Change {
   return { op: "put", key: STOPPED_KEY, value: mark };
 }
 
-/** The mark; null for none. A damaged one says nothing of what is left. */
+/** Reads the mark; null if there is none. A damaged mark counts as one without details. */
 function readMark(reading: Reading): StoppedMark | null {
   try {
     const mark = reading.get<StoppedMark | true>(STOPPED_KEY);
@@ -61,38 +64,41 @@ const unknownLeft: StoppedMark = { left: null, begun: true };
 interface RecoveryParts {
   readonly clock: Clock;
   readonly damage: DamageLog;
-  /** Whether nothing of earlier processes is continued: their mark stays for the next process. */
+  /**
+   * Whether the runtime is resting: it continues no work of earlier processes, and their mark stays for the next one.
+   */
   readonly rests: boolean;
 }
 
 /**
  * Finds the undelivered messages and pending effects of earlier processes, in bounded steps while the runtime already
- * serves: in the partitions that the process before named when it stopped, else in all. It begins when the mark of that
- * process is gone from the store. Wake-ups need no search: their rows are in due order. Damaged rows are reported and left
- * out; where the store cannot be walked at all, the search goes on behind.
+ * serves requests. It searches the partitions that the earlier process named when it stopped, otherwise all partitions.
+ * It begins once that process's mark is removed from the store. Wake-ups need no search, because their rows are in due
+ * order. Damaged rows are reported and skipped. If a part of the store cannot be scanned at all, the search continues
+ * after it.
  */
 export class Recovery implements RowMemory {
   readonly #reading: Writing;
   readonly #rests: boolean;
-  /** The names of what an earlier process may have begun, of effects without marks; true for all that is pending. */
+  /** The names of effects without marks that an earlier process may have begun; true for all pending effects. */
   readonly #begun: ReadonlySet<string> | true;
   readonly #cells: Cells;
   readonly #effects: Effects;
   readonly #clock: Clock;
   readonly #damage: DamageLog;
-  /** The partitions to search, if not all; those that are left of them. */
+  /** The remaining partitions to search; null to search all. */
   readonly #named: string[] | null;
-  /** The partition being searched; empty, which sorts before all, until the first one. */
+  /** The partition being searched; at first the empty string, which sorts before every name. */
   #partition = "";
-  /** Whether the store may still have the mark. */
+  /** Whether the store may still contain the mark. */
   #isMarked: boolean;
-  /** Nothing was passed over because it is damaged. */
+  /** False once damaged data was skipped. */
   #isWhole = true;
   #receiver: { readonly kind: string; readonly id: string } | null = null;
   #effect: Key | null = null;
   #stage: "partition" | "undelivered" | "effects" | "over" = "partition";
 
-  /** `reading` has to see unflushed changes too. The first batch removes the mark of the process before. */
+  /** `reading` must include unflushed changes. The first batch removes the mark of the earlier process. */
   constructor(reading: Writing, cells: Cells, effects: Effects, { clock, damage, rests }: RecoveryParts) {
     this.#clock = clock;
     this.#rests = rests;
@@ -113,12 +119,15 @@ export class Recovery implements RowMemory {
     return this.#stage === "over";
   }
 
-  /** Something is left to search, and may begin: while the mark is there, the next process would take it for new. */
+  /**
+   * Whether there is more to search and the search may run. While the mark is in the store, the search must not begin
+   * effects: if this process were killed, the next one would assume that they had not begun.
+   */
   get mayStep(): boolean {
     return !this.#rests && !this.over && !this.#isMarked;
   }
 
-  /** Has the next process search one more partition: this one rests, and takes messages there. */
+  /** Makes the next process search this partition too. A resting runtime calls it before it takes a message there. */
   leave(partition: string): void {
     for (const change of markLeft(this.#reading, partition)) {
       if (change.op === "put") this.#reading.put(change.key, change.value);
@@ -130,7 +139,7 @@ export class Recovery implements RowMemory {
     if (origin === "here") this.#isMarked = false;
   }
 
-  /** The last change of a process that stops. */
+  /** Returns the last change of a stopping process. */
   stoppedMark(): Change {
     const begun = new Set(this.#effects.begun());
     if (!this.over || !this.#isWhole) {
@@ -155,7 +164,9 @@ export class Recovery implements RowMemory {
     }
   }
 
-  /** Gives up the rows of a stage that cannot be walked. Without its partitions, the search ends incomplete. */
+  /**
+   * Skips the rows of a stage that cannot be scanned. If the partitions cannot be listed, the search ends incomplete.
+   */
   #skipStage(): void {
     this.#isWhole = false;
     this.#damage.report([this.#partition, this.#stage]);
@@ -188,7 +199,7 @@ export class Recovery implements RowMemory {
     this.#cells.enqueue(this.#cells.activate(address(partition, receiver.kind, receiver.id)));
   }
 
-  /** Registers a slice of pending effects and returns how many there were. */
+  /** Registers a slice of pending effects and returns their number. */
   #nextEffects(): number {
     const partition = this.#partition;
     const prefix = [partition, effectSpace];
@@ -199,7 +210,7 @@ export class Recovery implements RowMemory {
       const pending = toPendingEffect(row, this.#clock.now());
       if (this.#effects.find(pending.ownerName, pending.id) !== undefined) continue;
       pending.isMarked = this.#isMarkedBegun(pending);
-      // A row of an earlier release has a mark as well, where a run of this one began.
+      // A row from an earlier release has a mark too, if this release has begun a run of it.
       pending.mayHaveBegun = pending.isMarked || (row.value.marks !== true && this.#mayHaveBegun(row.value, pending));
       this.#effects.register(pending);
       this.#effects.enqueue(pending);
@@ -208,7 +219,7 @@ export class Recovery implements RowMemory {
     return rows.length;
   }
 
-  /** A mark that cannot be read counts as one. */
+  /** Returns whether the effect has a mark. An unreadable mark counts as one. */
   #isMarkedBegun({ owner, id }: PendingEffect): boolean {
     try {
       return this.#reading.get(begunKey(owner, id)) !== undefined;
@@ -218,12 +229,15 @@ export class Recovery implements RowMemory {
     }
   }
 
-  /** Of an effect without marks. Rows without a time are of earlier releases, which left no list of what was begun. */
+  /**
+   * Whether an effect without marks may have begun. Rows without a time are from earlier releases, whose stop mark did
+   * not list begun effects, so they count as not begun.
+   */
   #mayHaveBegun({ atMs }: EffectRow, pending: PendingEffect): boolean {
     return atMs !== undefined && (this.#begun === true || this.#begun.has(pendingName(pending)));
   }
 
-  /** Leaves out a damaged effect, whose row may hold its actor's record as well. */
+  /** Skips a damaged effect. Its row may also contain its actor's record. */
   #lose(key: Key): void {
     this.#isWhole = false;
     const [partition, , kind, id] = key.map(String);

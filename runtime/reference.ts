@@ -7,32 +7,32 @@ interface Typed {
 declare const takes: unique symbol;
 
 /**
- * The address of an actor that takes `Messages`. Plain data like any address, so it may be part of a row or a message;
- * only the compiler knows the message types.
+ * The address of an actor that accepts `Messages`. It is plain data like any address, so a row or message may contain
+ * it. Only the compiler knows the message types.
  */
 export interface Reference<in Messages extends Typed> extends Address {
   readonly [takes]: (message: Messages) => void;
 }
 
-/** Creates references to the actors of one kind. The kind's name is written only here. */
+/** Creates references to the actors of one kind. The name of the kind is written only here. */
 export interface ReferenceTo<in out Messages extends Typed, Place extends readonly unknown[] = PartitionAndId> {
   (...place: Place): Reference<Messages>;
   readonly kind: string;
   /**
-   * The same references for a higher area, which sends further messages. The actor type is defined with the widest one,
-   * so that the compiler checks that its machine takes them all.
+   * Returns the same references for a higher area that sends further messages. Define the actor type with the widest
+   * one, so that the compiler checks that the machine accepts all messages.
    */
   widen<More extends Typed>(): ReferenceTo<Messages | More, Place>;
 }
 
 type PartitionAndId = readonly [partition: string, id: string];
 
-/** The messages that an address takes: any message for an untyped address. */
+/** The messages that an address accepts; any message for an untyped address. */
 export type MessageTo<To extends Address> = To extends Reference<infer Messages> ? Messages : Typed;
 
-/** References to the actors of a kind, by partition and id. */
+/** Creates references to actors of a kind, by partition and id. */
 export function reference<Messages extends Typed>(kind: string): ReferenceTo<Messages>;
-/** The same by other arguments, from which `locate` makes partition and id. */
+/** Creates references from other arguments, which `locate` converts to partition and id. */
 export function reference<Messages extends Typed, Place extends readonly unknown[]>(
   kind: string,
   locate: (...place: Place) => PartitionAndId,

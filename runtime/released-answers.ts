@@ -2,14 +2,14 @@ import type { Answer } from "./batch.js";
 import type { Scheduler } from "./clock.js";
 import { Queue } from "./queue.js";
 
-/** Answers that are given before the event loop goes on: what askers do with one takes about 20 us. */
+/** Number of answers to send before the event loop continues. Handling an answer costs its asker about 20 µs. */
 const AT_ONCE = 2;
-/** The same while one party is about: a round of the loop takes as long as an answer does. */
+/** The same number while only one party is active. A round of the event loop then costs as much as one answer. */
 const AT_ONCE_ALONE = 16;
 
 /**
- * Gives the answers of durable batches in their order, a few in each round of the event loop: those of a large batch would
- * hold the loop for milliseconds, with all that their askers do then.
+ * Sends the answers of durable batches in order, a few in each round of the event loop. Sending a large batch at once
+ * would block the event loop for milliseconds, including the work that the askers do with the answers.
  */
 export class ReleasedAnswers {
   readonly #scheduler: Scheduler;
@@ -17,15 +17,15 @@ export class ReleasedAnswers {
   readonly #left = new Queue<Answer>();
   #isPlanned = false;
 
-  /** `isShared` says whether several parties are about; without it they are taken to be. */
+  /** `isShared` returns whether several parties are active; by default always true. */
   constructor(scheduler: Scheduler, isShared: () => boolean = () => true) {
     this.#scheduler = scheduler;
     this.#isShared = isShared;
   }
 
   /**
-   * `isLater` has all of them wait for what is deferred already. Where that is the next batch's commit, a party alone gets
-   * more done: what askers do with their answers is done while it is flushed.
+   * Queues and sends answers. With `isLater`, they wait for work that is already deferred. If that is the next batch's
+   * commit, a single party gets more work done, because askers handle their answers while that batch is flushed.
    */
   release(answers: readonly Answer[], { isLater = false } = {}): void {
     for (const answer of answers) this.#left.push(answer);
@@ -34,7 +34,7 @@ export class ReleasedAnswers {
     else this.#give();
   }
 
-  /** Gives all that are left: nobody is served any more whom they could hold up. */
+  /** Sends all remaining answers at once. Use it at shutdown, when there is no other work to delay. */
   giveAll(): void {
     this.#give(Number.POSITIVE_INFINITY);
   }

@@ -1,16 +1,16 @@
 import { Queue } from "./queue.js";
 
-/** Parties for which nothing waits any more that keep their queues: most are about again soon. */
+/** Number of parties that keep their empty queues, because most parties soon add items again. */
 const MAX_IDLE = 64;
 
-/** What waits, by the party it is for: parties are served in turn, and of one party's what came first goes first. */
+/** Waiting items by party. Parties take turns; within a party, items are served in order of arrival. */
 export class RoundRobin<Item> {
   readonly #byParty = new Map<string, Queue<Item>>();
-  /** Of the parties for which something waits. */
+  /** Queues of the parties that have waiting items. */
   readonly #turns = new Queue<Queue<Item>>();
   #length = 0;
 
-  /** How many wait. */
+  /** Number of waiting items. */
   get length(): number {
     return this.#length;
   }

@@ -8,53 +8,64 @@ import { isAsWritten, ReadPictures } from "./read-pictures.js";
 import type { Origin, RowMemory } from "./row-memory.js";
 import { estimateWeight } from "./weight.js";
 
-/** Most cached rows; beyond it, the oldest one of the same table, partition and group is dropped. */
+/** Maximum number of cached rows. Beyond it, the oldest row of the same table, partition and group is dropped. */
 const MAX_CACHED_ROWS = 8_192;
-/** Most cached ranges of one table and partition, and most partitions of one table; beyond it, all are dropped. */
+/**
+ * Maximum number of cached ranges per table and partition, and of partitions per table. Beyond it, all of them are
+ * dropped.
+ */
 const MAX_CACHED_RANGES = 256;
-/** Heavier rows are not cached; see {@link estimateWeight}. */
+/** Rows above this weight, in bytes, are not cached; see {@link estimateWeight}. */
 const MAX_CACHED_WEIGHT = 16_384;
-/** Heavier ranges are not cached, and those of one table and partition are no heavier together; beyond it, all go. */
+/**
+ * Maximum weight of a cached range, and of all cached ranges of one table and partition, in bytes. Heavier ranges are
+ * not cached. If the sum exceeds its limit, all ranges of that table and partition are dropped.
+ */
 const MAX_RANGE_WEIGHT = 65_536;
 const MAX_RANGES_WEIGHT = 1_048_576;
-/** A batch of more rows is not held; see {@link RowCache}. */
+/** Maximum number of rows of a batch that is cached after its commit; see {@link RowCache}. */
 const MAX_WRITTEN_ROWS = 2_048;
-/** Most partitions, and groups, whose version is known by itself; beyond it, all get the same new one. */
+/**
+ * Maximum number of partitions, and of groups, with a version of their own. Beyond it, all of them share one new
+ * version.
+ */
 const MAX_VERSIONS = 8_192;
 
 /**
- * The durable state with a cache for the rows of some tables, and pictures of others. The committer reports when
- * batches begin and are durable. The rows of the last batch are held too, of any table: whoever waited for it reads them
- * next, and so do the turns that go on from it.
+ * The durable state with a cache for the rows of some tables, and cached pictures of others. The code that commits
+ * batches must call {@link committing} and {@link flushed}. The cache also holds the rows of the last batch, of any
+ * table, because the askers that waited for the batch and the following turns read them next.
  *
- * 1. It returns what the underlying reading returns. Keys of a batch being committed are read there, since they may or
- *    may not be durable yet.
- * 2. It caches a bounded number of rows and ranges, only of the tables it was given; besides those, what one batch wrote.
- * 3. What was made from such rows alone is as good as made anew while the partition's version stays the same.
+ * 1. It returns the same data as the underlying reading. Keys of a batch being committed are read from there, because
+ *    they may or may not be durable yet.
+ * 2. It caches a limited number of rows and ranges, only of the given tables, and the rows of one batch.
+ * 3. A value that is derived only from cached tables stays valid while the partition's version is unchanged.
  */
 export class RowCache implements PictureReading, CoveringReading, RowMemory {
   readonly #durable: Reading;
   readonly #tables: ReadonlySet<string>;
-  /** By table, partition, and the rest of the key in two parts: {@link groupOf}. `#count` is their number in all. */
+  /**
+   * Rows by table, partition, and the rest of the key in two parts (see {@link groupOf}). `#count` is the total number.
+   */
   readonly #rows = new Map<
     KeyPart | undefined,
     Map<KeyPart | undefined, Map<string | undefined, Map<string, unknown>>>
   >();
   #count = 0;
-  /** By table and partition. */
+  /** Ranges by table and partition. */
   readonly #ranges = new Map<KeyPart | undefined, Map<KeyPart | undefined, CachedRanges>>();
 
   readonly #pictures: ReadPictures;
   readonly #freezes: boolean;
   #committing: Overlay | null = null;
-  /** The last durable batch, without its bodies. What it wrote is durable until another batch writes the same key. */
+  /** The last durable batch, without its bodies. Its rows are current until another batch writes the same key. */
   #written = new Overlay();
-  /** Another node wrote since the batch that is being committed began. */
+  /** Whether another node has written since the commit of the current batch began. */
   #wroteElsewhere = false;
-  /** By partition; those that are absent have `#baseVersion`. */
+  /** Versions by partition. Absent partitions have `#baseVersion`. */
   readonly #versions = new Map<KeyPart | undefined, number>();
   #baseVersion = 0;
-  /** By partition and group; those that are absent have `#baseGroupVersion`. `#groupCount` is their number. */
+  /** Versions by partition and group. Absent groups have `#baseGroupVersion`. `#groupCount` is the total number. */
   readonly #groupVersions = new Map<KeyPart | undefined, Map<KeyPart, number>>();
   #groupCount = 0;
   #baseGroupVersion = 0;
@@ -95,7 +106,7 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     }
     const entries = this.#durable.range<Value>(range);
     const weight = estimateWeight(entries, MAX_RANGE_WEIGHT);
-    // Fewer entries than the limit are all there are.
+    // If there are fewer entries than the limit, they are complete.
     if (weight <= MAX_RANGE_WEIGHT) this.#cacheRange(range.prefix, { entries, areAll: entries.length < limit }, weight);
     return [...entries];
   }
@@ -130,8 +141,8 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
   }
 
   /**
-   * Whether a row is not as the batch being committed writes it. A batch is durable as a whole or not at all, so if one row
-   * is not, none is. What cannot be read says nothing.
+   * Whether the durable row still differs from the batch being committed. A batch is durable as a whole or not at all,
+   * so if one row is not durable, no row is. Returns false if the row cannot be read.
    */
   #isUnwritten(change: Change): boolean {
     try {
@@ -145,14 +156,14 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     return this.#versions.get(partition) ?? this.#baseVersion;
   }
 
-  /** Call when the commit of a batch begins. */
+  /** Call this when the commit of a batch begins. */
   committing(batch: Overlay): void {
     this.#committing = batch;
     this.#wroteElsewhere = false;
     this.#pictures.committing(batch);
   }
 
-  /** Call when that batch is durable. */
+  /** Call this when that batch is durable. */
   flushed(): void {
     const batch = this.#committing;
     const isHeld = batch !== null && batch.size <= MAX_WRITTEN_ROWS && !this.#wroteElsewhere;
@@ -215,7 +226,7 @@ export class RowCache implements PictureReading, CoveringReading, RowMemory {
     if (rows?.delete(nameIn(group, key)) === true) this.#count -= 1;
   }
 
-  /** Drops the oldest of these rows; if there is only one, the whole cache. */
+  /** Drops the oldest of these rows. If there is only one, drops the whole cache. */
   #dropOldest(rows: Map<string, unknown>): void {
     if (rows.size === 1) {
       this.#rows.clear();
@@ -253,28 +264,28 @@ interface CachedRange {
   readonly areAll: boolean;
 }
 
-/** The ranges of one table and partition, and their weight together. */
+/** The cached ranges of one table and partition, and their total weight. */
 interface CachedRanges {
   readonly byPrefix: Map<string, CachedRange>;
   weight: number;
 }
 
 /**
- * The first part of an id of two, undefined for other keys: to join the parts of an id for each read costs more than to
- * look them up one after the other.
+ * Returns the first part of a two-part id; undefined for other keys. Two lookups per read cost less than joining the
+ * parts into one name.
  */
 function groupOf(key: Key): string | undefined {
   const first = key[3];
   return key.length === 5 && typeof first === "string" && typeof key[4] === "string" ? first : undefined;
 }
 
-/** The name of a row's key within its group. */
+/** Returns the name of a row's key within its group. */
 function nameIn(group: string | undefined, key: Key): string {
   return group === undefined ? keyName(key) : String(key[4]);
 }
 
-/** The range starts with the first entry below its prefix, in ascending order, and leaves out nothing. */
+/** Whether the range starts at the first entry below its prefix, in ascending order, and skips nothing. */
 function isFromStart({ after, before, reverse, onDamaged }: Range): boolean {
-  // What is read past damaged rows is not all there is.
+  // A read that skips damaged rows does not return the complete range.
   return after === undefined && before === undefined && reverse !== true && onDamaged === undefined;
 }

@@ -1,13 +1,13 @@
 import type { Change } from "../storage/store.js";
 
-/** Who made a batch: this runtime, or another node whose batch was written into the store. */
+/** The origin of a batch: this runtime, or another node that wrote its batch into the store. */
 export type Origin = "here" | "elsewhere";
 
 /** In-memory state that depends on rows. */
 export interface RowMemory {
   /**
-   * These changes are durable: drops what depended on the rows before, or updates it. Changes from "here" may be
-   * reflected already.
+   * Drops or updates the data that depends on the changed rows. The changes are durable. Changes from "here" may
+   * already be included.
    */
   applied(changes: readonly Change[], origin: Origin): void;
 }

@@ -1,12 +1,12 @@
 /**
- * Tells the run of an effect to end early. A small subset of `AbortSignal` at a fraction of its cost, since every run
- * has one.
+ * Tells an effect's run to end early. It is a small subset of `AbortSignal` at a fraction of the cost, because every
+ * run has one.
  */
 export interface RunSignal {
   readonly aborted: boolean;
-  /** The error it was aborted with; undefined before. */
+  /** The error that aborted the run; undefined before the abort. */
   readonly reason: unknown;
-  /** Calls the listener once, on abort; never when it is already aborted. */
+  /** Calls the listener once, on abort. Does not call it if the run is already aborted. */
   addEventListener(type: "abort", listener: () => void): void;
   removeEventListener(type: "abort", listener: () => void): void;
 }

@@ -6,7 +6,7 @@ import type { EffectWait } from "./lane.js";
 import type { MessageTo } from "./reference.js";
 import type { AnswerFrom, Message } from "./turn.js";
 
-/** Everything a runtime needs from outside. */
+/** The options of a runtime. */
 export interface RuntimeOptions {
   readonly store: Store;
   readonly catalogue: Catalogue;
@@ -14,41 +14,50 @@ export interface RuntimeOptions {
   readonly scheduler: Scheduler;
   /** The only source of randomness: cryptographically strong in production, seeded in simulation. */
   readonly randomBytes: (count: number) => Uint8Array;
-  /** Never receives the contents of messages. */
+  /** The log never receives message contents. */
   readonly log: RuntimeLog;
   readonly limits?: Partial<RuntimeLimits>;
-  /** Tables whose rows are cached in memory; none by default. */
+  /** Tables whose rows to cache in memory; none by default. */
   readonly cachedTables?: readonly string[];
   /**
-   * Called once when the store has failed. Every open ask is rejected, no further message is taken, and the process
-   * should exit, so that the next one starts from what is on disk.
+   * Called once after the store has failed. By then every open ask is rejected, and the runtime takes no further
+   * message. The process should exit, so that the next one starts from the state on disk.
    */
   readonly onFatal?: (error: unknown) => void;
-  /** Milliseconds from any fixed point. With it, a run of turns is bounded by time as well as by their number. */
+  /** Milliseconds from a fixed point. With it, a run of turns is limited by time as well as by number. */
   readonly elapsedMs?: () => number;
-  /** Whether several parties wait for what it does: runs of turns and batches are short then. Never so by default. */
+  /**
+   * Whether several parties wait for the runtime's work. If so, runs of turns and batches are short. By default always
+   * false.
+   */
   readonly isShared?: () => boolean;
   /**
-   * Continues nothing that earlier processes left: no message, wake-up or effect of theirs, which a later process finds as
-   * they are. Takes asks for the actors that `takes` accepts, and rejects others with {@link Resting}.
+   * Set it to start a resting runtime. It does not continue any message, wake-up or effect of earlier processes; a
+   * later process finds them unchanged. It takes asks for the actors that `takes` accepts, and rejects others with
+   * {@link Resting}.
    */
   readonly resting?: { readonly takes: (to: Address) => boolean };
-  /** Freezes contexts, messages and rows, so that a later mutation throws. Costs time: for tests and simulation. */
+  /**
+   * Freezes contexts, messages and rows, so that a later mutation throws. It costs time; use it in tests and
+   * simulation.
+   */
   readonly freezes?: boolean;
 }
 
 export interface RuntimeLimits {
-  /** Idle actors kept in memory. */
+  /** Number of idle actors to keep in memory. */
   readonly idleCells: number;
-  /** Messages in one mailbox; beyond it, an ask is rejected with {@link Overloaded}. */
+  /** Maximum messages in one mailbox. Beyond it, an ask is rejected with {@link Overloaded}. */
   readonly mailbox: number;
-  /** Turns in one batch. */
+  /** Maximum turns in one batch. */
   readonly turnsPerBatch: number;
-  /** Feed entries kept in a partition; a reader further behind has to read the current state again. */
+  /**
+   * Number of feed entries to store per partition. A reader that is further behind must read the current state again.
+   */
   readonly feedEntries: number;
-  /** About how many bytes of feed entries are kept in a partition. */
+  /** Approximate size of the feed entries to store per partition, in bytes. */
   readonly feedBytes: number;
-  /** Wake-ups kept in memory, the earliest ones; later ones are read from disk when they come near. */
+  /** Number of wake-ups to keep in memory, earliest first. Later ones are read from disk when they are nearly due. */
   readonly timersInMemory: number;
 }
 
@@ -68,11 +77,12 @@ export interface RuntimeLog {
 
 export interface Runtime {
   /**
-   * Delivers a message and resolves with the actor's reply once its turn is durable.
-   * Rejects with {@link NotAccepted}, {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}, or with the store's
-   * error ({@link isDamage}) when the turn needs a damaged row.
-   * With `messageId`, a message that the actor has taken under the same id within 24 hours is not taken again; the ask
-   * then resolves with `undefined`.
+   * Delivers a message, and resolves with the actor's reply once its turn is durable. Rejects with {@link NotAccepted},
+   * {@link Overloaded}, {@link TurnFailed}, {@link Stopping} or {@link Resting}, or with the store's error ({@link
+   * isDamage}) if the turn needs a damaged row.
+   *
+   * With `messageId`, the actor does not take a message again if it took one with the same id in the last 24 hours. The
+   * ask then resolves with `undefined`.
    */
   ask<To extends Address, Type extends MessageTo<To>["type"]>(
     to: To,
@@ -83,62 +93,66 @@ export interface Runtime {
     message: MessageTo<To> & { readonly type: Type },
     options: { readonly messageId?: string } | undefined,
   ): Promise<AnswerFrom<To, Type> | undefined>;
-  /** Logs and counts the row of an error ({@link isDamage}) that a read outside of a turn threw; ignores other errors. */
+  /**
+   * Logs and counts the damaged row of an error ({@link isDamage}) from a read outside a turn. Ignores other errors.
+   */
   damageMet(error: unknown): void;
   /**
-   * Reports changes of another node that are now durable in the store: memory drops what depended on their rows. Actors
-   * that these changes write must not be active here; otherwise the runtime stops as if its store had failed.
+   * Reports changes of another node that are now durable in the store. Memory drops the data that depended on their
+   * rows. No actor that these changes write may be active here; otherwise the runtime stops as if its store had failed.
    */
   applied(changes: readonly Change[]): void;
   /** Reads the durable state. */
   readonly reading: Reading;
-  /** A consistent view of the durable state; the caller closes it. */
+  /** Returns a consistent view of the durable state. The caller must close it. */
   view(): View;
   readonly feed: Feed;
   readonly clock: Clock;
-  /** `<prefix>_<ULID>`. */
+  /** Returns `<prefix>_<ULID>`. */
   newId(prefix: string): string;
   readonly randomBytes: (count: number) => Uint8Array;
   readonly deadLetters: DeadLetters;
-  /** Why an actor's effect has not begun yet; null when it is under way or not pending. */
+  /** Returns why an actor's effect has not begun yet; null if it is running or not pending. */
   waitOf(owner: Address, effectId: string): EffectWait | null;
-  /** Figures for the metrics page. */
+  /** Returns figures for the metrics page. */
   stats(): RuntimeStats;
   /**
-   * Begins no more effects; resolves when the results of those under way that are not made again are taken. Call before
-   * `stop`, for as long as there is time.
+   * Begins no more effects. Resolves when the results of all running `isMadeOnce` runs are taken. Call it before
+   * `stop`, and wait as long as the shutdown allows.
    */
   finishEffects(): Promise<void>;
   /**
-   * Rejects new asks, finishes open ones, flushes. Running effects are aborted and stay pending. The store stays open.
+   * Rejects new asks, finishes open ones, and flushes. Aborts running effects, which stay pending. The store stays
+   * open.
    */
   stop(): Promise<void>;
 }
 
 /** One entry of a partition's change feed. */
 export interface FeedEntry {
-  /** Rises by one with each entry of the partition, without gaps. */
+  /** Increases by one with each entry of the partition, without gaps. */
   readonly seq: number;
   readonly topic: string;
   readonly data: unknown;
 }
 
 export interface Feed {
-  /** The last durable sequence number of a partition; 0 when it has none. */
+  /** Returns the last durable sequence number of a partition; 0 if it has no entries. */
   lastSeq(partition: string): number;
   /**
-   * Entries of `topic` with a seq above `after`, oldest first. "too-old" when some of them were trimmed, or when
-   * `after` is above the last entry.
+   * Returns the entries of `topic` with a `seq` above `after`, oldest first. Returns "too-old" if some of them were
+   * trimmed, or if `after` is above the last entry.
    */
   since(partition: string, topic: string, after: number): readonly FeedEntry[] | "too-old";
   /**
-   * Calls `listener` with each entry of `topic` after its flush, in order. Returns what ends it. It must not throw.
-   * A caller of `since` and `listen` without an await between them misses nothing, but may get an entry twice.
+   * Calls `listener` with each entry of `topic` after its flush, in order. Returns a function that ends the
+   * subscription. The listener must not throw. A caller that calls `since` and `listen` without an await between them
+   * misses no entry, but may receive an entry twice.
    */
   listen(partition: string, topic: string, listener: (entry: FeedEntry) => void): () => void;
 }
 
-/** A message that was set aside because it kept crashing its actor. */
+/** A message that the runtime stopped retrying because it repeatedly crashed its actor. */
 export interface DeadLetter {
   readonly id: string;
   readonly to: Address;
@@ -149,47 +163,47 @@ export interface DeadLetter {
 
 export interface DeadLetters {
   list(partition: string, limit: number): readonly DeadLetter[];
-  /** Sends the message again and removes the record; false when there is none with that id. */
+  /** Sends the message again and removes the record. Returns false if there is no dead letter with that id. */
   retry(partition: string, id: string): Promise<boolean>;
 }
 
 export interface RuntimeStats {
   readonly turns: number;
   readonly batches: number;
-  /** Messages that no transition took any more: stale wake-ups, late answers. */
+  /** Messages that no transition accepted, such as stale wake-ups and late answers. */
   readonly unhandled: number;
   readonly crashes: number;
-  /** Dead letters since the start. */
+  /** Dead letters added since the start. */
   readonly deadLetters: number;
-  /** Damaged rows met since the start, each counted once, up to 1,000. */
+  /** Damaged rows found since the start, each counted once, up to 1,000. */
   readonly damagedRows: number;
-  /** Turns that were not taken since the start because something that they need is damaged. */
+  /** Turns since the start that could not run because they needed a damaged row. */
   readonly damagedTurns: number;
   readonly cells: number;
   readonly mailboxDepth: number;
   readonly pendingEffects: number;
   readonly runningEffects: number;
-  /** Of each lane used since the start: the places taken, and the effects waiting for one. */
+  /** For each lane used since the start: the taken places, and the effects that wait for one. */
   readonly lanes: readonly { readonly name: string; readonly taken: number; readonly waiting: number }[];
-  /** Wake-ups in memory, the earliest ones; later ones are on disk. */
+  /** Number of wake-ups in memory, which are the earliest ones. Later ones are on disk. */
   readonly timers: number;
-  /** Counts of `turn.count` since the start, by name. */
+  /** Totals of `turn.count` since the start, by name. */
   readonly counters: ReadonlyMap<string, number>;
-  /** Seconds that each flush took since the last call of `stats`; at most 1,000 values. */
+  /** Duration of each flush since the last call of `stats`, in seconds; at most 1,000 values. */
   readonly flushSeconds: readonly number[];
 }
 
-/** Whether a read, or an ask, failed because what is stored is damaged. */
+/** Whether a read or an ask failed because stored data is damaged. */
 export { isDamage } from "../storage/store.js";
 
-/** What an actor did not take, and its state then, where that has one name. */
+/** A message that an actor did not accept, and the actor's state at that time, if that state has a single name. */
 export interface Untaken {
   readonly kind: string;
   readonly message: string;
   readonly state?: string;
 }
 
-/** No transition of the actor takes this message in the state it is in. */
+/** No transition of the actor accepts this message in its current state. */
 export class NotAccepted extends Error {
   override readonly name = "NotAccepted";
   readonly untaken: Untaken | undefined;
@@ -199,15 +213,15 @@ export class NotAccepted extends Error {
     if (untaken !== undefined) this.untaken = untaken;
   }
 }
-/** The mailbox is full. */
+/** The mailbox is full, or the actor is suspended after too many crashes. */
 export class Overloaded extends Error {
   override readonly name = "Overloaded";
 }
-/** The turn threw; nothing of it was kept. */
+/** The turn threw. All its changes are discarded. */
 export class TurnFailed extends Error {
   override readonly name = "TurnFailed";
 }
-/** The runtime rests, and takes no message of this actor. */
+/** The runtime is resting and takes no message for this actor. */
 export class Resting extends Error {
   override readonly name = "Resting";
 }
