@@ -6,7 +6,7 @@ import type { Supervisor } from "./supervisor.js";
 import type { Timers } from "./timers.js";
 import type { Turns } from "./turns.js";
 
-/** Most flush times kept between two reads. */
+/** Maximum number of flush times to store between two reads. */
 const FLUSH_TIMES_KEPT = 1_000;
 
 export interface StatisticsParts {
@@ -19,7 +19,8 @@ export interface StatisticsParts {
 }
 
 /**
- * The runtime's figures since its start. Owns those of flushes and counters; reads the others where they are counted.
+ * The runtime's figures since its start. Counts flushes and counters itself, and reads the other figures from the parts
+ * that count them.
  */
 export class Statistics {
   readonly #parts: StatisticsParts;
@@ -31,18 +32,18 @@ export class Statistics {
     this.#parts = parts;
   }
 
-  /** Counts a batch; `tookMs` is the time of its flush. */
+  /** Counts a batch. `tookMs` is the duration of its flush. */
   flushed(tookMs: number): void {
     this.#batches += 1;
     if (this.#flushSeconds.length < FLUSH_TIMES_KEPT) this.#flushSeconds.push(tookMs / 1_000);
   }
 
-  /** Increments a counter for each name. */
+  /** Increments one counter per name. */
   counted(names: readonly string[]): void {
     for (const name of names) this.#counters.set(name, (this.#counters.get(name) ?? 0) + 1);
   }
 
-  /** The current figures; each flush time is returned once. */
+  /** Returns the current figures. Each flush time is returned only once. */
   read(): RuntimeStats {
     const { turns, supervisor, cells, effects, timers, damage } = this.#parts;
     const flushSeconds = this.#flushSeconds;

@@ -12,22 +12,22 @@ import type { Address } from "./address.js";
 import { compileStep } from "./compiled-step.js";
 import type { Message, Turn } from "./turn.js";
 
-/** The state of a machine between two steps. Immutable, so a failed turn can return to the one before. */
+/** A machine's state between two steps. It is immutable, so a failed turn can return to the previous state. */
 export type MachineState = StoredState;
 
-/** Steps one machine as a pure function of state, message and turn. Has no state of its own. */
+/** Steps one machine as a pure function of state, message and turn. The stepper itself is stateless. */
 export interface Stepper {
-  /** The state of a new actor. Throws what the machine's context factory throws. */
+  /** Returns the state of a new actor. Throws if the machine's context factory throws. */
   initial(of: Address): MachineState;
   restore(stored: StoredState): MachineState;
   store(state: MachineState): StoredState;
-  /** The state after the message, or null when no transition takes it. Throws what guards and actions throw. */
+  /** Returns the state after the message, or null if no transition accepts it. Throws if a guard or action throws. */
   step(state: MachineState, message: Message, turn: Turn): MachineState | null;
 }
 
 const NOBODY: Address = { partition: "", kind: "", id: "" };
 
-/** Prepares a machine for stepping. Throws when the machine uses features that a stored actor cannot have. */
+/** Prepares a machine for stepping. Throws if the machine uses features that a stored actor cannot support. */
 export function createStepper(machine: AnyStateMachine): Stepper {
   refuseUnsteppable(machine.root, machine.id);
   const step = compileStep(machine, {
@@ -56,7 +56,7 @@ export function createStepper(machine: AnyStateMachine): Stepper {
   };
 }
 
-/** Prepares an actor type for stepping: `classify`, then the stepper that `create` makes for its machine. */
+/** Prepares an actor type for stepping: `classify` first, then the stepper that `create` returns for its machine. */
 export function createActorStepper(
   { machine, classify }: Pick<ActorType, "machine" | "classify">,
   create: (machine: AnyStateMachine) => Stepper = createStepper,
@@ -66,7 +66,7 @@ export function createActorStepper(
   return { ...stepper, step: (state, message, turn) => stepper.step(state, classify(message, state, turn), turn) };
 }
 
-/** Steps any machine with XState's own transition function. */
+/** Creates a stepper for any machine. It uses XState's own transition function. */
 export function createGeneralStepper(machine: AnyStateMachine): Stepper {
   const actor = createActor(machine, { input: NOBODY });
   let taken = false;

@@ -10,17 +10,17 @@ import type { Message } from "./turn.js";
 import type { UndeliveredRow } from "./undelivered.js";
 
 /**
- * Building blocks of migration steps that change what the runtime stores of actors. Each `rewrite` is pure, returns its
- * argument when there is nothing to change, and may be called with its own results.
+ * Building blocks for migration steps that change the runtime's stored data about actors. Each `rewrite` is pure,
+ * returns its argument if nothing changes, and must accept its own results.
  */
 
-/** The actor that something is stored for. */
+/** The actor that a stored row belongs to. */
 export interface ActorLocation {
   readonly partition: string;
   readonly id: string;
 }
 
-/** Rewrites the stored states of the actors of a kind, including those in effect rows (see `Cell`). */
+/** Rewrites the stored states of all actors of a kind, including those in effect rows (see `Cell`). */
 export function rewriteStates(
   kind: string,
   rewrite: (state: StoredState, of: ActorLocation) => StoredState,
@@ -40,7 +40,7 @@ export function rewriteStates(
   ];
 }
 
-/** Rewrites the undelivered messages and the dead letters of the actors of a kind. */
+/** Rewrites the undelivered messages and the dead letters of all actors of a kind. */
 export function rewriteMessages(
   kind: string,
   rewrite: (message: Message, to: ActorLocation) => Message,
@@ -54,7 +54,7 @@ export function rewriteMessages(
   ];
 }
 
-/** Rewrites the inputs of the pending effects with one name of the actors of a kind. */
+/** Rewrites the inputs of pending effects with one name, for all actors of a kind. */
 export function rewriteInputs(
   { kind, effect }: { readonly kind: string; readonly effect: string },
   rewrite: (input: unknown, owner: ActorLocation) => unknown,
@@ -70,7 +70,7 @@ function withMessage<Row extends { readonly message: Message }>(row: Row, messag
   return message === row.message ? row : { ...row, message };
 }
 
-/** Walks one space. In every key with an actor's id, the id follows the actor's kind. */
+/** Creates the walk over one space. In every key with an actor's id, the id follows the actor's kind. */
 function walk<Row>(
   under: readonly string[],
   options: WalkOptions,

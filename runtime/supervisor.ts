@@ -7,34 +7,41 @@ import { deadLetterPut } from "./dead-letters.js";
 import type { Envelope } from "./envelope.js";
 import { type RuntimeLog, TurnFailed } from "./runtime.js";
 
-/** The wake-up that ends a suspension; no machine may use its name. */
+/** The name of the wake-up that ends a suspension. No machine may use it. */
 export const backoffTimer = "~rest";
 
 /**
- * Delay in milliseconds after which a wake-up whose turn met a damaged row is delivered again: what recurs by wake-ups
- * continues once the row is repaired or removed.
+ * Delay before the runtime redelivers a wake-up whose turn read a damaged row, in milliseconds. With it, recurring
+ * wake-ups resume once the row is repaired or removed.
  */
 export const DAMAGED_RETRY_MS = 60 * 60 * 1_000;
 
 const NEEDS_DAMAGED = "a row that this needs is damaged in the store";
 
-/** What happens to a message that crashed its actor, and to the actor. */
+/** What to do with a message that crashed its actor, and with the actor. */
 export interface CrashDecision {
-  /** Rejects the ask, which may be repeated unless what it read is damaged; null for any other message. */
+  /**
+   * The rejection of an ask; null for any other message. The asker may repeat the ask, unless it needs damaged data.
+   */
   readonly rejection: Error | null;
-  /** Sets the message aside; null when it is retried or was an ask. */
+  /** Stores the message as a dead letter; null if the message is retried or was an ask. */
   readonly deadLetter: Change | null;
-  /** When a wake-up whose turn met damage is delivered again, in milliseconds since the epoch; else null. */
+  /**
+   * When the runtime redelivers a wake-up whose turn read a damaged row, in milliseconds since the epoch; null for
+   * other crashes.
+   */
   readonly retryAtMs: number | null;
-  /** When the actor's suspension ends, in milliseconds since the epoch; null when it is not suspended. */
+  /** When the actor's suspension ends, in milliseconds since the epoch; null if the crash does not suspend it. */
   readonly suspendUntilMs: number | null;
 }
 
-/** Decides about crashes by the actor's supervision. Counts in memory, so counts start at zero in a new process. */
+/**
+ * Handles crashes according to the actor's supervision. Crash counts are in memory, so a new process starts at zero.
+ */
 export class Supervisor {
   crashes = 0;
   deadLetters = 0;
-  /** Turns that were not taken because something that they need is damaged. */
+  /** Number of turns that could not run because they needed a damaged row. */
   damagedTurns = 0;
   readonly #log: RuntimeLog;
   readonly #damage: DamageLog;
@@ -53,11 +60,11 @@ export class Supervisor {
     const actor = addressText(cell.to);
     const type = envelope.message.type;
     this.#log.error("a turn crashed", { actor, type, attempt: envelope.crashes, error });
-    // Nothing that is tried again or waited for repairs a damaged row.
+    // Neither a retry nor a pause repairs a damaged row.
     const isDamaged = isDamage(error);
     if (isDamaged) this.damagedTurns += 1;
     this.#damage.met(error);
-    // The store's own message names its folder.
+    // Do not use the store's own message, because it contains the path of the data folder.
     const reason = isDamaged ? NEEDS_DAMAGED : error instanceof Error ? error.message : String(error);
     const isLast = isDamaged || cell.behaviour === undefined || envelope.crashes >= supervision.attempts;
     const retryAtMs = isDamaged && envelope.wakeUp !== null ? nowMs + DAMAGED_RETRY_MS : null;
@@ -73,7 +80,7 @@ export class Supervisor {
     };
   }
 
-  /** The change that sets a message aside. */
+  /** Returns the change that stores a message as a dead letter. */
   setAside({ to, message }: Envelope, error: string, atMs: number): Change {
     this.deadLetters += 1;
     this.#log.error("a message was set aside", { actor: addressText(to), type: message.type });

@@ -15,30 +15,35 @@ export interface Timer {
 
 /** A wake-up in memory. */
 interface Alarm extends Timer {
-  /** When it is taken: when it is due, or earlier if it was set while the clock was ahead. */
+  /** When the wake-up is taken. This is its due time, or earlier if it was set while the clock was ahead. */
   readonly takeMs: number;
 }
 
 const PREFIX: Key = [GLOBAL_PARTITION, timerSpace];
-/** The row that tells the next process how late it was here, for the case that the clock was ahead. */
+/** The row with the latest time in this process. The next process uses it to detect that the clock was ahead. */
 const LATEST_KEY: Key = [GLOBAL_PARTITION, metaSpace, "latest-time"];
-/** The row that tells later processes until when the clock was ahead here, once it has gone back. */
+/**
+ * The row with the time up to which the clock was ahead. It is written after the clock goes back, for later processes.
+ */
 const AHEAD_KEY: Key = [GLOBAL_PARTITION, metaSpace, "ahead-until"];
-/** How often the first row is written, in milliseconds, with the next wake-up that is set; at once with the first one. */
+/**
+ * Minimum interval between writes of the latest-time row, in milliseconds. The row is written together with a wake-up;
+ * the first wake-up of a process always writes it.
+ */
 const MARK_EVERY_MS = 60_000;
-/** Most rows read at once, less when the window is smaller: about a millisecond. */
+/** Maximum number of rows to read at a time, which takes about a millisecond; fewer if the window is smaller. */
 const ROWS_READ = 256;
 
 /**
- * Durable wake-ups. Owns the timer rows, and keeps a window of the earliest ones in memory. Only the cell knows which
- * wake-ups of its actor are current, so a timer returned here may be stale.
+ * Durable wake-ups. Owns the timer rows, and caches a window of the earliest ones in memory. Only the cell knows which
+ * wake-ups of its actor are current, so a returned timer may be stale.
  *
- * 1. Every row up to `#lastRead` is in the heap or was returned; every other row is on disk (or in the overlay).
- * 2. The heap holds at most twice the window, and rows are read a few at a time, however many are due at once.
+ * 1. Every row up to `#lastRead` is in the heap or was returned. Every other row is on disk or in the overlay.
+ * 2. The heap holds at most twice the window. Rows are read a few at a time, even if many are due at once.
  * 3. Timers are returned in due order.
- * 4. A row says in its key when it is due, and the actor's record confirms it. Its value is when it was set: when the
- *    clock goes back, what was set later than it is now was set while the clock was ahead, and is due after the time that it
- *    had left then. A damaged value leaves it at its own time.
+ * 4. A row's key contains the due time, which the actor's record confirms. The row's value is the time when the wake-up
+ *    was set. If that time is in the future after the clock goes back, the wake-up was set while the clock was ahead,
+ *    and becomes due after its originally remaining time. With a damaged value, the due time is unchanged.
  */
 export class Timers {
   readonly #reading: Reading;
@@ -46,16 +51,19 @@ export class Timers {
   readonly #windowSize: number;
   readonly #due: () => void;
   #heap: Alarm[] = [];
-  /** What was set while the clock was ahead; it may be in the heap under its own time too, and is stale there then. */
+  /**
+   * Wake-ups that were set while the clock was ahead. They may also be in the heap under their original time; that
+   * entry is then stale.
+   */
   readonly #early: Alarm[] = [];
-  /** The key of the last row that was read, or that is kept in memory; null before the first. */
+  /** The key of the last row that was read or is cached in memory; null before the first row. */
   #lastRead: Key | null = null;
-  /** All rows were read. */
+  /** Whether all rows have been read. */
   #hasAll = false;
-  /** The latest time that was seen, by this process or the one before. */
+  /** The latest time seen, by this process or the previous one. */
   #latestMs: number;
   #markedMs = Number.NEGATIVE_INFINITY;
-  /** Until when the clock was ahead, as long as no row says so; null for nothing to say. */
+  /** The time up to which the clock was ahead, until a row stores it; null if there is nothing to store. */
   #aheadMs: number | null = null;
   #cancelAlarm: (() => void) | null = null;
   #alarmMs = Number.POSITIVE_INFINITY;
@@ -72,7 +80,7 @@ export class Timers {
     return this.#heap.length;
   }
 
-  /** Writes the row of a wake-up. The caller sets the alarm afterwards ({@link setAlarm}). */
+  /** Writes the row of a wake-up. The caller must call {@link setAlarm} afterwards. */
   set(writing: Writing, timer: Timer): void {
     const nowMs = this.#clock.now();
     const key = timerKey(timer);
@@ -95,7 +103,7 @@ export class Timers {
     writing.remove(timerKey(timer));
   }
 
-  /** Takes the next timer that is due at `nowMs`; undefined when there is none. */
+  /** Takes the next timer that is due at `nowMs`; undefined if none is due. */
   takeDue(nowMs: number): Timer | undefined {
     if (this.#latestMs - nowMs >= STEP_BACK_MS) {
       this.#aheadMs = this.#latestMs;
@@ -141,7 +149,7 @@ export class Timers {
     const keys = this.#keys({ prefix: PREFIX, ...from, limit });
     this.#hasAll = keys.length < limit;
     this.#lastRead = keys.at(-1) ?? this.#lastRead;
-    // Rows are in due order, and a sorted array is a heap.
+    // The rows are in due order, and a sorted array is a valid heap.
     this.#heap = keys.map((key) => toAlarm(toTimer(key)));
   }
 
@@ -149,7 +157,7 @@ export class Timers {
     return listKeys(this.#reading, range).filter(isTimerKey);
   }
 
-  /** Finds what was set while the clock was ahead. Reads every row, which is seldom needed. */
+  /** Finds wake-ups that were set while the clock was ahead. Reads every row, but is rarely needed. */
   #goBack(nowMs: number): void {
     this.#markedMs = nowMs;
     for (let after: Key | undefined; ; ) {
@@ -164,7 +172,7 @@ export class Timers {
     }
   }
 
-  /** Drops the later half; their rows are read again when they come near. */
+  /** Drops the later half. Its rows are read again when they are nearly due. */
   #shrink(): void {
     this.#heap.sort((a, b) => a.takeMs - b.takeMs || compareKeys(timerKey(a), timerKey(b)));
     this.#heap.length = this.#windowSize;
@@ -174,12 +182,12 @@ export class Timers {
   }
 }
 
-/** Whether wake-ups may be stored that were set later than it is now, by a clock that was ahead. */
+/** Whether the store may contain wake-ups with a set time in the future, because the clock was ahead. */
 export function wasAhead(reading: Reading, nowMs: number): boolean {
   return [LATEST_KEY, AHEAD_KEY].some((key) => readNumber(reading, key) > nowMs);
 }
 
-/** The wake-ups that are due after a time, in due order; a record of an actor may say otherwise. */
+/** Lists the wake-ups that are due after a time, in due order. Some may be stale; the actors' records decide. */
 export function* listLaterTimers(reading: Reading, afterMs: number): Generator<Timer> {
   for (let after: Key = [...PREFIX, afterMs + 1]; ; ) {
     const keys = listKeys(reading, { prefix: PREFIX, after, limit: ROWS_READ });
@@ -190,12 +198,12 @@ export function* listLaterTimers(reading: Reading, afterMs: number): Generator<T
   }
 }
 
-/** Whether damage has not made it the key of something else. */
+/** Whether the key is a valid timer key. Damage in the store can return other keys. */
 function isTimerKey(key: Key): boolean {
   return isBelow(key, PREFIX) && Number.isSafeInteger(key[2]);
 }
 
-/** The number at a key; 0 where there is none, or a damaged one. */
+/** Returns the number at a key; 0 if it is missing or damaged. */
 function readNumber(reading: Reading, key: Key): number {
   try {
     return reading.get<number | null>(key) ?? 0;
@@ -205,7 +213,7 @@ function readNumber(reading: Reading, key: Key): number {
   }
 }
 
-/** The key of a wake-up's row. */
+/** Returns the key of a wake-up's row. */
 export function timerKey(timer: Timer): Key {
   const { partition, kind, id } = timer.to;
   return [GLOBAL_PARTITION, timerSpace, timer.dueMs, partition, kind, id, timer.name];
@@ -224,7 +232,7 @@ function toAlarm(timer: Timer): Alarm {
   return { ...timer, takeMs: timer.dueMs };
 }
 
-/** Adds to a binary heap, earliest first. */
+/** Adds a timer to a binary heap whose first item is the earliest. */
 function push(heap: Alarm[], timer: Alarm): void {
   let index = heap.push(timer) - 1;
   while (index > 0) {
@@ -237,7 +245,7 @@ function push(heap: Alarm[], timer: Alarm): void {
   heap[index] = timer;
 }
 
-/** Takes the earliest off a binary heap. */
+/** Removes and returns the earliest timer of a binary heap. */
 function pop(heap: Alarm[]): Alarm | undefined {
   const first = heap[0];
   const last = heap.pop();

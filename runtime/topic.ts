@@ -1,7 +1,8 @@
 declare const carries: unique symbol;
 
 /**
- * A topic of a partition's change feed, `<kind>/<id>`. Its entries are plain data; only the compiler knows their type.
+ * A topic of a partition's change feed, named `<kind>/<id>`. Its entries are plain data. Only the compiler knows their
+ * type.
  */
 export interface Topic<in out Data> {
   readonly name: string;
@@ -14,12 +15,15 @@ export interface ChangeEntry {
   readonly data: unknown;
 }
 
-/** The topics of one kind, by id. Several areas may publish under one kind, each with its own data type. */
+/**
+ * Returns a function that creates the topics of one kind by id. Several areas may publish under one kind, each with its
+ * own data type.
+ */
 export function topic<Data>(kind: string): (id: string) => Topic<Data> {
   return (id) => ({ name: `${kind}/${id}` });
 }
 
-/** An entry of a topic, type-checked. */
+/** Creates a type-checked entry of a topic. */
 export function toChangeEntry<Data>({ name }: Topic<Data>, data: NoInfer<Data>): ChangeEntry {
   return { topic: name, data };
 }
@@ -30,8 +34,8 @@ interface Listenable {
 }
 
 /**
- * Calls `listener` with the data of each entry of a topic, as `Feed.listen` does. Returns what ends it. All that is
- * published under the topic's name has to be `Data`: no other topic may have the same kind.
+ * Calls `listener` with the data of each entry of a topic, as `Feed.listen` does. Returns a function that ends the
+ * subscription. All entries under the topic's name must be `Data`, so no other topic may use the same kind.
  */
 export function listenTo<Data>(
   feed: Listenable,

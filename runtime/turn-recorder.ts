@@ -15,7 +15,7 @@ import type { Pictures } from "./pictures.js";
 import type { ChangeEntry, Topic } from "./topic.js";
 import type { EffectRequest, Fact, GateQuestion, Message, Turn } from "./turn.js";
 
-/** One intent of a turn: anything but rows, the reply and the end of the actor. */
+/** One intent of a turn. Rows, the reply and the end of the actor are not intents. */
 export type Intent =
   | { readonly kind: "send"; readonly to: Address; readonly message: Message; readonly isFirst: boolean }
   | { readonly kind: "wake"; readonly name: string; readonly dueMs: number }
@@ -28,21 +28,21 @@ export type Intent =
   | { readonly kind: "change"; readonly topic: string; readonly data: unknown; readonly row?: Key };
 
 export interface TurnRecorderOptions {
-  /** Freezes what a turn writes, sends and answers. */
+  /** Whether to deeply freeze the rows, messages and answers of a turn. */
   readonly freezes: boolean;
-  /** Called with the error of an attempt that needed a damaged row. */
+  /** Called with the error of an `attempt` that read a damaged row. */
   readonly damageMet: (error: unknown) => void;
 }
 
 const NOWHERE: Address = { partition: "", kind: "", id: "" };
 
 /**
- * Records the intents of one turn after another. Rows go to the `Writing` it is given, whose owner keeps or discards
- * them.
+ * Records the intents of one turn after another. Row writes go directly to the given `writing`, whose owner keeps or
+ * discards them.
  *
- * 1. Every call outside `begin` and `end` throws, so a turn that outlives its step does no harm.
+ * 1. Every call outside `begin` and `end` throws, so code that uses a turn after its step cannot do harm.
  * 2. Rows are read and written only in the partition of `self`, and written only in the row space. Directory entries in
- *    other partitions are declared ({@link direct}).
+ *    other partitions are declared with {@link direct}.
  */
 export class TurnRecorder implements Turn, CoveringReading {
   now = 0;
@@ -51,11 +51,11 @@ export class TurnRecorder implements Turn, CoveringReading {
   replied = false;
   answer: unknown = undefined;
   stopped = false;
-  /** The turn put or removed a row. */
+  /** Whether the turn put or removed a row. */
   wrote = false;
   /** Keys of written rows that pictures may be built from. */
   readonly watched: Key[] = [];
-  /** The rows whose changes were published in the turn, by key, as they were before. */
+  /** The rows whose changes the turn published, by key, in their state before the first of these changes. */
   #firstRows = new Map<string, unknown>();
   #writing: UndoableWriting | null = null;
   readonly #identities: Identities;
@@ -70,7 +70,7 @@ export class TurnRecorder implements Turn, CoveringReading {
     this.#freezes = options.freezes;
   }
 
-  /** Starts a turn of `self` over `writing`. */
+  /** Starts a turn of `self` on `writing`. */
   begin(self: Address, now: number, writing: UndoableWriting): void {
     this.self = self;
     this.now = now;
@@ -81,11 +81,12 @@ export class TurnRecorder implements Turn, CoveringReading {
     this.stopped = false;
     this.wrote = false;
     this.watched.length = 0;
-    // Another map: what is cleared refers to what comes, and is kept with it.
+    // Replace the map instead of clearing it: a cleared map's old table refers to the new one and stays in memory with
+    // it.
     if (this.#firstRows.size > 0) this.#firstRows = new Map();
   }
 
-  /** Ends the turn; the recorded intents stay readable until the next `begin`. */
+  /** Ends the turn. The recorded intents stay readable until the next `begin`. */
   end(): void {
     this.#writing = null;
   }
@@ -161,7 +162,8 @@ export class TurnRecorder implements Turn, CoveringReading {
       writing.undoTo(writes);
       this.intents.splice(0, this.intents.length, ...intents);
       this.watched.length = watched;
-      // What the work changed in memory is built from the rows again.
+      // The failed work may have changed the picture in memory. Drop it, so that its next use rebuilds it from the
+      // rows.
       this.#pictures.drop(this.self);
       return false;
     }

@@ -1,13 +1,13 @@
 import type { RuntimeOptions } from "./runtime.js";
 
-/** Most turns in a run. A batch with as many is not kept open for those that are ready. */
+/** Maximum number of turns in a run. A batch with this many turns is committed even if more actors are ready. */
 export const TURNS_PER_RUN = 256;
-/** The time in which turns of a run begin, in milliseconds; one always does. */
+/** Time in which turns of a run may begin, in milliseconds. At least one turn begins. */
 const RUN_MS = 0.5;
-/** The same while several parties are about. */
+/** The same time while several parties are active. */
 const SHARED_RUN_MS = 0.05;
 
-/** The turns that are taken before the event loop goes on. Without a clock their number alone is bounded. */
+/** Counts the turns taken before the event loop continues. Without a clock, only their number is limited. */
 export class TurnRun {
   readonly #elapsedMs: () => number;
   readonly #endMs: number;
@@ -18,7 +18,7 @@ export class TurnRun {
     this.#endMs = elapsedMs() + (isShared?.() === true ? SHARED_RUN_MS : RUN_MS);
   }
 
-  /** Counts a turn; false when the run is over. */
+  /** Counts a turn. Returns false if the run is over. */
   mayTake(): boolean {
     if (this.#turns === TURNS_PER_RUN || (this.#turns > 0 && this.#elapsedMs() >= this.#endMs)) return false;
     this.#turns += 1;

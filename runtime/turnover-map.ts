@@ -1,11 +1,11 @@
-/** Keys that are added beyond as many as are there, before the entries move to another map. */
+/** Number of keys that may be added, beyond the current size, before the entries move to a new map. */
 const ADDED_BEFORE_MOVE = 64;
 
 /**
- * A map of what comes and goes. When the engine moves the entries of a `Map` to a new table, the old table refers to the new
- * one: once one table is old, collections of young objects keep each table since, with whatever was in it, until the next
- * collection of all objects. Here entries move to a map of their own before that goes on for long. Iterations see the map
- * as it was when the entries moved.
+ * A map for entries that are added and deleted frequently. When V8 grows or shrinks a `Map`, the old table refers to
+ * the new one. Once such a table reaches the old generation, minor garbage collections retain every later table with
+ * its entries, until the next major collection. To limit this, this class regularly copies its entries to a new map. An
+ * iteration continues over the map from which it started.
  */
 export class TurnoverMap<Name, Value> {
   #entries = new Map<Name, Value>();

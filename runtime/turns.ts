@@ -22,7 +22,7 @@ import type { EffectRequest } from "./turn.js";
 import type { Intent, TurnRecorder } from "./turn-recorder.js";
 import type { UndeliveredMessages } from "./undelivered.js";
 
-/** What taking a turn needs. */
+/** The dependencies of {@link Turns}. */
 export interface TurnParts {
   readonly clock: Clock;
   readonly overlays: Overlays;
@@ -41,10 +41,10 @@ export interface TurnParts {
 type Start = Extract<Intent, { readonly kind: "start" }>;
 
 /**
- * Takes messages one by one: steps the actor and applies its intents to the batch.
+ * Takes messages one at a time: steps the actor and applies its intents to the batch.
  *
- * 1. Everything that can fail comes before anything is applied: a turn is kept as a whole or not at all.
- * 2. The rows that made the message durable are removed in the same batch that holds the message's changes.
+ * 1. Every check that can fail happens before any change is applied, so a turn is kept or discarded as a whole.
+ * 2. The rows that made the message durable are removed in the same batch as the message's changes are written.
  */
 export class Turns {
   taken = 0;
@@ -57,7 +57,9 @@ export class Turns {
     this.#deadLetters = new DeadLetterLimit(parts.overlays);
   }
 
-  /** Takes the first message of a cell's mailbox; false when it crashed and stays there for a retry. */
+  /**
+   * Takes the first message of a cell's mailbox. Returns false if the message crashed the actor and stays for a retry.
+   */
   take(cell: Cell, envelope: Envelope, batch: Batch): boolean {
     if (cell.damage !== null) return this.#setAside(envelope, batch, cell.damage);
     if (this.#isStale(cell, envelope)) {
@@ -95,7 +97,10 @@ export class Turns {
     return true;
   }
 
-  /** Whether an ask was taken before under its message id, or cannot be taken since nobody can tell. */
+  /**
+   * Resolves an ask that the actor already took under the same message id. Rejects an ask whose deduplication row is
+   * damaged. Returns false for other messages.
+   */
   #isAnswered(cell: Cell, { asker }: Envelope, batch: Batch): boolean {
     if (asker === null || asker.messageId === null) return false;
     try {
@@ -109,8 +114,8 @@ export class Turns {
   }
 
   /**
-   * The actor's record is damaged: an ask is told so, and a message is set aside. Wake-ups and results of effects are
-   * dropped, but their rows stay: they come again once the record is repaired.
+   * Handles a message to an actor with a damaged record. Rejects an ask, and stores a message as a dead letter. Drops
+   * wake-ups and effect results, but keeps their rows, so that they are delivered once the record is repaired.
    */
   #setAside(envelope: Envelope, batch: Batch, damage: StoreError): true {
     const { supervisor, undelivered, clock } = this.#parts;
@@ -137,7 +142,7 @@ export class Turns {
     return next;
   }
 
-  /** Checks every intent and addresses its messages. Throws for one that cannot be applied. */
+  /** Validates every intent and addresses its messages. Throws if an intent cannot be applied. */
   #prepare(cell: Cell): Envelope[] {
     const { recorder, router } = this.#parts;
     const envelopes: Envelope[] = [];
@@ -280,7 +285,7 @@ export class Turns {
     }
   }
 
-  /** No transition takes the message: an ask is rejected, any other message is dropped. */
+  /** Handles a message that no transition accepts: rejects an ask, and drops any other message. */
   #refuse(cell: Cell, envelope: Envelope, batch: Batch): void {
     this.#consume(cell, envelope, batch);
     if (envelope.asker === null) {
@@ -311,7 +316,7 @@ export class Turns {
     return decision.deadLetter !== null || decision.rejection !== null;
   }
 
-  /** Suspends the actor: its messages wait, and its asks are rejected. */
+  /** Suspends the actor. Its messages wait, and its asks are rejected. */
   #suspend(cell: Cell, crashed: Envelope, untilMs: number, batch: Batch): void {
     cell.suspendedUntilMs = untilMs;
     this.#wake(cell, backoffTimer, untilMs, batch);
@@ -329,7 +334,7 @@ export class Turns {
   }
 }
 
-/** Removes what is stored of a pending effect. */
+/** Removes the stored rows of a pending effect. */
 function removeRows(overlays: Overlays, { to }: Cell, { id, isMarked }: Pick<PendingEffect, "id" | "isMarked">): void {
   overlays.remove(effectKey(to, id));
   if (isMarked) overlays.remove(begunKey(to, id));
@@ -340,7 +345,7 @@ function checkWake(cell: Cell, name: string): void {
   checkKey(timerKey({ to: cell.to, name, dueMs: 0 }));
 }
 
-/** The rejection of an ask to a suspended actor. */
+/** Returns the error that rejects an ask to a suspended actor. */
 export function suspendedError(cell: Cell): Overloaded {
   return new Overloaded(
     `${cell.to.kind} rests after too many crashes, until ${new Date(cell.suspendedUntilMs).toISOString()}`,

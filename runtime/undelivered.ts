@@ -7,21 +7,22 @@ import type { Cell } from "./cell.js";
 import { Envelope } from "./envelope.js";
 import type { Message } from "./turn.js";
 
-/** The row of an undelivered message; receiver and order are in its key. */
+/** The row of an undelivered message. Its key contains the receiver and the order. */
 export interface UndeliveredRow {
   readonly message: Message;
 }
 
 const COUNTER: Key = [GLOBAL_PARTITION, metaSpace, "mail-sequence"];
-/** Sequence numbers reserved on disk at once. */
+/** Number of sequence numbers that are reserved on disk at a time. */
 const BLOCK = 1_000_000;
-/** Messages read from disk for one actor at once. */
+/** Maximum number of messages read from disk for one actor at a time. */
 const READ_BACK = 64;
 
 /**
  * Numbers messages between actors, and stores those that are not taken in the batch that sends them.
  *
- * 1. Numbers rise, across restarts too: the block of a stored number is reserved in the same batch or an earlier one.
+ * 1. Numbers increase, also across restarts. The block that contains a stored number is reserved in the same batch or
+ *    an earlier one.
  */
 export class UndeliveredMessages {
   readonly #writing: Writing;
@@ -34,7 +35,7 @@ export class UndeliveredMessages {
     this.#reserved = this.#next - 1;
   }
 
-  /** The sequence number for the next message. */
+  /** Returns the next sequence number. */
   nextSequence(): number {
     return this.#next++;
   }
@@ -50,12 +51,12 @@ export class UndeliveredMessages {
     envelope.stored = true;
   }
 
-  /** Removes the row of a message that was taken, if it has one. */
+  /** Removes the row of a taken message, if it has one. */
   remove(envelope: Envelope): void {
     if (envelope.stored) this.#writing.remove(undeliveredKey(envelope));
   }
 
-  /** Loads some messages from disk into the mailbox of a cell, in order. Damaged ones are left out. */
+  /** Loads messages from disk into a cell's mailbox, in order. Skips damaged rows. */
   readBack(cell: Cell): void {
     const { partition, kind, id } = cell.to;
     const prefix = [partition, undeliveredSpace, kind, id];
@@ -72,7 +73,7 @@ export class UndeliveredMessages {
   }
 }
 
-/** The next actor of `partition` after `kind/id` that has undelivered messages on disk. */
+/** Returns the next actor of `partition` after `kind/id` that has undelivered messages on disk. */
 export function nextReceiver(
   reading: Reading,
   partition: string,
@@ -84,7 +85,7 @@ export function nextReceiver(
   return key === undefined ? undefined : { kind: String(key[2]), id: String(key[3]) };
 }
 
-/** The counter against the numbers of the messages that are stored. */
+/** Checks that the counter is not below the number of any stored message. */
 export function* checkCounter(reading: Reading): Generator<Finding> {
   let last = 0;
   for (const partition of listPartitions(reading)) {

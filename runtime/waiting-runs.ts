@@ -4,12 +4,15 @@ import type { Lane, PlaceFor, PlaceWaiter } from "./lane.js";
 import type { PendingEffect } from "./pending-effect.js";
 import { TurnoverMap } from "./turnover-map.js";
 
-/** Bytes of prepared runs that wait and are held in memory, over all partitions; further ones are prepared again. */
+/**
+ * Maximum size of waiting prepared runs in memory, in bytes, for all partitions together. Runs beyond it are prepared
+ * again.
+ */
 const MAX_HELD_BYTES = 32 * 1024 * 1024;
-/** What was prepared longer ago than this, in milliseconds, is prepared again: it may carry a time. */
+/** Maximum age of a prepared run, in milliseconds. Older runs are prepared again, because they may contain a time. */
 const PREPARED_LASTS_MS = 30_000;
 
-/** An effect that has a place in a lane, or waits for one. */
+/** An effect that has or waits for a place in a lane. */
 export class RunPlace implements PlaceFor {
   readonly party: string;
   readonly target: string;
@@ -23,17 +26,17 @@ export class RunPlace implements PlaceFor {
     this.party = party;
   }
 
-  /** Whether it is the place that is needed now. */
+  /** Whether this place matches the needed one. */
   isFor({ lane, target, party = this.pending.owner.partition }: PlaceNeeded): boolean {
     return this.lane.limits === lane && this.target === target && this.party === party;
   }
 }
 
-/** What becomes of a run that waits. */
+/** Callbacks for the end of a wait. */
 interface Outcome {
-  /** It has a place now; the run is null when it has to be prepared again. */
+  /** The effect has a place now. `run` is null if it must be prepared again. */
   granted(run: PreparedRun | null): void;
-  /** It waited as long as it may. */
+  /** The time limit for waiting has passed. */
   givenUp(output: unknown): void;
 }
 
@@ -46,10 +49,10 @@ interface Entry {
 }
 
 /**
- * Effects that wait for a place.
+ * The effects that wait for a place.
  *
- * 1. Each ends its wait once: granted, given up or left.
- * 2. What was prepared for them takes at most {@link MAX_HELD_BYTES}.
+ * 1. Each wait ends once: granted, given up or left.
+ * 2. Their prepared runs take at most {@link MAX_HELD_BYTES} in memory.
  */
 export class WaitingRuns {
   readonly #clock: Clock;
@@ -91,7 +94,7 @@ export class WaitingRuns {
     lane.wait(waiter);
   }
 
-  /** Ends the wait of an effect that needs no place any more. */
+  /** Ends the wait of an effect that no longer needs a place. */
   leave(pending: PendingEffect): void {
     const entry = this.#entries.get(pending);
     if (entry === undefined) return;

@@ -1,9 +1,9 @@
-/** The weight of a value that is no text and no bytes, and of each part beside its text. */
+/** The base weight of every value, in bytes. Text and bytes add their length to it. */
 const PART_WEIGHT = 16;
 
 /**
- * Estimates how many bytes a plain value takes: bytes, characters of text unless `lengthOf` says otherwise, and
- * {@link PART_WEIGHT} for each part. Stops counting once it is more than `most`.
+ * Estimates the size of a plain value in bytes: the length of all bytes and texts, plus {@link PART_WEIGHT} for each
+ * part. `lengthOf` measures texts; by default it counts characters. Stops early when the sum exceeds `most`.
  */
 export function estimateWeight(value: unknown, most = Number.POSITIVE_INFINITY, lengthOf = characters): number {
   if (typeof value === "string") return PART_WEIGHT + lengthOf(value);
