@@ -131,7 +131,7 @@ export class Overlays implements UndoableWriting, CoveringReading, RowMemory {
     for (const { op } of changed.values()) if (op === "remove") removed += 1;
     const wider: Range = {
       ...range,
-      // The filter below drops all changed entries. Read extra entries for the removed ones; puts are added again below.
+      // The filter below drops changed entries. Read extra entries for the removed ones; puts are added again below.
       limit: limit === undefined ? undefined : limit + removed,
       onDamaged: onDamaged && ((key) => changed.has(fullKeyName(key)) || onDamaged(key)),
     };
