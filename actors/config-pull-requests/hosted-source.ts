@@ -4,26 +4,32 @@ import type { RepositoryThere } from "../outbound/code-host-repository.js";
 import type { CodeHostSources, HostedEntry, HostedHead } from "../outbound/code-host-sources.js";
 import type { SourceTree, TreeEntry, UnreadFile } from "./edit/station-edit.js";
 
-/** A repository at the commit of its default branch, as an edit reads it, and the modes of its files. */
+/** A repository at the head commit of its default branch, as an edit reads it, with the modes of its files. */
 export interface HostedSource extends SourceTree {
-  /** The mode of a file, as git writes it. */
+  /** Returns the file's mode in git's notation, such as `100644`. */
   modeOf(path: string): Promise<string>;
 }
 
-/** Most files that one edit reads; a repository with more is not read. */
+/** Maximum number of files that one edit reads. An edit that needs more fails with {@link TooManyReads}. */
 const MAX_READS = 500;
-/** Most that it reads of all of them, in UTF-16 code units, which are kept for as long as it lasts; one file more goes over. */
+/**
+ * Maximum total length of these files, in UTF-16 code units. They stay in memory until the edit ends. The file that
+ * crosses the limit is still read; the next one is not.
+ */
 const MAX_READ_LENGTH = 16 * 1024 * 1024;
 
-/** Most symlinks of a repository that are read. */
+/** Maximum number of symlinks whose targets are read. */
 const MAX_LINKS = 100;
 
-/** More would have to be read than {@link MAX_READS} and {@link MAX_READ_LENGTH}, or than the code host lists. */
+/**
+ * The edit needs more than {@link MAX_READS} files or {@link MAX_READ_LENGTH} code units, or more entries of a folder
+ * than the code host lists.
+ */
 export class TooManyReads extends Error {
   override readonly name = "TooManyReads";
 }
 
-/** Reads from the code host, each file and each list once. `path` is the line's source. */
+/** Reads a repository from the code host. Requests each file and each list only once. `path` is the line's source. */
 export function hostedSource(
   { sources }: Pick<CodeHost, "sources">,
   there: RepositoryThere,
@@ -52,7 +58,7 @@ export function hostedSource(
           length += typeof text === "string" ? text.length : 0;
           return text;
         }
-        // What is there and is not given is too large.
+        // The entry exists but the code host returned no content: the file is too large.
         const isThere = (await list()).entries.some(({ path: each, mode }) => each === file && !kinds.has(mode));
         return isThere ? ({ unread: "large" } as const) : null;
       });
@@ -65,7 +71,10 @@ export function hostedSource(
   };
 }
 
-/** All entries; where the code host cuts their list, those right within each folder from the root to that of a path. */
+/**
+ * Returns all entries of the repository. If the code host truncates the list, returns the direct entries of each folder
+ * from the root down to the folder of `path`.
+ */
 async function readEntries(
   sources: CodeHostSources,
   there: RepositoryThere,
@@ -87,7 +96,7 @@ async function readEntries(
   return { entries: all, isWhole: false };
 }
 
-/** The entries with what their symlinks hold, as many as are read. */
+/** Adds the targets of symlinks to the entries, for the first {@link MAX_LINKS} symlinks. */
 async function readLinks(
   sources: CodeHostSources,
   there: RepositoryThere,
@@ -111,14 +120,14 @@ function toEntry({ path, mode }: HostedEntry): TreeEntry {
   return { path, kind: kinds.get(mode) ?? "file" };
 }
 
-/** The kinds of entries that are no files, by git's modes. */
+/** The kinds of entries other than files, by git mode. */
 const kinds: ReadonlyMap<string, TreeEntry["kind"]> = new Map([
   [FOLDER, "folder"],
   ["120000", "symlink"],
   ["160000", "submodule"],
 ]);
 
-/** The text with its byte order mark, or why there is none. */
+/** Decodes a file's text, with its byte order mark, or returns why it is not UTF-8 text. */
 function toText(bytes: Buffer): string | UnreadFile {
   const mark = bytes.subarray(0, 2).toString("hex");
   if (mark === "fffe" || mark === "feff" || isWide(bytes)) return { unread: "utf-16" };
@@ -126,7 +135,10 @@ function toText(bytes: Buffer): string | UnreadFile {
   return isUtf8(bytes) ? bytes.toString("utf8") : { unread: "encoding" };
 }
 
-/** Whether bytes are text in UTF-16 without a mark: of the beginning, nearly each second one is 0. */
+/**
+ * Whether bytes look like UTF-16 text without a byte order mark: in the first 1,000 bytes, nearly every second byte is
+ * 0.
+ */
 function isWide(bytes: Buffer): boolean {
   const some = bytes.subarray(0, 1_000);
   const zeros = [0, 1].map((odd) => some.filter((byte, index) => byte === 0 && index % 2 === odd).length);

@@ -2,7 +2,7 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** Resolves a name to every address it has. */
+/** Resolves a host name to all of its addresses. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /** A request to this address is not allowed. */
@@ -11,8 +11,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * Whether an address is public. Not public are private, loopback, link-local (with the clouds' metadata), shared,
- * multicast, reserved and documentation addresses, and every IPv6 address that embeds such an IPv4 address.
+ * Whether an address is public. Non-public addresses are private, loopback, link-local (which includes cloud metadata
+ * services), shared, multicast, reserved and documentation addresses, and every IPv6 address that embeds such an IPv4
+ * address.
  */
 export function isPublicAddress(text: string): boolean {
   if (!ipaddr.isValid(text) || isIP(text) === 0) return false;
@@ -24,8 +25,8 @@ export function isPublicAddress(text: string): boolean {
 }
 
 /**
- * The clouds' metadata services that have no link-local address: Azure's wire server (in a public range), those of
- * Alibaba Cloud and Oracle Cloud, and over IPv6 those of Amazon and Google. In the normal form of ipaddr.js.
+ * Addresses of cloud metadata services that are not link-local: Azure's wire server (in a public range), Alibaba Cloud
+ * and Oracle Cloud, and Amazon and Google over IPv6. In the normal form of ipaddr.js.
  */
 const CLOUD_SERVICES: ReadonlySet<string> = new Set([
   ...["168.63.129.16", "100.100.100.200", "192.0.0.192"],
@@ -33,8 +34,8 @@ const CLOUD_SERVICES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether a cloud's metadata service, which returns a host's credentials, may be at the address: any link-local
- * address, and {@link CLOUD_SERVICES}. The address may be in any notation.
+ * Whether a cloud metadata service, which returns a host's credentials, may be at the address. True for link-local
+ * addresses and {@link CLOUD_SERVICES}. The address can be in any notation.
  */
 export function isCloudService(text: string): boolean {
   if (!ipaddr.isValid(text)) return false;
@@ -47,7 +48,7 @@ function isPublicIPv4(address: ipaddr.IPv4): boolean {
   return address.range() === "unicast" && !CLOUD_SERVICES.has(address.toNormalizedString());
 }
 
-/** The IPv4 address within a mapped, NAT64 (RFC 6052) or 6to4 (RFC 3056) one. */
+/** Returns the IPv4 address that an IPv4-mapped, NAT64 (RFC 6052) or 6to4 (RFC 3056) address embeds; otherwise null. */
 function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | null {
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   const [first, second, , , , , high, low] = address.parts;
@@ -60,20 +61,26 @@ function fromParts(high = 0, low = 0): ipaddr.IPv4 {
   return new ipaddr.IPv4([high >> 8, high & 0xff, low >> 8, low & 0xff]);
 }
 
-/** The range assigned to the internet so far (2000::/3); the rest is reserved or has a local meaning. */
+/**
+ * Whether an address is in 2000::/3, the range that is assigned to the internet. All other ranges are reserved or
+ * local.
+ */
 function isGlobal({ parts: [first = 0] }: ipaddr.IPv6): boolean {
   return (first & 0xe000) === 0x2000;
 }
 
-/** `64:ff9b:…` other than the well-known prefix: each network translates it in its own way (RFC 8215). */
+/**
+ * Whether a NAT64 address (`64:ff9b:…`) is outside the well-known prefix. Each network translates such an address in
+ * its own way (RFC 8215).
+ */
 function isLocalTranslation({ parts }: ipaddr.IPv6): boolean {
   return parts[0] === 0x64 && parts.slice(2, 6).some((part) => part !== 0);
 }
 
 /**
- * The address to connect to for a host: the host itself if it is an address, else the first that it resolves to.
- * Rejects with {@link AddressRefused} when one of its addresses is not public, unless private ones are admitted.
- * Connect to the returned address only: resolving the name again may give another.
+ * Returns the address to connect to: the host itself if it is an address, otherwise the first address of its name.
+ * Rejects with {@link AddressRefused} if any of its addresses is not public, unless private addresses are allowed.
+ * Connect only to the returned address, because a second lookup may return another one.
  */
 export async function guardedAddress(host: string, admitsPrivate: boolean, resolve: Resolve): Promise<string> {
   const literal = host.replace(/^\[|\]$/g, "");
@@ -85,7 +92,7 @@ export async function guardedAddress(host: string, admitsPrivate: boolean, resol
   return first;
 }
 
-/** Resolves names as the system does. */
+/** Resolves names with the operating system's resolver. */
 export const resolveWithSystem: Resolve = (host) =>
   new Promise((resolve, reject) => {
     systemLookup(host, { all: true, verbatim: true }, (error, addresses) => {

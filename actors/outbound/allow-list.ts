@@ -3,31 +3,34 @@ import { isPublicAddress } from "./address-guard.js";
 
 /** One entry of the deployment's outbound allow-list. */
 interface Entry {
-  /** `https:` unless the entry names another. */
+  /** `https:` unless the entry gives another protocol. */
   readonly protocol: "http:" | "https:";
   readonly host: string;
-  /** Whether it means every subdomain of the host (`*.host`). */
+  /** Whether the entry matches every subdomain of the host (`*.host`) instead of the host. */
   readonly below: boolean;
   /** Null for the protocol's default port. */
   readonly port: string | null;
-  /** True for an entry written with its protocol. */
+  /** True for an entry with a protocol; it also allows private addresses. */
   readonly admitsPrivate: boolean;
 }
 
-/** The decision of an allow-list on an address. */
+/** The allow-list's decision about a URL. */
 export type Admission =
   | { readonly admitted: true; readonly admitsPrivate: boolean }
   | { readonly admitted: false; readonly reason: string };
 
 /** The hosts to which the service may send requests. */
 export interface AllowList {
-  /** Whether a request to the URL may be sent, by its text. The address is checked when the connection opens. */
+  /**
+   * Decides whether a request to the URL may be sent, by the URL's text. The IP address is checked when the connection
+   * opens.
+   */
   admits(url: URL): Admission;
-  /** Calls the listener after each change; absent on a list that stays as it is. */
+  /** Registers a listener that is called after each change. Absent for a list that never changes. */
   onChange?(listener: () => void): void;
 }
 
-/** The allow-list of a running deployment, which may be replaced by another. */
+/** The allow-list of a running deployment. `change` replaces it with another list. */
 export class ChangingAllowList implements AllowList {
   #list: AllowList;
   readonly #listeners: (() => void)[] = [];
@@ -40,7 +43,7 @@ export class ChangingAllowList implements AllowList {
     return this.#list.admits(url);
   }
 
-  /** Decides by another list from now on, for requests that wait as well. */
+  /** Replaces the list. The new list also applies to waiting requests. */
   change(list: AllowList): void {
     this.#list = list;
     for (const listener of this.#listeners) listener();
@@ -51,17 +54,17 @@ export class ChangingAllowList implements AllowList {
   }
 }
 
-/** A setting that is no allow-list; the message names the entry. */
+/** The setting is not a valid allow-list. The message names the entry. */
 export class InvalidAllowList extends Error {
   override readonly name = "InvalidAllowList";
 }
 
-/** What messages call the list. */
+/** The name of the list in messages. */
 const LIST = "the deployment's outbound allow-list";
 
 /**
  * Parses the comma-separated `OUTBOUND_ALLOW`: `host`, `*.host`, `host:port`, or an origin (`http://127.0.0.1:9000`).
- * Only an origin admits plain http and private addresses. An empty list admits nothing.
+ * Only an origin allows plain http and private addresses. An empty list allows nothing.
  */
 export function parseAllowList(text: string): AllowList {
   const entries = text
@@ -83,8 +86,9 @@ export function parseAllowList(text: string): AllowList {
 }
 
 /**
- * The allow-list for fetching an issuer's keys: every public https address, and those private or plain http addresses
- * that the deployment's list names with their protocol.
+ * Returns the allow-list for fetching an issuer's keys: every public https address, and the private or plain http
+ * addresses that the deployment's list names with their protocol. Anyone who can write a trust chooses its issuer, so
+ * the deployment's list alone does not decide.
  */
 export function toIssuerAllowList(list: AllowList): AllowList {
   return {
@@ -96,7 +100,7 @@ export function toIssuerAllowList(list: AllowList): AllowList {
   };
 }
 
-/** Why a request to an address is not sent, by its text; null when it is sent. */
+/** Returns why the service would not send a request to a URL, judged by its text; null if it would send it. */
 export function findRefusalReason(text: string, list: AllowList): string | null {
   const url = parseUrl(text);
   if (url === null) return "must be an address such as https://example.com/hook";
@@ -104,13 +108,13 @@ export function findRefusalReason(text: string, list: AllowList): string | null 
   return admission.admitted ? null : admission.reason;
 }
 
-/** Whether people may be sent to this address to sign in: https, or plain http that the list names. */
+/** Whether the service may redirect people to this address to sign in: https, or plain http that the list names. */
 export function maySignInAt(text: string, list: AllowList): boolean {
   const url = parseUrl(text);
   return url !== null && (url.protocol === "https:" || list.admits(url).admitted);
 }
 
-/** Whether the keys of an issuer may be fetched, by the text of its URL. */
+/** Whether the service may fetch an issuer's keys, judged by the text of its URL. */
 export function reachesIssuer(list: AllowList, url: URL): boolean {
   const admission = toIssuerAllowList(list).admits(url);
   if (!admission.admitted || admission.admitsPrivate) return admission.admitted;

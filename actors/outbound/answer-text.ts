@@ -1,25 +1,25 @@
 import { isUtf8 } from "node:buffer";
 import { MIMEType } from "node:util";
 
-/** Bytes as text. */
+/** Decoded text, with any doubt about the decoding. */
 export interface ReadText {
-  /** Without a leading byte order mark. Bytes that the charset does not have are U+FFFD. */
+  /** The text without a leading byte order mark. U+FFFD replaces bytes that are invalid in the charset. */
   readonly text: string;
-  /** Why the text may not be what was sent, as a sentence without a capital; null when nothing is in doubt. */
+  /** Why the text may differ from what was sent, as a clause without a capital letter; null if there is no doubt. */
   readonly doubt: string | null;
 }
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
-/** Longest charset name shown in a reason, in characters. */
+/** Maximum length of a charset name in a message, in characters. */
 const MAX_NAME = 40;
 
 /**
- * Decodes bytes that another system sent: by their byte order mark, else by the zeros that JSON has in UTF-16 and UTF-32
- * (RFC 4627, section 3), else by the charset of the `content-type`, else as UTF-8. Never throws.
+ * Decodes bytes that another system sent. Uses the byte order mark; otherwise the zero bytes of JSON in UTF-16 and
+ * UTF-32 (RFC 4627, section 3); otherwise the charset of the `content-type`; otherwise UTF-8. Never throws.
  */
 export function readText(bytes: Uint8Array, contentType?: string | readonly string[]): ReadText {
   const charset = findCharset(bytes) ?? declaredCharset(contentType) ?? "utf-8";
-  // JSON in UTF-16 has zeros: a text without them that is valid UTF-8 carries a wrong label.
+  // JSON in UTF-16 contains zero bytes. Valid UTF-8 without any zero byte has a wrong charset label.
   const isMislabelled = /^utf-?16/i.test(charset) && !hasZeros(bytes) && !hasMark16(bytes) && isUtf8(bytes);
   if (isMislabelled) return { text: decodeUtf8(bytes), doubt: `it says charset ${charset}, and is UTF-8` };
   if (isUtf8(bytes) && /^utf-?8$/i.test(charset)) return { text: decodeUtf8(bytes), doubt: null };
@@ -38,7 +38,7 @@ function decodeUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, bytes.length - from).toString("utf8");
 }
 
-/** The charset that the first bytes show; null when they show none. */
+/** Returns the charset that the first bytes reveal, or null. */
 function findCharset(bytes: Uint8Array): string | null {
   const [first = 1, second = 1, third = 1, fourth = 1] = bytes;
   if (BOM.every((byte, at) => bytes[at] === byte)) return "utf-8";
@@ -58,7 +58,7 @@ function hasMark16([first, second]: Uint8Array): boolean {
   return (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
 }
 
-/** The charset of a `content-type`; null when it names none. */
+/** Returns the charset that a `content-type` declares, or null. */
 function declaredCharset(contentType: string | readonly string[] | undefined): string | null {
   const [type = ""] = [contentType ?? []].flat();
   try {

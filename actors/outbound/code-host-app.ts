@@ -1,19 +1,19 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 
-/** Signs the service's own tokens for the code host. */
+/** Signs the app's own tokens for the code host. */
 export interface AppSigner {
-  /** The app's JSON Web Token (RS256), valid for nine minutes from `nowMs`. Never stored, never logged. */
+  /** Returns the app's JSON Web Token (RS256), valid for nine minutes from `nowMs`. Never store or log it. */
   token(nowMs: number): string;
 }
 
-/** How far the code host's clock may be behind ours, in seconds, as GitHub advises. */
+/** How far the code host's clock may be behind the service's, in seconds. GitHub recommends this value. */
 const SKEW_SECONDS = 60;
-/** Lifetime of a token, in seconds: the longest that GitHub accepts. */
+/** Lifetime of a token in seconds, the maximum that GitHub accepts. */
 const LIFETIME_SECONDS = 10 * 60;
-/** Shortest key accepted, in bits. */
+/** Minimum key length, in bits. */
 const LEAST_BITS = 2_048;
 
-/** A signer for the app over its RSA private key, in PEM (PKCS1 or PKCS8). Throws when it is not one. */
+/** Creates a signer from the app's RSA private key in PEM format (PKCS1 or PKCS8). Throws if the key is not one. */
 export function createAppSigner(appId: string, privateKey: string): AppSigner {
   const key = readAppKey(privateKey);
   const header = encoded({ alg: "RS256", typ: "JWT" });
@@ -26,7 +26,7 @@ export function createAppSigner(appId: string, privateKey: string): AppSigner {
   };
 }
 
-/** Settings are often carried on one line, with `\n` written out. */
+/** Reads the key. Settings often contain it on one line, with `\n` written out. */
 function readAppKey(text: string): KeyObject {
   const key = createPrivateKey(text.replaceAll("\\n", "\n"));
   const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;

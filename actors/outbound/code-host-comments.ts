@@ -9,12 +9,12 @@ export interface HostedComment {
   readonly body: string;
 }
 
-/** What the code host does with comments on pull requests. */
+/** Code host operations on pull request comments. */
 export interface CodeHostComments {
-  /** The app's own comment that begins with the mark; null for none. */
+  /** Finds the app's own comment that starts with the mark; null if there is none. */
   findComment(there: RepositoryThere, number: number, mark: string): Promise<HostedComment | null>;
   addComment(there: RepositoryThere, number: number, body: string): Promise<HostedComment>;
-  /** Null where it is gone. */
+  /** Replaces the text of a comment; null if the comment no longer exists. */
   changeComment(there: RepositoryThere, id: number, body: string): Promise<HostedComment | null>;
 }
 

@@ -2,19 +2,19 @@ import { z } from "zod";
 import { expectStatus, ON_PAGE, type RepositoryCallParts } from "./code-host-repository.js";
 import { type CodeHostAnswer, isRefusedWith, readAs } from "./code-host-requests.js";
 
-/** What the code host keeps of its deliveries to this service. */
+/** The code host's log of webhook deliveries to this service. */
 export interface CodeHostDeliveries {
-  /** The deliveries, newest first, and where the next page begins. */
+  /** Lists delivery attempts, newest first, with the cursor of the next page. */
   listDeliveries(
     cursor: string | null,
   ): Promise<{ readonly ids: readonly SentDelivery[]; readonly next: string | null }>;
   redeliver(id: string): Promise<void>;
 }
 
-/** An attempt of a delivery. */
+/** One attempt to deliver an event. */
 export interface SentDelivery {
   readonly id: string;
-  /** The same for each attempt of it. */
+  /** Identifies the delivery; all its attempts have the same value. */
   readonly guid: string;
   readonly atMs: number;
   readonly hasFailed: boolean;
@@ -58,7 +58,7 @@ function askAsApp(
 
 const deliveriesSchema = z.array(
   z.object({
-    // Beyond 2^53 at times.
+    // Some ids exceed 2^53.
     id: z.union([z.int(), z.bigint(), z.string().regex(/^\d+$/)]),
     guid: z.string().max(100),
     delivered_at: z.iso.datetime({ offset: true }),

@@ -1,9 +1,15 @@
-/** Time between two writes for one installation, in milliseconds, as GitHub advises; it bounds them to 60 a minute. */
+/**
+ * Minimum time between two writes for one installation, in milliseconds, as GitHub recommends. It allows 60 writes per
+ * minute.
+ */
 const PACE_MS = 1_000;
-/** Most installations whose last write is remembered. */
+/** Maximum number of installations whose last write time is stored. */
 const MAX_REMEMBERED = 1_000;
 
-/** Makes a function that resolves when something may be written for an installation: {@link PACE_MS} after the last. */
+/**
+ * Creates a function that resolves when the service may write for an installation: {@link PACE_MS} after the last
+ * write.
+ */
 export function createPace({
   now,
   pause,

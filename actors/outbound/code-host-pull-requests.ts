@@ -33,26 +33,26 @@ export interface WantedPullRequest {
   readonly draft: boolean;
 }
 
-/** What a read by the tag of an earlier answer gives. */
+/** The result of reading a pull request with the entity tag of an earlier response. */
 export type ReadPullRequest =
   | { readonly read: "changed"; readonly pullRequest: HostedPullRequest; readonly etag: string | null }
   | { readonly read: "same" }
   | { readonly read: "gone" };
 
-/** An open pull request in a list of them. */
+/** An entry in the list of open pull requests. */
 export interface OpenPullRequest {
   readonly number: number;
   /** The code host's time, in milliseconds since 1970. */
   readonly updatedAtMs: number;
 }
 
-/** What the code host does with pull requests. Its methods reject with `CodeHostRefused`. */
+/** Code host operations on pull requests. The methods reject with `CodeHostRefused`. */
 export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews, CodeHostDeliveries {
-  /** Those from a branch of the repository itself, whatever became of them, newest first. */
+  /** Lists pull requests from a branch of the repository itself, in any state, newest first, at most 100. */
   listFrom(there: RepositoryThere, branch: string): Promise<readonly HostedPullRequest[]>;
   /**
-   * The open ones, those that changed last first, 1,000 at most; `isWhole` says whether that is all of them. Null where
-   * they are as the tag says, which lists of one page have.
+   * Lists open pull requests, last changed first, at most 1,000. `isWhole` says whether the list is complete. Returns
+   * null if the list has not changed since `etag`; only a list of one page has a tag.
    */
   listOpen(
     there: RepositoryThere,
@@ -62,21 +62,24 @@ export interface CodeHostPullRequests extends CodeHostComments, CodeHostReviews,
     readonly isWhole: boolean;
     readonly etag: string | null;
   } | null>;
-  /** Null where there is one from the branch already. */
+  /** Opens a pull request; null if one from this branch already exists. */
   open(there: RepositoryThere, wanted: WantedPullRequest): Promise<HostedPullRequest | null>;
   read(there: RepositoryThere, number: number, etag: string | null): Promise<ReadPullRequest>;
-  /** The submitted reviews, and then the comments in them, oldest first; 1,000 of each at most. */
+  /** Lists the submitted reviews, then the review comments, oldest first; at most 1,000 of each. */
   reviews(there: RepositoryThere, number: number): Promise<readonly HostedReview[]>;
-  /** The paths that it changes, those of renamed files twice; {@link MAX_FILES} at most. */
+  /**
+   * Lists the paths that the pull request changes, at most {@link MAX_FILES} files. A renamed file has both its old and
+   * its new path.
+   */
   files(there: RepositoryThere, number: number): Promise<readonly string[]>;
 }
 
-/** Most files that are read of a pull request, as many as GitHub lists. */
+/** Maximum number of files to read for a pull request, the same as GitHub's limit. */
 export const MAX_FILES = 3_000;
 const MAX_REVIEW_PAGES = 10;
 const MAX_LIST_PAGES = 10;
 
-/** A client for pull requests. */
+/** Creates a client for pull requests. */
 export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequests {
   const { name } = parts;
   const call = (there: RepositoryThere, wanted: Call) => callAs(parts, there, wanted);
@@ -88,7 +91,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
         return call({ ...there, repository }, { what: "pull requests of a branch", path });
       };
       const listed = await list(there);
-      // The head is named by the owner, who is another one after a transfer.
+      // The query names the branch's owner. After a transfer the owner has changed, so ask again under the new name.
       const isFound = listed.isMoved === true && listed.status === 200;
       const moved = isFound ? await readRepository(parts, there) : null;
       const answer = moved === null ? listed : await list({ ...there, repository: moved.name });
@@ -119,7 +122,7 @@ export function createPullRequests(parts: RepositoryCallParts): CodeHostPullRequ
     async read(there, number, etag) {
       const answer = await call(there, { what: "a pull request", path: `/pulls/${number}`, etag });
       if (answer.status === 304) return { read: "same" };
-      // A redirect that was not followed leads out of the code host.
+      // A redirect that was not followed leads away from the code host's API.
       if ([301, 302, 307, 308, 404, 410].includes(answer.status)) return { read: "gone" };
       const pullRequest = readAs(name, hostedPullRequestSchema, expectStatus(name, answer, 200));
       return { read: "changed", pullRequest, etag: answer.etag };

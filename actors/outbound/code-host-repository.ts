@@ -7,36 +7,39 @@ import {
   readAs,
 } from "./code-host-requests.js";
 
-/** A repository, as an installation reaches it. */
+/** A repository, and the installation that reaches it. */
 export interface RepositoryThere {
   readonly installationId: number;
-  /** `owner/name` */
+  /** The repository's name, `owner/name`. */
   readonly repository: string;
 }
 
-/** What requests about repositories need. */
+/** The dependencies of requests about repositories. */
 export interface RepositoryCallParts {
   readonly ask: AskCodeHost;
   readonly apiUrl: string;
   readonly name: string;
   readonly tokens: { of(installationId: number): Promise<string>; forget(installationId: number): void };
   readonly appToken: () => string;
-  /** Resolves when something may be written for the installation. */
+  /** Resolves when the service may write for the installation. */
   readonly paced: (installationId: number) => Promise<void>;
 }
 
-/** A request about a repository; `path` is what follows its own. */
+/** A request about a repository. `path` is relative to the repository's own path in the API. */
 export type Call = Pick<CodeHostRequest, "what" | "method" | "etag" | "maxBytes"> & {
   readonly path: string;
   readonly json?: object;
 };
 
-/** Entries of a page. */
+/** Number of entries per page. */
 export const ON_PAGE = 100;
-/** Most bytes of a page: an entry may have a text of 64 KiB, and the changes that it is about. */
+/** Maximum size of a page in bytes. An entry can have a text of 64 KiB, and the diff that it is about. */
 export const MAX_PAGE_BYTES = 32 * 1024 * 1024;
 
-/** Asks about a repository with the token of its installation; a token that is not taken is forgotten. */
+/**
+ * Sends a request about a repository with its installation's token. Drops the token if the code host rejects it with
+ * 401.
+ */
 export async function callAs(
   { ask, apiUrl, tokens }: RepositoryCallParts,
   { installationId, repository }: RepositoryThere,
@@ -54,7 +57,7 @@ export async function callAs(
   return answer;
 }
 
-/** Reads a list page by page, as many pages as `most` at most. */
+/** Reads a list page by page, at most `most` pages. */
 export async function readPages<Item>(
   parts: RepositoryCallParts,
   there: RepositoryThere,
@@ -72,7 +75,7 @@ export async function readPages<Item>(
   return items;
 }
 
-/** The answer's JSON. Throws with the code host's own word when its status is another. */
+/** Returns the JSON of an answer. Throws with the code host's own error text if the status is not `expected`. */
 export function expectStatus(name: string, { status, json }: CodeHostAnswer, expected: number): unknown {
   if (status !== expected) {
     const isRedirect = status >= 300 && status < 400;
@@ -82,7 +85,10 @@ export function expectStatus(name: string, { status, json }: CodeHostAnswer, exp
   return json;
 }
 
-/** What the code host says of a refusal, for people; empty for nothing. Names resource, field and code of each reason. */
+/**
+ * Returns the code host's reasons for a refusal as text for people, with resource, field and code of each; empty if it
+ * gives none. At most 500 characters.
+ */
 export function whyRefused(json: unknown): string {
   const { message, errors } = readRefusal(json);
   return [message, ...errors.map(({ text }) => text)]
@@ -93,7 +99,7 @@ export function whyRefused(json: unknown): string {
     .toWellFormed();
 }
 
-/** The fields of the request that a refusal names. */
+/** Returns the request fields that a refusal names. */
 function listFieldsRefused(json: unknown): readonly string[] {
   return readRefusal(json).errors.flatMap(({ field }) => (field === "" ? [] : [field]));
 }
@@ -104,7 +110,7 @@ function readRefusal(json: unknown): z.output<typeof refusalSchema> {
 }
 
 const word = z.string().catch("");
-/** One reason of a refusal: a text, or what is wrong with which field of which resource, and at times a message. */
+/** One error in a refusal: plain text, or an object with a resource, a field, a code and sometimes a message. */
 const reasonSchema = z.union([
   z.string().transform((text) => ({ text, field: "" })),
   z
@@ -115,22 +121,22 @@ const reasonSchema = z.union([
     }),
   z.unknown().transform(() => ({ text: "", field: "" })),
 ]);
-/** `errors` is a list, or one reason by itself. */
+/** `errors` is a list of errors or a single error. */
 const refusalSchema = z.object({
   message: word,
   errors: z.union([z.array(reasonSchema), reasonSchema.transform((reason) => [reason])]).catch([]),
 });
 
-/** A repository as the code host shows it now, whatever it was called when it was asked for. */
+/** A repository as the code host shows it now. The name can differ from the requested one. */
 export interface RepositoryNow {
-  /** Its number there, which stays when it is renamed or transferred; null where the code host does not say. */
+  /** The repository's number at the code host, which survives renames and transfers; null if the host does not say. */
   readonly id: number | null;
-  /** `owner/name` */
+  /** The repository's current name, `owner/name`. */
   readonly name: string;
   readonly defaultBranch: string;
 }
 
-/** Reads a repository; null where the installation does not reach one of that name. */
+/** Reads a repository; null if the installation cannot reach a repository of that name. */
 export async function readRepository(
   parts: RepositoryCallParts,
   there: RepositoryThere,

@@ -5,14 +5,17 @@ import { readText } from "./answer-text.js";
 import { type Outbound, RequestRefused } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
 
-/** The code host refused, or its answer was unusable. The message may be shown: it contains nothing of the answer. */
+/**
+ * The code host rejected a request, or its answer is unusable. The message may be shown to people. From the answer it
+ * contains at most the host's error text.
+ */
 export class CodeHostRefused extends Error {
   override readonly name = "CodeHostRefused";
-  /** The status of its answer; null where there is none. */
+  /** The status of the answer; null if there is none. */
   readonly status: number | null;
-  /** When it may be asked again, where it takes no more for now, in milliseconds since 1970; else null. */
+  /** If the code host is limiting requests: when to retry, in milliseconds since 1970. Otherwise null. */
   readonly retryAtMs: number | null;
-  /** The fields of the request that it refused, as far as it names them. */
+  /** The request fields that the code host rejected, if it names them. */
   readonly fields: readonly string[];
 
   constructor(
@@ -39,54 +42,54 @@ export interface CodeHostRequest {
   /** The subject of the request, for the log. */
   readonly what: string;
   readonly url: string;
-  /** The value of `authorization`; null for none. */
+  /** The value of the `authorization` header; null for none. */
   readonly authorization: string | null;
-  /** POST with a body, else GET, unless given. */
+  /** Default: POST with a body, otherwise GET. */
   readonly method?: "POST" | "PATCH";
-  /** The tag of an earlier answer, to be told whether it would be another now; null or absent for none. */
+  /** The entity tag of an earlier answer, for a conditional request; null or absent for none. */
   readonly etag?: string | null;
-  /** Most bytes of the answer; {@link MAX_ANSWER_BYTES} unless given. */
+  /** Maximum size of the answer in bytes; the default is {@link MAX_ANSWER_BYTES}. */
   readonly maxBytes?: number;
   readonly body?: { readonly type: "application/json" | "application/x-www-form-urlencoded"; readonly text: string };
 }
 
 export interface CodeHostAnswer {
   readonly status: number;
-  /** The parsed body; undefined when it is no JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown;
-  /** The tag of this answer; null for none. */
+  /** The entity tag of this answer; null if it has none. */
   readonly etag: string | null;
-  /** The cursor of the next page, as its links say; null for none. */
+  /** The cursor of the next page from the `link` header; null if there is none. */
   readonly next: string | null;
-  /** Whether a redirect was followed: what was asked about has another address by now; absent for no. */
+  /** True if a redirect was followed, because the resource has a new address; otherwise absent. */
   readonly isMoved?: boolean;
 }
 
 /**
- * Asks the code host, and follows redirects within its API with the same method, body and credential; any other redirect
- * is an answer. Rejects with {@link CodeHostRefused} when there is no answer, for 5xx, and where it takes no more for now:
- * 429, or a 403 that says so.
+ * Sends a request to the code host. Follows redirects within its API with the same method, body and credential. Any
+ * other redirect is returned as the answer. Rejects with {@link CodeHostRefused} if there is no answer, if a successful
+ * answer cannot be read, for 5xx, and if the code host limits requests: 429, or a 403 that says so.
  */
 export type AskCodeHost = (request: CodeHostRequest) => Promise<CodeHostAnswer>;
 
-/** Longest answer read, in bytes; a page of repositories is much smaller. */
+/** Maximum size of an answer in bytes. A page of repositories is much smaller. */
 export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface CodeHostRequestsOptions {
   readonly outbound: Pick<Outbound, "send">;
-  /** Base address of the API, without a slash at its end; redirects are followed below it. Without it none is. */
+  /** Base address of the API, without a trailing slash. Redirects are followed only below it; without it, none is. */
   readonly apiUrl?: string;
   /** Name of the code host in messages. */
   readonly name: string;
   readonly now: () => number;
-  /** Logs failed requests; of the answer only the status. */
+  /** Logs failed requests. From the answer, only the status is logged. */
   readonly log: Pick<RuntimeLog, "warn">;
-  /** Time for each request, in milliseconds; 10 seconds unless given. */
+  /** Timeout of each request in milliseconds; the default is 10 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** Sends requests to the code host through `outbound`. */
+/** Creates a function that sends requests to the code host through `outbound`. */
 export function createCodeHostRequests(options: CodeHostRequestsOptions): AskCodeHost {
   const { name, apiUrl, log } = options;
   const ask = async (request: CodeHostRequest, hops: number): Promise<CodeHostAnswer> => {
@@ -142,7 +145,7 @@ async function sendRequest(
   });
 }
 
-/** Throws for 5xx, and where the code host takes no more for now. */
+/** Throws for 5xx, and if the code host limits requests. */
 function refuseLater(
   { name, now }: CodeHostRequestsOptions,
   status: number,
@@ -154,14 +157,14 @@ function refuseLater(
   if (status >= 500) throw isRefusedWith(name, status);
 }
 
-/** Statuses of redirects. Renamed and transferred repositories answer with 301 or, for writes, 307. */
+/** Redirect statuses. Renamed and transferred repositories answer with 301 or, for writes, 307. */
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 307, 308]);
-/** Most redirects of one request that are followed. */
+/** Maximum number of redirects to follow for one request. */
 const MAX_REDIRECTS = 3;
 
 /**
- * The address that a redirect leads to; null where it is not below the API's base address. The credential goes along, so
- * nothing else is followed.
+ * Returns the target of a redirect; null if it is not below the API's base address. The request keeps its credential,
+ * so no other redirect may be followed.
  */
 function findRedirect(apiUrl: string, asked: string, location: string | string[] | undefined): string | null {
   const [given] = [location ?? []].flat();
@@ -172,14 +175,14 @@ function findRedirect(apiUrl: string, asked: string, location: string | string[]
   return isBelow && `${to.username}${to.password}` === "" ? to.href : null;
 }
 
-/** The least wait that GitHub asks for where it names no time, in milliseconds. */
+/** The wait in milliseconds that GitHub recommends if a rate limit gives no time. */
 const LIMIT_WAIT_MS = 60_000;
 
-/** What GitHub says of limits of its own, at times without a header that does. */
+/** Matches GitHub's texts for rate limits, because some of these answers have no rate-limit header. */
 const LIMITED = /\brate limit|\babuse detection/i;
 const MAX_REFUSAL_BYTES = 4_096;
 
-/** When the code host may be asked again, where it takes no more for now; else null. */
+/** Returns when to retry if the code host limits requests; otherwise null. */
 function findRetryTime(
   status: number,
   headers: Sent["headers"],
@@ -195,29 +198,31 @@ function findRetryTime(
   return isEmpty && resetMs > nowMs ? Math.min(resetMs, nowMs + MAX_LIMIT_WAIT_MS) : nowMs + LIMIT_WAIT_MS;
 }
 
-/** A window of GitHub's limits is an hour. */
+/** Maximum wait for a rate limit. GitHub's rate-limit window is one hour. */
 const MAX_LIMIT_WAIT_MS = 60 * 60 * 1_000;
 
-/** The cursor of the next page by a `link` header (RFC 8288); null for none. */
+/** Returns the cursor of the next page from a `link` header (RFC 8288); null if there is none. */
 function nextCursor(link: string | string[] | undefined): string | null {
   const next = /<([^>]*)>\s*;[^,]*rel="?next"?/.exec([link ?? []].flat().join(", "))?.[1];
   const url = next !== undefined && URL.canParse(next) ? new URL(next) : null;
   return url?.searchParams.get("cursor") ?? null;
 }
 
-/** The error for an unexpected status; `why` is the code host's own word on it, which may be shown. */
+/** Creates the error for an unexpected status. `why` is the code host's own text, which may be shown. */
 export function isRefusedWith(name: string, status: number, why = "", fields: readonly string[] = []): CodeHostRefused {
   return new CodeHostRefused(`${name} answered with ${status}${why === "" ? "" : ` (${why})`}.`, { status, fields });
 }
 
-/** Parses an answer by its schema; throws {@link CodeHostRefused} when it does not match. */
+/** Parses an answer by its schema; throws {@link CodeHostRefused} if it does not match. */
 export function readAs<Schema extends z.ZodType>(name: string, schema: Schema, json: unknown): z.output<Schema> {
   const parsed = schema.safeParse(json);
   if (!parsed.success) throw new CodeHostRefused(`${name} answered with something else than was asked for.`);
   return parsed.data;
 }
 
-/** Why there is no answer, by the error's code: the text of an error may contain parts of the answer. */
+/**
+ * Returns why there is no answer. Uses the error's code only, because the error's text may contain parts of the answer.
+ */
 function whyUnanswered(error: unknown): string {
   if (error instanceof RequestRefused) return `may not be asked: ${error.message}`;
   if (!(error instanceof Error)) return "could not be reached";

@@ -3,11 +3,11 @@ import { callAs, expectStatus, type RepositoryCallParts, type RepositoryThere } 
 import { readAs } from "./code-host-requests.js";
 import { findOwnText, hostedTextSchema } from "./code-host-texts.js";
 
-/** What the code host does with reviews that the service writes: comments alone, never a verdict. */
+/** Code host operations on reviews by the service, which are only comments and never approve or request changes. */
 export interface CodeHostReviews {
-  /** The address of the app's own review that begins with the mark; null for none. */
+  /** Finds the app's own review that starts with the mark and returns its address; null if there is none. */
   findReview(there: RepositoryThere, number: number, mark: string): Promise<string | null>;
-  /** Submits a review of kind `COMMENT`; returns its address. */
+  /** Submits a review of kind `COMMENT` and returns its address. */
   addReview(there: RepositoryThere, number: number, body: string): Promise<string>;
 }
 

@@ -5,7 +5,7 @@ import type { CodeHostSettings } from "./code-host-settings.js";
 import { MAX_TOKEN_LENGTH } from "./installation-tokens.js";
 import { toTokenAnswer } from "./oauth-tokens.js";
 
-/** The owner of an installation at the code host. */
+/** The account at the code host that owns an installation. */
 export interface HostAccount {
   readonly id: number;
   readonly login: string;
@@ -15,12 +15,12 @@ export interface HostAccount {
 /** The parameters of a sign-in request. */
 export interface SignInRequest {
   readonly state: string;
-  /** The PKCE challenge (RFC 7636), of SHA-256. */
+  /** The PKCE challenge (RFC 7636), method S256. */
   readonly challenge: string;
   readonly redirectUri: string;
 }
 
-/** The result of a sign-in, and the parameters of its request. */
+/** The authorization code of a sign-in, with the parameters of its request. */
 export interface SignInReturn {
   readonly code: string;
   /** The PKCE verifier (RFC 7636). */
@@ -45,10 +45,10 @@ const membershipSchema = z.object({
 const grantSchema = z.object({ access_token: z.string().min(1).max(MAX_TOKEN_LENGTH) });
 const grantFaultSchema = z.object({ error: z.string().regex(/^[a-z_]{1,50}$/) });
 
-/** Error codes of GitHub and RFC 6749 that the person can solve by signing in again. */
+/** Error codes of GitHub and RFC 6749 that a person can fix by signing in again. */
 const UNCONFIRMED = ["bad_verification_code", "invalid_grant", "access_denied", "unverified_user_email"];
 
-/** The address where a person signs in, who then returns to `redirectUri`. */
+/** Returns the address where a person signs in. The code host then sends the person back to `redirectUri`. */
 export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: SignInRequest): string {
   const { state, challenge, redirectUri } = way;
   const url = new URL(`${webUrl}/login/oauth/authorize`);
@@ -59,7 +59,7 @@ export function signInUrl({ webUrl, clientId }: CodeHostSettings, way: SignInReq
   return url.href;
 }
 
-/** The person's token, or null when the code host does not confirm the sign-in. */
+/** Fetches the person's token. Returns null if the code host does not confirm the sign-in. */
 export async function fetchPersonToken(
   { ask, settings, name, log }: SignInParts,
   { code, verifier, redirectUri }: SignInReturn,
@@ -76,7 +76,7 @@ export async function fetchPersonToken(
     body: { type: "application/x-www-form-urlencoded", text: form.toString() },
   });
   const json = toTokenAnswer(answered);
-  // For an invalid code GitHub answers 200, others 400 or 401.
+  // For an invalid code, GitHub answers 200; other hosts answer 400 or 401.
   const fault = grantFaultSchema.safeParse(json);
   if (fault.success) log.warn("the code host did not take a sign-in", { host: name, error: fault.data.error });
   if (fault.success && UNCONFIRMED.includes(fault.data.error)) return null;
@@ -86,7 +86,9 @@ export async function fetchPersonToken(
   return readAs(name, grantSchema, json).access_token;
 }
 
-/** Whether the person is an active admin of the organisation, or is the account's person (configuration API). */
+/**
+ * Whether the person is an active admin of the organization, or is the user who owns the account (configuration API).
+ */
 export async function isAdministrator(
   { ask, settings, name }: SignInParts,
   token: string,

@@ -14,10 +14,10 @@ import { readAs } from "./code-host-requests.js";
 /** A commit of a repository. */
 export interface HostedCommit {
   readonly commit: string;
-  /** Its tree. */
+  /** The hash of the commit's tree. */
   readonly tree: string;
   readonly parents: readonly string[];
-  /** When the code host made it, by its own clock, in milliseconds since 1970; absent where it does not say. */
+  /** When the code host created the commit, by the host's clock, in milliseconds since 1970; absent if unknown. */
   readonly madeAtMs?: number;
 }
 
@@ -26,67 +26,70 @@ export interface HostedHead extends HostedCommit {
   readonly branch: string;
 }
 
-/** What a path of a tree is. */
+/** An entry of a git tree. */
 export interface HostedEntry {
   readonly path: string;
-  /** As git writes it: `100644`, `100755` for a program, `120000` for a symlink, `160000` for a submodule, `040000`. */
+  /**
+   * The mode in git's notation: `100644`, `100755` for an executable, `120000` for a symlink, `160000` for a submodule,
+   * `040000` for a folder.
+   */
   readonly mode: string;
   readonly sha: string;
 }
 
 export interface HostedTree {
   readonly entries: readonly HostedEntry[];
-  /** Whether there is more than the code host lists. */
+  /** Whether the code host truncated the list. */
   readonly isCut: boolean;
 }
 
-/** What is committed: whole files in the place of those that a commit has. */
+/** A commit to create. Each file replaces the base commit's file at its path. */
 export interface WantedCommit {
-  /** Its tree is that of this commit but for the files. */
+  /** The base commit. It is the first parent, and its other files stay in the new tree. */
   readonly on: HostedCommit;
-  /** Further parents. */
+  /** Additional parents. */
   readonly parents: readonly string[];
   readonly message: string;
   readonly files: readonly { readonly path: string; readonly mode: string; readonly content: string }[];
 }
 
-/** A branch at a commit. */
+/** A branch and a commit. */
 export interface BranchAt {
   readonly branch: string;
   readonly commit: string;
 }
 
-/** What the code host does with commits and files. Its methods reject with `CodeHostRefused`. */
+/** Code host operations on commits and files. The methods reject with `CodeHostRefused`. */
 export interface CodeHostSources {
-  /** Null where the repository is not there, or has no commit. */
+  /** Reads the head of the default branch; null if the repository does not exist or has no commit. */
   readHead(there: RepositoryThere): Promise<HostedHead | null>;
   readCommit(there: RepositoryThere, commit: string): Promise<HostedCommit>;
-  /** What is in a tree: with `isDeep` also in its folders. */
+  /** Lists a tree; with `isDeep`, also its subfolders. */
   readTree(there: RepositoryThere, tree: string, isDeep: boolean): Promise<HostedTree>;
-  /** The bytes of a file at a commit: null where there is none, and where there are more than {@link MAX_FILE_BYTES}. */
+  /** Reads a file's bytes at a commit; null if it does not exist or is larger than {@link MAX_FILE_BYTES}. */
   readFile(there: RepositoryThere, file: { readonly path: string; readonly commit: string }): Promise<Buffer | null>;
-  /** The bytes of a blob, by its name in a tree: null where there is none, and where they are too many for an answer. */
+  /** Reads a blob's bytes by its hash; null if it does not exist or is too large for an answer. */
   readBlob(there: RepositoryThere, sha: string): Promise<Buffer | null>;
-  /** The commit at a branch's head; null where there is none. */
+  /** Reads the commit at a branch's head; null if the branch does not exist. */
   readBranch(there: RepositoryThere, branch: string): Promise<string | null>;
-  /** Whether a branch holds a commit, at its head or below. */
+  /** Whether a branch contains a commit, at its head or in its history. */
   holds(there: RepositoryThere, at: BranchAt): Promise<boolean>;
-  /** Makes a commit that no branch has yet. The code host signs it, as the app's. */
+  /** Creates a commit that is not on any branch yet. The code host signs it for the app. */
   writeCommit(there: RepositoryThere, wanted: WantedCommit): Promise<HostedCommit>;
-  /** False where the branch is there. */
+  /** Creates a branch; false if it already exists. */
   createBranch(there: RepositoryThere, at: BranchAt): Promise<boolean>;
-  /** Moves a branch to a commit above its head; false where the commit is not. */
+  /** Moves a branch forward to a commit; false if the move is not a fast-forward. */
   advanceBranch(there: RepositoryThere, at: BranchAt): Promise<boolean>;
 }
 
-/** Longest file that is read, in bytes, as GitHub gives it in an answer. */
+/** Maximum size of a file in bytes; GitHub includes larger files' contents in no answer. */
 export const MAX_FILE_BYTES = 1024 * 1024;
-/** Longest list of a tree, in bytes: GitHub's own limit is 7 MB. */
+/** Maximum size of a tree's list in bytes. GitHub's own limit is 7 MB. */
 const MAX_TREE_BYTES = 8 * 1024 * 1024;
-/** Entries of a tree that are checked in one go, while all else waits: it may have 100,000. */
+/** Number of tree entries to validate before yielding to other work. A tree can have 100,000. */
 const ENTRIES_AT_ONCE = 2_000;
 
-/** A client for commits and files, by Git's data and the contents of the code host. */
+/** Creates a client for commits and files that uses GitHub's Git database API and contents API. */
 export function createSources(parts: RepositoryCallParts): CodeHostSources {
   return { ...readMethods(parts), ...writeMethods(parts) };
 }
@@ -97,7 +100,7 @@ function readMethods(parts: RepositoryCallParts) {
   const readBranch: CodeHostSources["readBranch"] = async (there, branch) => {
     const path = `/git/ref/heads/${toPath(branch)}`;
     const answer = await call(there, { what: "a branch", path });
-    // 409: a repository without a commit.
+    // 409: the repository has no commit.
     if (answer.status === 404 || answer.status === 409) return null;
     const { ref, object } = readAs(name, refSchema, expectStatus(name, answer, 200));
     return ref === `refs/heads/${branch}` ? object.sha : null;
@@ -119,7 +122,7 @@ function readMethods(parts: RepositoryCallParts) {
       const path = `/git/trees/${tree}${isDeep ? "?recursive=1" : ""}`;
       const answer = await call(there, { what: "a tree", path, maxBytes: MAX_TREE_BYTES });
       const json = expectStatus(name, answer, 200);
-      // A list of more bytes than are read is no JSON; that of a single folder is never so long.
+      // A list above the size limit is cut and does not parse as JSON. The list of a single folder is never that long.
       if (json === undefined && isDeep) return { entries: [], isCut: true };
       const { tree: listed, truncated } = readAs(name, treeSchema, json);
       const entries: HostedEntry[] = [];
@@ -133,7 +136,7 @@ function readMethods(parts: RepositoryCallParts) {
       const wanted = { what: "a file", path: `/contents/${toPath(path)}?ref=${commit}` };
       const answer = await call(there, wanted);
       if (answer.status === 404) return null;
-      // GitHub refuses files of more than 100 MB; up to that it answers without their content.
+      // GitHub refuses files above 100 MB. Up to that size, it answers without the content of a large file.
       if (answer.status === 403 && /too large/i.test(whyRefused(answer.json))) return null;
       const read = fileSchema.safeParse(expectStatus(name, answer, 200));
       return read.success ? Buffer.from(read.data.content, "base64") : null;
@@ -196,7 +199,7 @@ function writeMethods(parts: RepositoryCallParts) {
   } satisfies Partial<CodeHostSources>;
 }
 
-/** A path of a URL; slashes stay. */
+/** Encodes a path for a URL; slashes stay. */
 function toPath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }

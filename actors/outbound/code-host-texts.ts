@@ -10,8 +10,8 @@ import { readAs } from "./code-host-requests.js";
 import { hostedAuthorSchema } from "./hosted-pull-request.js";
 
 /**
- * A text that somebody wrote at the code host. One of the service begins with a mark, which people do not see, and is
- * found again by it.
+ * A text at the code host. The service's own texts start with a mark that people do not see; the service uses the mark
+ * to find them.
  */
 export const hostedTextSchema = z.object({
   user: hostedAuthorSchema,
@@ -23,12 +23,12 @@ export const hostedTextSchema = z.object({
 
 type HostedText = z.output<typeof hostedTextSchema>;
 
-/** As many texts as a pull request may be asked for: 1,000. */
+/** Maximum number of pages to search: 1,000 texts per pull request. */
 const MAX_PAGES = 10;
 
 /**
- * The text that begins with the mark and that the app itself wrote, in its own name; null for none. Anybody can write a
- * mark: what others wrote is never taken for the service's own.
+ * Finds the text that starts with the mark and that the app itself wrote; null if there is none. Anyone can write a
+ * mark, so the author must be the app.
  */
 export async function findOwnText<Text extends HostedText>(
   parts: RepositoryCallParts,
@@ -43,7 +43,7 @@ export async function findOwnText<Text extends HostedText>(
   return marked.find(({ user }) => user.login === login) ?? null;
 }
 
-/** The name that the app writes in. It is asked for each time: an owner may rename the app. */
+/** Returns the app's login. Asks each time, because an owner can rename the app. */
 async function readOwnLogin({ ask, apiUrl, name, appToken }: RepositoryCallParts): Promise<string> {
   const answer = await ask({ what: "the app", url: `${apiUrl}/app`, authorization: `Bearer ${appToken()}` });
   return `${readAs(name, appSchema, expectStatus(name, answer, 200)).slug}[bot]`;

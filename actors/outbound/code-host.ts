@@ -26,63 +26,66 @@ export interface Installation {
   readonly id: number;
   readonly account: HostAccount;
   readonly isSuspended: boolean;
-  /** What the app may do there: `read` or `write`, by GitHub's name. */
+  /** The app's permissions in this installation: `read` or `write`, by GitHub's permission name. */
   readonly permissions: Readonly<Record<string, string>>;
-  /** The time of its last change at the code host. */
+  /** The time of the installation's last change at the code host. */
   readonly updatedAtMs: number;
 }
 
-/** A repository that an installation reaches. */
+/** A repository that an installation can reach. */
 export interface HostedRepository {
-  /** `owner/name` */
+  /** The repository's name, `owner/name`. */
   readonly name: string;
   readonly isPrivate: boolean;
   readonly defaultBranch: string;
 }
 
-/** The code host: GitHub's API, or a compatible one. Its methods reject with {@link CodeHostRefused}. */
+/** The code host: GitHub's API, or a compatible one. The methods reject with {@link CodeHostRefused}. */
 export interface CodeHost {
-  /** Its name in messages: the host of its web address. */
+  /** The name of the code host in messages: the host of its web address. */
   readonly name: string;
-  /** The address where a person signs in, who then returns to `redirectUri`. */
+  /** Returns the address where a person signs in. The code host then sends the person back to `redirectUri`. */
   signInUrl(way: SignInRequest): string;
-  /** The person's token; null when the code host does not confirm the sign-in. Never stored. */
+  /** Fetches the person's token; null if the code host does not confirm the sign-in. Never stored. */
   personToken(back: SignInReturn): Promise<string | null>;
-  /** Null when the app has no such installation. */
+  /** Reads an installation; null if the app has no such installation. */
   installation(id: number): Promise<Installation | null>;
-  /** Whether a person administers an installation's account; `unknown` when the code host does not tell. */
+  /** Whether a person administers an installation's account; `unknown` if the code host does not say. */
   administers(personToken: string, account: HostAccount): Promise<"yes" | "no" | "unknown">;
   readonly pullRequests: CodeHostPullRequests;
   readonly sources: CodeHostSources;
-  /** A token for one push to one repository, and the repository's address for git, without it. Never stored. */
+  /**
+   * Creates a token for one push to one repository, and returns it with the repository's git address, which does not
+   * contain the token. Never stored.
+   */
   pushToken(push: PushTo): Promise<{ readonly url: string; readonly token: string }>;
-  /** Repositories that an installation reaches, 100 a page, the first page being 1. */
+  /** Lists the repositories that an installation reaches, 100 per page. The first page is 1. */
   repositories(
     installationId: number,
     page: number,
   ): Promise<{ readonly items: HostedRepository[]; readonly total: number }>;
 }
 
-/** What is pushed to. */
+/** The repository to push to. */
 export interface PushTo extends RepositoryThere {
-  /** Whether what is pushed changes workflows of the code host. */
+  /** Whether the push changes workflows of the code host. */
   readonly workflows: boolean;
 }
 
-/** Repositories on a page. */
+/** Number of repositories per page. */
 export const REPOSITORIES_ON_PAGE = 100;
 
 export interface CodeHostOptions {
   readonly settings: CodeHostSettings;
-  /** Its allow-list is {@link codeHostAddresses}. */
+  /** Must use {@link codeHostAddresses} as its allow-list. */
   readonly outbound: Pick<Outbound, "send">;
   readonly now: () => number;
   readonly log: Pick<RuntimeLog, "warn">;
-  /** Resolves after this many milliseconds; a timer unless given. */
+  /** Resolves after this many milliseconds; the default is a timer. */
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-/** A client of the code host. */
+/** Creates a client of the code host. */
 export function createCodeHost({ settings, outbound, now, log, pause = setTimeout }: CodeHostOptions): CodeHost {
   const { apiUrl, webUrl } = settings;
   const name = codeHostName(webUrl);
@@ -115,7 +118,7 @@ export function createCodeHost({ settings, outbound, now, log, pause = setTimeou
       try {
         return await make(repository, repository);
       } catch (error) {
-        // Tokens are made by the present name alone, without a redirect from an earlier one.
+        // A token request accepts only the current name. It does not redirect from an earlier name.
         if (!(error instanceof CodeHostRefused) || (error.status !== 422 && error.status !== 404)) throw error;
         const now = await readRepository(parts, there).catch(() => null);
         if (now === null || now.name.toLowerCase() === repository.toLowerCase()) throw error;

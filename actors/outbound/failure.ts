@@ -1,15 +1,15 @@
 import { NetworkFailure, type NetworkFailureCode } from "./network-requests.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
-/** Errors about an answer that came, and is none of HTTP or contradicts itself. */
+/** Error codes for an answer that is not valid HTTP or contradicts itself. */
 const RUBBISH = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_))/;
 
 /** Why a request has no answer. */
 interface Failure {
   readonly code: NetworkFailureCode;
-  /** A sentence without secrets. */
+  /** A clause without secrets. */
   readonly reason: string;
-  /** There was no connection: the request was not sent. */
+  /** Present if there was no connection, so the request was not sent. */
   readonly isUnsent?: true;
 }
 

@@ -1,28 +1,28 @@
 import { z } from "zod";
 import { cutText } from "../well-formed.js";
 
-/** A pull request as the code host shows it, in an answer or in a delivery. */
+/** A pull request as the code host describes it, in an answer or in a webhook delivery. */
 export interface HostedPullRequest {
-  /** `owner/name`, as the code host calls it now. */
+  /** The current name of the repository at the code host, `owner/name`. */
   readonly repository: string;
-  /** The repository's number there; absent where the code host does not say. */
+  /** The repository's number at the code host; absent if the host does not say. */
   readonly repositoryId?: number;
   readonly number: number;
-  /** Its address for people. */
+  /** The address of the pull request's page. */
   readonly url: string;
   readonly title: string;
   readonly body: string;
   readonly author: HostedAuthor;
   readonly branch: string;
-  /** The repository of the branch; null when it is gone. */
+  /** The repository that contains the branch; null if it no longer exists. */
   readonly from: string | null;
   readonly head: string;
   readonly base: string;
   readonly state: "open" | "closed" | "merged";
   readonly draft: boolean;
-  /** Whether it conflicts with its base; null where the code host does not say. */
+  /** Whether the pull request conflicts with its base; null if the code host does not say. */
   readonly isDirty: boolean | null;
-  /** Times are the code host's, in milliseconds since 1970. */
+  /** All times are the code host's, in milliseconds since 1970. */
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly closedAtMs: number | null;
@@ -36,17 +36,17 @@ export interface HostedAuthor {
   readonly isPerson: boolean;
 }
 
-/** A review that was submitted, or a comment of one. */
+/** A submitted review, or a review comment. */
 export interface HostedReview {
   readonly by: HostedAuthor;
   readonly atMs: number;
-  /** The commit that was reviewed; null for a comment, which makes no round. */
+  /** The reviewed commit; null for a comment, which does not count as a review round. */
   readonly commit: string | null;
-  /** Its number there, among reviews or among comments; absent in what earlier releases stored. */
+  /** The number of the review or comment at the code host; absent in data from earlier releases. */
   readonly id?: number;
-  /** What a review decides; absent for nothing. */
+  /** The review's verdict; absent if it has none. */
   readonly verdict?: "approved" | "changes-requested";
-  /** What is known of the thread that a comment began; absent for an answer in one. Times are in milliseconds since 1970. */
+  /** The state of the thread that this comment started; absent for a reply. Times are in milliseconds since 1970. */
   readonly thread?: { readonly isResolved: boolean; readonly asOfMs: number };
 }
 
@@ -57,13 +57,13 @@ const text = z
   .transform((given) => cutText(given ?? "", MAX_TEXT));
 const timeMs = z.iso.datetime({ offset: true }).transform((given) => Date.parse(given));
 const commit = z.string().regex(/^[0-9a-f]{40,64}$/);
-/** Of at most so many bytes as a row can be found by. */
+/** A branch name. Its length is limited because it is part of a row's key. */
 const ref = z
   .string()
   .min(1)
   .refine((name) => Buffer.byteLength(name) <= 1_024, "must be at most 1,024 bytes");
 
-/** Nobody is `ghost` on GitHub: an account that was deleted. */
+/** The author of a text. GitHub shows a deleted account as `ghost`. */
 export const hostedAuthorSchema = z
   .object({ login: z.string().max(255), type: z.string().default("User") })
   .nullish()
@@ -104,12 +104,15 @@ export const hostedPullRequestSchema = z
       ...{ base: given.base.ref, state: mergedAtMs !== null ? "merged" : given.state, draft: given.draft ?? false },
       isDirty: isKnown(given.mergeable_state) ? given.mergeable_state === "dirty" : null,
       ...{ createdAtMs: given.created_at, updatedAtMs: given.updated_at, closedAtMs: given.closed_at ?? null },
-      // Before the merge it is that of a trial.
+      // Before the merge, this is the commit of a trial merge.
       ...{ mergedAtMs, mergeCommit: mergedAtMs === null ? null : (given.merge_commit_sha ?? null) },
     };
   });
 
-/** GitHub finds out later whether it can be merged: what it tells at once, as nearly every delivery, is `unknown`. */
+/**
+ * Whether GitHub has computed the mergeable state. Nearly every webhook delivery has `unknown`, because GitHub computes
+ * the state later.
+ */
 function isKnown(mergeableState: string | null | undefined): boolean {
   return mergeableState !== null && mergeableState !== undefined && !["", "unknown"].includes(mergeableState);
 }
@@ -119,7 +122,7 @@ const verdicts: Readonly<Record<string, HostedReview["verdict"]>> = {
   changes_requested: "changes-requested",
 };
 
-/** A review; null for one that is not submitted, which has no time. */
+/** A review; null if it is not submitted, because it then has no time. */
 export const hostedReviewSchema = z
   .object({
     id: z.int().positive(),
@@ -130,7 +133,7 @@ export const hostedReviewSchema = z
   })
   .transform(({ id, user, submitted_at, commit_id, state }): HostedReview | null => {
     if (!submitted_at || !commit_id) return null;
-    // Answers write it in capitals, deliveries do not.
+    // Answers write the state in capitals; webhook deliveries do not.
     const verdict = verdicts[state?.toLowerCase() ?? ""];
     return { id, by: user, atMs: submitted_at, commit: commit_id, ...(verdict !== undefined && { verdict }) };
   });

@@ -4,14 +4,20 @@ import type { RunSignal } from "../../runtime/run-signal.js";
 import { readText } from "./answer-text.js";
 import { listCodings } from "./content-coding.js";
 
-/** Statuses below this are interim: another answer to the same request follows (RFC 9110, section 15.2). */
+/** Lower statuses are interim; another answer to the same request follows (RFC 9110, section 15.2). */
 const FIRST_FINAL_STATUS = 200;
-/** Codes of zlib's errors: of gzip and deflate, of brotli, of zstd. Any other error is of the connection or its framing. */
+/**
+ * Matches zlib's error codes for gzip and deflate, brotli, and zstd. Any other error comes from the connection or its
+ * framing.
+ */
 const CODING_ERROR = /^(Z_|ERR__?(ERROR|BROTLI|PADDING)|BROTLI|ZSTD)/;
 const DECODED_TOO_LARGE = "UND_ERR_RES_EXCEEDED_MAX_SIZE";
 
 export interface ExchangeLimits {
-  /** Most bytes of the answer's body once it is decoded, and of the coded body too; the rest is not read. */
+  /**
+   * Maximum size of the decoded response body, in bytes; the rest is not read. The encoded body may have twice as many,
+   * plus `CODING_OVERHEAD`.
+   */
   readonly maxBodyBytes: number;
   readonly timeoutMs: number;
   /** Cancels the request. */
@@ -21,14 +27,15 @@ export interface ExchangeLimits {
 type Controller = Dispatcher.DispatchController;
 
 /**
- * One request in progress, which collects its answer. It handles undici's events directly, without the streams of
- * undici's `request`, whose cost is not needed for that.
+ * One HTTP request in progress; it collects the answer. It handles undici's events directly, to avoid the cost of the
+ * streams in undici's `request`.
  *
- * 1. It settles once. Before the answer's head has arrived it rejects: with the connection's error, or with a
- *    `TimeoutError` when its time is up. The reason of its signal rejects it at any time. Timeout and signal settle it at
- *    once, even before there is a connection.
- * 2. Once the head has arrived there is an answer, and `unread` says why its body is not whole.
- * 3. A connection whose answer is not read to its end is closed.
+ * 1. It settles once. Before the answer's head arrives, it rejects with the connection's error, or with a
+ *    `TimeoutError` after the timeout. If the signal aborts, it rejects with the signal's reason, also after the head.
+ *    Timeout and signal take effect immediately, even before there is a connection.
+ * 2. After the head has arrived, all other failures resolve with an answer whose `unread` says why the body is
+ *    incomplete.
+ * 3. If the answer is not read to its end, the connection is closed.
  */
 export class HttpExchange implements Dispatcher.DispatchHandler {
   readonly answer: Promise<BytesAnswer>;
@@ -42,7 +49,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   #resolve: (answer: BytesAnswer) => void = () => undefined;
   #reject: (reason: Error) => void = () => undefined;
   #controller: Controller | null = null;
-  /** Why it was aborted, or null. */
+  /** The reason for the abort, or null. */
   #reason: Error | null = null;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
@@ -62,7 +69,10 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
     if (signal.aborted) this.#aborted();
   }
 
-  /** What handles the answer as it comes over the connection, before `decoding` decodes it for this exchange. */
+  /**
+   * Returns a handler for the answer as it arrives over the connection. The handler passes the answer on to `decoding`,
+   * which decodes it for this exchange.
+   */
   before(decoding: Dispatcher.DispatchHandler): Dispatcher.DispatchHandler {
     return {
       onRequestStart: (controller, context) => decoding.onRequestStart?.(controller, context),
@@ -84,12 +94,12 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
       onResponseData: (controller, chunk) => {
         if (this.#isSettled) return;
         this.#codedLength += chunk.length;
-        // Coded bytes that decode to nothing would never reach the limit of what they decode to.
+        // Limit the encoded bytes too: bytes that decode to nothing would never reach the limit for decoded bytes.
         if (this.#codedLength > 2 * this.#limits.maxBodyBytes + CODING_OVERHEAD) this.#stopLarge(controller);
         else decoding.onResponseData?.(controller, chunk);
       },
       onResponseEnd: (controller, trailers) => {
-        // An empty body is one, whatever coding it names.
+        // An empty body is complete, whatever coding the header names.
         if (this.#codedLength === 0) this.#settle(null);
         decoding.onResponseEnd?.(controller, trailers);
       },
@@ -103,7 +113,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(): void {
-    // Status and headers are those that came over the connection.
+    // Status and headers were already taken from the connection, in `before`.
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
@@ -162,7 +172,7 @@ export class HttpExchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** What a coding adds at most to a small body, in bytes. */
+/** Maximum overhead of a coding for a small body, in bytes. */
 const CODING_OVERHEAD = 64 * 1024;
 
 function toUnread(error: Error, limits: ExchangeLimits): Unread {
@@ -187,50 +197,53 @@ function inWords(bytes: number): string {
   return unit === undefined ? `${bytes} bytes` : `${bytes / unit[1]} ${unit[0]}`;
 }
 
-/** A name from a header as a reason shows it. */
+/** Makes a name from a header safe for a message. */
 function toName(name: string): string {
   return name.replace(/[^\w.+ -]/g, "?").slice(0, 40);
 }
 
 /**
- * `size`: over the limit; the beginning was read. `coding`: its content coding is not supported, or it does not decode.
- * `broken`: the connection broke. `time`: it did not end in the time of the request.
+ * `size`: the body exceeds the limit; its beginning was read. `coding`: its content coding is not supported, or
+ * decoding failed. `broken`: the connection broke. `time`: the request's timeout expired.
  */
 export const unreadKinds = ["size", "coding", "broken", "time"] as const;
 type UnreadKind = (typeof unreadKinds)[number];
 
-/** Why a body was not read whole. */
+/** Why a body was not read completely. */
 export interface Unread {
   readonly kind: UnreadKind;
-  /** A sentence about the body, without a capital and full stop. Nothing of the body is in it. */
+  /** A clause about the body, without a capital letter and full stop. Contains nothing from the body. */
   readonly reason: string;
 }
 
-/** An answer with its body decoded. */
+/** An answer with its decoded body. */
 export interface BytesAnswer {
   readonly status: number;
-  /** By lower-case name, as they came. */
+  /** Headers by lower-case name, unchanged. */
   readonly headers: Readonly<IncomingHttpHeaders>;
-  /** The body, or the beginning of one that was not read whole. */
+  /** The body, or the beginning of an incomplete one. */
   readonly bytes: Buffer;
-  /** Why that is not the whole body; absent when it is. */
+  /** Why the body is incomplete; absent if it is complete. */
   readonly unread?: Unread;
 }
 
 /** An answer with its body as text. */
 export interface OutboundAnswer {
   readonly status: number;
-  /** The body, or the beginning of one that was not read whole. */
+  /** The body, or the beginning of an incomplete one. */
   readonly body: string;
-  /** The `retry-after` header unchanged, or null. */
+  /** The unchanged `retry-after` header, or null. */
   readonly retryAfter: string | null;
-  /** Why that is not the whole body; absent when it is. */
+  /** Why the body is incomplete; absent if it is complete. */
   readonly unread?: Unread;
-  /** Why the text may not be what was sent (`answer-text.ts`); absent when nothing is in doubt. A cut body has none. */
+  /**
+   * Why the text may differ from what was sent (`answer-text.ts`); absent if there is no doubt or if the body is
+   * incomplete.
+   */
   readonly doubt?: string;
 }
 
-/** The answer with its body as text. */
+/** Decodes an answer's body to text. */
 export function toTextAnswer({ status, headers, bytes, unread }: BytesAnswer): OutboundAnswer {
   const { text, doubt } = readText(bytes, headers["content-type"]);
   const answer = { status, body: text, retryAfter: headers["retry-after"] ?? null };

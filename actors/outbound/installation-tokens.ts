@@ -12,21 +12,22 @@ import {
  * The access tokens of installations.
  *
  * 1. A token is in memory only, and is returned only while it is valid for {@link MIN_REMAINING_MS} more.
- * 2. There is one request at a time for each installation; later callers wait for it.
+ * 2. There is one request at a time per installation; later callers wait for it.
  */
 export interface InstallationTokens {
-  /** Rejects with {@link CodeHostRefused}. */
+  /** Returns a token of an installation. Rejects with {@link CodeHostRefused}. */
   of(installationId: number): Promise<string>;
   /**
-   * A new token for one repository, by its name or its number, with these permissions, and what the code host calls the
-   * repository, where it says so. It is not kept. Rejects with {@link CodeHostRefused}.
+   * Requests a new token with these permissions for one repository, by name or number. `name` is the code host's name
+   * for the repository, or null if the host does not say. The token is not cached. Rejects with
+   * {@link CodeHostRefused}.
    */
   forRepository(
     installationId: number,
     repository: string | number,
     permissions: Readonly<Record<string, string>>,
   ): Promise<{ readonly token: string; readonly name: string | null }>;
-  /** Drops a token that the code host rejected; the next call of `of` fetches a new one. */
+  /** Drops a token that the code host rejected. The next call of `of` fetches a new one. */
   forget(installationId: number): void;
 }
 
@@ -39,18 +40,18 @@ export interface InstallationTokensOptions {
   readonly now: () => number;
 }
 
-/** Least remaining lifetime of a returned token, in milliseconds: clocks differ, and requests take time. */
+/** Minimum remaining lifetime of a returned token in milliseconds, because clocks differ and requests take time. */
 const MIN_REMAINING_MS = 5 * 60 * 1_000;
-/** Most cached installations; beyond that the least recently used is evicted. */
+/** Maximum number of cached installations; the least recently used one is evicted. */
 const MAX_REMEMBERED = 1_000;
 
-/** Longest token accepted, in characters. */
+/** Maximum length of a token, in characters. */
 export const MAX_TOKEN_LENGTH = 4_096;
 
 const tokenSchema = z.object({
   token: z.string().min(1).max(MAX_TOKEN_LENGTH),
   expires_at: z.iso.datetime({ offset: true }),
-  /** Those that it is for, of a token for some alone. */
+  /** The repositories that the token is limited to; absent if it is not limited. */
   repositories: z
     .tuple([z.object({ full_name: z.string().regex(/^[\w.-]+\/[\w.-]+$/) })])
     .optional()
@@ -59,12 +60,12 @@ const tokenSchema = z.object({
 
 interface Held {
   readonly token: string;
-  /** The repository that it is for, where it is for a single one. */
+  /** The name of the single repository that the token is limited to; otherwise null. */
   readonly name: string | null;
   readonly expiresAtMs: number;
 }
 
-/** Fetches and caches access tokens. */
+/** Creates a cache that fetches access tokens. */
 export function createInstallationTokens(options: InstallationTokensOptions): InstallationTokens {
   const held = new Map<number, Held>();
   const asking = new Map<number, Promise<Held>>();

@@ -2,10 +2,15 @@ import { parseWellFormed, toWellFormedJson } from "../well-formed.js";
 import { AddressRefused } from "./address-guard.js";
 import { ConnectionFailed, RequestRefused } from "./request.js";
 
-/** The same for a name that is not known and one that leads into our own network, whose names nobody may find out so. */
+/**
+ * The same message for an unknown name and for a name with a private address, so that nobody can find out names in the
+ * private network.
+ */
 const NO_ADDRESS = "its name leads to no public address";
 
-/** Why a request failed, by the error's code: the text of an error may contain parts of the answer. */
+/**
+ * Returns why a request failed. Uses the error's code only, because the error's text may contain parts of the answer.
+ */
 export function toReason(error: unknown): string {
   if (error instanceof RequestRefused) return error.cause instanceof AddressRefused ? NO_ADDRESS : error.message;
   if (!(error instanceof Error)) return "it failed";
@@ -15,7 +20,7 @@ export function toReason(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : "it failed";
 }
 
-/** The value of a JSON text, well-formed and with exact whole numbers; undefined when it is no JSON. */
+/** Parses JSON with exact integers and well-formed text; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return parseWellFormed(text);
@@ -24,7 +29,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** As {@link parseJson}, with doubles only: for the answers of models, whose numbers are counts and scores. */
+/**
+ * Like {@link parseJson}, but parses every number as a double. For model answers, in which numbers are only counts and
+ * scores.
+ */
 export function parseDoubles(text: string): unknown {
   try {
     return toWellFormedJson(JSON.parse(text));
@@ -33,7 +41,7 @@ export function parseDoubles(text: string): unknown {
   }
 }
 
-/** An object without the members that are null or an empty text: hosts write both where there is no value. */
+/** Removes members that are null or an empty text from an object. Hosts write both for a missing value. */
 export function withoutEmptyMembers(json: unknown): unknown {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
   return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ""));

@@ -1,11 +1,11 @@
 import type { Mail } from "./mail.effects.js";
 
-/** Longest name in a subject or a log line, in characters; a longer one is cut. */
+/** Maximum length of a name in a subject or log line, in characters. A longer name is cut. */
 const MAX_NAME = 80;
 /** Line breaks, control characters and marks that change the text direction. */
 const UNSPEAKABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
-/** The mail with a sign-in link. */
+/** Writes the mail with a sign-in link. */
 export function signInMail(to: string, link: string): Mail {
   return {
     to,
@@ -15,19 +15,20 @@ export function signInMail(to: string, link: string): Mail {
   };
 }
 
-/** Contents of an invite's mail. Names are untrusted text. */
+/** The contents of an invite mail. Names are untrusted text. */
 export interface InviteOffer {
   readonly to: string;
   readonly inviter: { readonly name: string; readonly email: string };
   readonly workspace: string;
   readonly role: "admin" | "member";
-  /** Names of the teams joined. */
+  /** The names of the teams that the invite joins. */
   readonly teams: readonly string[];
   readonly link: string;
 }
 
 /**
- * The mail of an invite. Its subject names the inviter and the workspace; its body names the teams and has the link.
+ * Writes an invite mail. The subject names the inviter and the workspace. The body names the teams and contains the
+ * link.
  */
 export function inviteMail({ to, inviter, workspace, role, teams, link }: InviteOffer): Mail {
   const who = oneLine(inviter.name);
@@ -51,10 +52,10 @@ export function inviteMail({ to, inviter, workspace, role, teams, link }: Invite
   };
 }
 
-/** A poll that keeps failing. The reason may repeat what a host said. */
+/** A poll that fails repeatedly. The reason may quote the host. */
 export interface FailingPoll {
   readonly to: string;
-  /** Slug. */
+  /** The workspace's slug. */
   readonly workspace: string;
   /** The integration's key. */
   readonly integration: string;
@@ -62,7 +63,7 @@ export interface FailingPoll {
   readonly failures: number;
 }
 
-/** The note that a poll keeps failing. */
+/** Writes the mail about a poll that fails repeatedly. */
 export function failingPollMail({ to, workspace, integration, reason, failures }: FailingPoll): Mail {
   const what = `The poll of the integration ${integration} in the workspace ${workspace} failed ${failures} times in a row`;
   return {
@@ -79,7 +80,7 @@ export function failingPollMail({ to, workspace, integration, reason, failures }
   };
 }
 
-/** A name on one line, without characters that could fake other text, cut to {@link MAX_NAME}. */
+/** Puts a name on one line, without characters that could imitate other text, and cuts it to {@link MAX_NAME}. */
 function oneLine(name: string): string {
   const plain = name.replace(UNSPEAKABLE, " ").replace(/ {2,}/g, " ").trim();
   const characters = Array.from(plain);

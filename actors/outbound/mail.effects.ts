@@ -10,7 +10,7 @@ const mailSchema = z.strictObject({
   to: z.string(),
   subject: z.string(),
   text: z.string(),
-  /** The log line that replaces the mail when there is no mail server. */
+  /** The log line that the service writes instead of sending mail, if there is no mail server. */
   logLine: z.string(),
 });
 
@@ -18,8 +18,8 @@ const mailSchema = z.strictObject({
 export type Mail = z.output<typeof mailSchema>;
 
 /**
- * Sends a mail. The input is a {@link Mail} as sealed JSON, where its link signs in anyone who has it; a mail without a
- * link may be given as it is.
+ * Sends a mail. The input is a {@link Mail} as sealed JSON, because its link signs in anyone who has it. A mail without
+ * a link may be passed unsealed.
  */
 export const MAIL_EFFECT = effect<string | Mail, null>("mail");
 
@@ -37,21 +37,21 @@ export interface MailOptions {
 }
 
 export interface MailLog {
-  /** Writes a mail's line. Only here may the log contain a link (see the settings). */
+  /** Writes a mail's log line. Only this line may contain a link (see the settings). */
   mail(line: string): void;
   warn(message: string, details: Record<string, unknown>): void;
 }
 
-/** The library's ports where the address names none. */
+/** The library's default ports. */
 const SMTP_PORT = 587;
 const SMTPS_PORT = 465;
-/** Time limits for connecting to a mail server, its greeting and its answers, in milliseconds. */
+/** Timeouts for the connection to a mail server, its greeting and its answers, in milliseconds. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 /**
- * Sends mails over SMTP, or writes them to the log when no server is set up. The result is `null`. A mail that cannot
- * be sent ends with an error and a line in the log, both without any content of the mail.
+ * Sends mails over SMTP, or writes them to the log if no mail server is configured. The result is `null`. If a mail
+ * cannot be sent, the effect ends with an error and a log line; neither contains any content of the mail.
  */
 export function mailEffect(options: MailOptions): Effect {
   const { smtpUrl, log, from, sealer } = options;
@@ -74,7 +74,7 @@ export function mailEffect(options: MailOptions): Effect {
   return MAIL_EFFECT.implementPrepared((input, { id, owner }) => {
     const mail = mailSchema.parse(typeof input === "string" ? JSON.parse(sealer.open(input)) : input);
     const target = mail.to.slice(mail.to.lastIndexOf("@") + 1).toLowerCase();
-    // Mails of sign-ins are nobody's in particular: those to one domain hold up no others.
+    // Sign-in mails belong to no workspace. Limit them per domain, so that one domain cannot block the others.
     const party = owner.partition === GLOBAL_PARTITION ? `${GLOBAL_PARTITION} ${target}` : owner.partition;
     return { place: { lane: mailLane, party, target, bytes: mail.text.length }, begin: () => send(mail, id) };
   });
@@ -82,11 +82,11 @@ export function mailEffect(options: MailOptions): Effect {
 
 interface MailServer {
   readonly transport: Transporter;
-  /** Its host and port, without credentials. */
+  /** The server's host and port, without credentials. */
   readonly server: string;
 }
 
-/** Loads the library and prepares it for a server; makes no connection. */
+/** Loads the library and creates a transport. Does not connect. */
 async function openMailServer(url: string): Promise<MailServer> {
   const { createTransport } = await import("nodemailer");
   const transport = createTransport({
@@ -99,7 +99,9 @@ async function openMailServer(url: string): Promise<MailServer> {
   return { transport, server: `${hostname}:${port || (protocol === "smtps:" ? SMTPS_PORT : SMTP_PORT)}` };
 }
 
-/** The error of the mail server or the connection, as a code: its text may contain parts of the mail. */
+/**
+ * Returns the code of an error from the mail server or the connection. The error's text may contain parts of the mail.
+ */
 function failureCode(error: unknown): string {
   if (typeof error !== "object" || error === null) return "unknown";
   const { code, responseCode } = error as { readonly code?: unknown; readonly responseCode?: unknown };

@@ -2,10 +2,10 @@ import { z } from "zod";
 import { parseDoubles as parseJson } from "./json-answer.js";
 import { readErrorStatus, toMembers } from "./model-error.js";
 
-/** Longest answer read, in bytes, with whatever a host says about it; a longer one is cut, and so unreadable. */
+/** Maximum size of an answer in bytes, including the host's metadata. A longer answer is cut and cannot be parsed. */
 export const MAX_MODEL_ANSWER_BYTES = 512 * 1024;
 
-/** Tokens of one call. */
+/** The tokens of one call. */
 export interface ModelUsage {
   readonly in: number;
   readonly out: number;
@@ -14,16 +14,16 @@ export interface ModelUsage {
 /** A model's completion. Missing or malformed parts are empty. */
 export interface Completion {
   readonly text: string;
-  /** Whether the model had no tokens left to finish it. */
+  /** Whether the model ran out of tokens. */
   readonly isCut: boolean;
-  /** Null when the host does not report it. */
+  /** Null if the host does not report it. */
   readonly usage: ModelUsage | null;
 }
 
-/** The body of a successful answer: a completion, or an error in its place. */
+/** The body of a successful answer: a completion, or an error instead. */
 export type ModelAnswer =
   | ({ readonly kind: "completion" } & Completion)
-  /** `status` is the HTTP status that the error's code stands for; null when it has none. */
+  /** `status` is the HTTP status that the error's code means; null if the code means none. */
   | { readonly kind: "error"; readonly status: number | null };
 
 const tokens = z.int().min(0).max(1_000_000_000);
@@ -32,13 +32,16 @@ const textParts = z.array(z.object({ type: z.string(), text: z.string().optional
 const contentSchema = z.union([z.string(), textParts]);
 const listSchema = z.object({ choices: z.array(z.unknown()).min(1) });
 
-/** Ends of an answer that the host broke off. Any other end, such as `content_filter`, is the model's. */
+/**
+ * Finish reasons for an answer that the host aborted. Any other reason, such as `content_filter`, comes from the model.
+ */
 const BROKEN_OFF = /error|abort|cancel|timeout|insufficient/i;
 const NO_TOKENS_LEFT = /^(length|max_tokens)$/i;
 
 /**
- * Reads the body of a successful answer. Gateways report errors of the model's host there: as `error`, without
- * `choices`, or as the choice's `finish_reason`. An answer that is longer than what is read is a completion that was cut.
+ * Reads the body of a successful answer. Some gateways report an error of the model's host in such a body: as `error`,
+ * without `choices`, or as the choice's `finish_reason`. Such an error costs nothing, whatever usage it reports. An
+ * answer above the size limit counts as a completion that was cut.
  */
 export function readAnswer(body: string): ModelAnswer {
   const json = parseJson(body);
@@ -61,23 +64,22 @@ export function readAnswer(body: string): ModelAnswer {
   return { kind: "completion", text, isCut: hasEnd && NO_TOKENS_LEFT.test(finish), usage };
 }
 
-/** Whether a member `error` holds an error: some hosts send it empty beside an answer. */
+/** Whether an `error` member contains an error. Some hosts send an empty one with a good answer. */
 function isError(error: unknown): boolean {
   if (typeof error === "object" && error !== null) return Object.keys(error).length > 0;
   return typeof error === "string" ? error !== "" : typeof error === "number" && error !== 0;
 }
 
-/** The objects of an answer that may say what went wrong, the closest one first. */
+/** Returns the objects in an answer that may describe the error, innermost first. */
 function errorsOf(json: unknown, ownError: unknown): readonly unknown[] {
-  // Some hosts send a list of one answer, or a list of errors.
+  // Some hosts send a list with one answer, or a list of errors.
   const outer: unknown = Array.isArray(json) ? json[0] : json;
   const { error, errors } = toMembers(outer);
   return [ownError, error, ...(Array.isArray(errors) ? errors : [errors]), outer];
 }
 
 /**
- * The value of a model's answer: its JSON, bare, in a code block, or after whatever the model thought aloud. Undefined
- * when it has none.
+ * Finds the JSON in a model's answer: bare, in a code block, or after the model's thoughts. Undefined if there is none.
  */
 export function readJsonOf(text: string): unknown {
   const bare = parseJson(text);

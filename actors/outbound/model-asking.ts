@@ -1,34 +1,34 @@
 import type { ModelOutcome } from "./model.effects.js";
 
-/** How long a question has been asked, as the asker keeps it. */
+/** The retry state of a question, which the caller stores. */
 export interface ModelAsking {
-  /** When it was asked first. */
+  /** When the question was first asked. */
   readonly sinceMs: number;
-  /** Waits so far. */
+  /** Number of waits so far. */
   readonly waits: number;
 }
 
-/** What an asker does after an outcome. Texts may be shown. */
+/** The caller's next step after an outcome. Texts may be shown to people. */
 export type AskedModel<Answer> =
   | { readonly state: "answered"; readonly answer: Answer }
-  /** To be asked again at this time, by a durable timer. */
+  /** Ask again at this time. The caller sets a durable timer. */
   | { readonly state: "waiting"; readonly askAtMs: number; readonly asking: ModelAsking; readonly reason: string }
-  /** There is no answer. `unavailable`: the model was not to be had for a day. */
+  /** There is no answer. `unavailable`: the model was unavailable for a day. */
   | {
       readonly state: "failed";
       readonly code: "not-set-up" | "refused" | "unreadable" | "unavailable";
       readonly reason: string;
     };
 
-/** Longest time that a question waits for the model, in milliseconds. */
+/** Maximum time that a question waits for the model, in milliseconds. */
 export const MAX_MODEL_WAIT_MS = 24 * 60 * 60 * 1_000;
 const FIRST_WAIT_MS = 5_000;
 const MAX_WAIT_MS = 10 * 60 * 1_000;
 
 /**
- * The next step of a question. It is asked again at once after a crash, and after a wait of 5 seconds that doubles up to
- * 10 minutes, or as long as the host says, while the model is not available; at most 24 hours after it was asked first.
- * `read` parses an answer once more, and gives null for one that it cannot use.
+ * Returns the next step of a question. After a crash, the caller asks again at once. While the model is unavailable, it
+ * waits 5 seconds, then twice as long each time up to 10 minutes, or longer if the host says so; at most until 24 hours
+ * after the first request. `read` parses an answer again and returns null if it cannot use it.
  */
 export function continueAsking<Answer>(
   asking: ModelAsking,

@@ -4,24 +4,24 @@ import type { ModelUsage } from "./model-answer.js";
 import type { ModelMessage } from "./model-request.js";
 import type { ModelPrice } from "./model-settings.js";
 
-/** What calls of a model cost. */
+/** The number and cost of model calls. */
 export interface ModelSpent {
-  /** Calls that the model answered, or may have. */
+  /** Calls that the model answered, or may have answered. */
   readonly calls: number;
-  /** Null when the model is unpriced. */
+  /** Null if the model is unpriced. */
   readonly cost: Money | null;
-  /** Whether the usage of a call is not known, so that its estimate is in `cost`. */
+  /** Whether `cost` contains an estimate because a call's usage is unknown. */
   readonly isEstimate: boolean;
 }
 
-/** Prices are for so many tokens. */
+/** Number of tokens that a price is for. */
 const PRICED_TOKENS = fraction(1_000_000);
-/** Bytes of text in a token: fewer than in common texts and code, so that an estimate is rarely too low. */
+/** Bytes of text per token for estimates. Common text and code have more, so an estimate is rarely too low. */
 const BYTES_IN_TOKEN = 3;
-/** Tokens that a message takes beside its text. */
+/** Tokens of a message besides its text. */
 const MESSAGE_TOKENS = 8;
 
-/** The exact cost of a call; null when the model is unpriced. */
+/** Returns the exact cost of a call; null if the model is unpriced. */
 export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money | null {
   if (price === null) return null;
   const read = multiply(decimal(price.in), decimal(usage.in));
@@ -29,13 +29,16 @@ export function toModelCost(price: ModelPrice | null, usage: ModelUsage): Money 
   return { amount: toAmount(divide(add(read, written), PRICED_TOKENS)), currency: price.currency };
 }
 
-/** The usage that a call counts until its own is known: all of its messages, and as long an answer as it may have. */
+/**
+ * Estimates the usage of a call: all of its messages, and the longest allowed answer. The estimate counts until the
+ * real usage is known.
+ */
 export function estimateModelUsage(messages: readonly ModelMessage[], maxTokens: number): ModelUsage {
   const tokens = messages.map(({ content }) => Math.ceil(Buffer.byteLength(content) / BYTES_IN_TOKEN) + MESSAGE_TOKENS);
   return { in: tokens.reduce((sum, count) => sum + count, 0), out: maxTokens };
 }
 
-/** The sum of two; without a cost when one has none, or when prices have another currency since. */
+/** Adds two sums. The cost is null if one has none, or if the prices' currency has changed in between. */
 export function addModelSpent(first: ModelSpent, second: ModelSpent): ModelSpent {
   return {
     calls: first.calls + second.calls,
@@ -58,7 +61,10 @@ export class ModelTally {
     return { calls: this.#calls, cost: this.#cost, isEstimate: this.#isEstimate };
   }
 
-  /** Counts a call; `usage` is null when it is not known. */
+  /**
+   * Counts a call. `usage` is null if it is unknown: the answer does not give it, a killed process had asked, or the
+   * connection broke or timed out after the request was sent. The estimate then counts instead.
+   */
   count(usage: ModelUsage | null, estimate: ModelUsage): void {
     this.#calls += 1;
     this.#isEstimate ||= usage === null;

@@ -1,15 +1,15 @@
-/** Parts of a request that some models do not take. */
+/** Parts of a request that some models do not accept. */
 export type ModelPart =
   | "temperature"
-  /** The form of the answer as a JSON schema. It is asked for in words instead. */
+  /** The JSON schema of the answer. Without it, the request describes the schema in words. */
   | "schema"
-  /** `max_completion_tokens` is sent instead. */
+  /** Without it, the request has `max_completion_tokens`. */
   | "max-tokens"
   | "max-completion-tokens"
-  /** System messages. Their texts begin the first message of the user instead. */
+  /** System messages. Without them, their texts go at the start of the first user message. */
   | "system";
 
-/** How refusals name each part. Of several named parts the first one here is left out first. */
+/** How refusals name each part. If a refusal names several parts, the first in this list is dropped first. */
 const NAMES: readonly (readonly [ModelPart, RegExp])[] = [
   ["temperature", /temperature/i],
   ["schema", /schema|response.?format|structured.?output|json.?(mode|object|output)/i],
@@ -19,8 +19,8 @@ const NAMES: readonly (readonly [ModelPart, RegExp])[] = [
 ];
 
 /**
- * The part that a refusal names anywhere in its body, of those that the request still has; null when it names none. Of a
- * refusal that quotes the request, the quotes are looked at last: they may hold the names of all parts.
+ * Returns the part that a refusal names, among the parts that the request still has; null if it names none. Searches
+ * the whole body. Text that quotes the request is searched last, because it may contain the names of all parts.
  */
 export function findNamedPart(without: ReadonlySet<ModelPart>, body: string): ModelPart | null {
   const parts = NAMES.filter(([part]) => !without.has(part));
@@ -28,20 +28,22 @@ export function findNamedPart(without: ReadonlySet<ModelPart>, body: string): Mo
   return find(withoutQuotes(body)) ?? find(body);
 }
 
-/** The text of a refusal without its members `input`, in which validators quote what they refuse. */
+/** Returns a refusal's text without its `input` members, in which validators quote the rejected input. */
 function withoutQuotes(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), (name, value) => (name === "input" ? undefined : value));
   } catch {
-    // No JSON, or too deep to be written.
+    // Not JSON, or nested too deeply to write.
     return body;
   }
 }
 
-/** Most models of which it is remembered; beyond that the one that was asked least recently is forgotten. */
+/**
+ * Maximum number of models to store limits for. Above it, the model whose limits were stored least recently is evicted.
+ */
 const MAX_KNOWN_MODELS = 200;
 
-/** The parts that models do not take, by the models' names. */
+/** The parts that each model does not accept, by model name. Kept until the process ends. */
 export class KnownLimits {
   readonly #limits = new Map<string, ReadonlySet<ModelPart>>();
 
@@ -49,7 +51,7 @@ export class KnownLimits {
     return this.#limits.get(model) ?? new Set();
   }
 
-  /** Adds to what is known of a model. */
+  /** Adds parts that a model does not accept. */
   add(model: string, without: ReadonlySet<ModelPart>): void {
     const known = new Set([...this.of(model), ...without]);
     this.#limits.delete(model);

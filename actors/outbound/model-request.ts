@@ -12,13 +12,13 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 export interface ModelRequest {
   readonly model: string;
   readonly messages: readonly ModelMessage[];
-  /** The form of the answer. */
+  /** The JSON schema of the answer. */
   readonly schema: JsonSchema;
-  /** Longest answer, in tokens. */
+  /** Maximum length of the answer, in tokens. */
   readonly maxTokens: number;
 }
 
-/** The body of the request, without the parts that the model does not take. */
+/** Writes the request body, without the parts that the model does not accept. */
 export function toModelBody(request: ModelRequest, without: ReadonlySet<ModelPart>): string {
   const { model, schema } = request;
   return JSON.stringify({
@@ -38,8 +38,8 @@ function toTokenLimit({ maxTokens }: ModelRequest, without: ReadonlySet<ModelPar
 }
 
 /**
- * The messages as chat templates take them: at most one system message, at the beginning, or none, and then turns of the
- * user and the model that alternate. A form that cannot be asked for with a schema is asked for in words.
+ * Returns the messages in the order that chat templates require: at most one system message, first, then alternating
+ * turns of user and model. If the schema cannot be sent, the instructions describe it in words.
  */
 function toMessages({ messages, schema }: ModelRequest, without: ReadonlySet<ModelPart>): readonly ModelMessage[] {
   const inWords = `Answer with one JSON object that matches this JSON schema: ${JSON.stringify(schema)}`;

@@ -2,25 +2,25 @@ import { type AllowList, parseAllowList } from "./allow-list.js";
 
 /** The deployment's model: an OpenAI-compatible endpoint. */
 export interface ModelSettings {
-  /** Address of the API, without `/chat/completions` and without a slash at the end. */
+  /** Address of the API, without `/chat/completions` and without a trailing slash. */
   readonly url: string;
-  /** Sent as a bearer token; null for none. Never in a log, a row or an answer. */
+  /** The bearer token; null for none. Never appears in a log, a row or an answer. */
   readonly key: string | null;
-  /** The model that is asked unless the asker names another. */
+  /** The default model. */
   readonly name: string;
-  /** Null when calls are unpriced. */
+  /** Null if calls are unpriced. */
   readonly prices: ModelPrices | null;
 }
 
-/** Prices for a million tokens. */
+/** Prices per million tokens. */
 export interface TokenPrices {
   readonly in: number;
   readonly out: number;
 }
 
-/** What the deployment pays: for the model of the settings, and for others by name. */
+/** The deployment's prices: for the default model, and for other models by name. */
 export interface ModelPrices extends TokenPrices {
-  /** ISO 4217 */
+  /** The ISO 4217 currency code. */
   readonly currency: string;
   readonly models: Readonly<Record<string, TokenPrices>>;
 }
@@ -30,17 +30,22 @@ export interface ModelPrice extends TokenPrices {
   readonly currency: string;
 }
 
-/** The allow-list for requests to the model: its address only, whatever `OUTBOUND_ALLOW` says. */
+/**
+ * Returns the allow-list for requests to the model: only its configured address, whatever `OUTBOUND_ALLOW` contains.
+ */
 export function modelAddresses({ url }: ModelSettings): AllowList {
   return parseAllowList(new URL(url).origin);
 }
 
-/** The model that answers whoever names `own`; null or an empty name for the one of the settings. */
+/** Returns the model to use: `own`, or the default model if `own` is null or empty. */
 export function toModelName(settings: Pick<ModelSettings, "name">, own: string | null): string {
   return own === null || own === "" ? settings.name : own;
 }
 
-/** The prices of a model; null when its calls are unpriced. A model without prices of its own has none. */
+/**
+ * Returns the prices of a model; null if its calls are unpriced. Other models do not inherit the default model's
+ * prices, because a wrong price is worse than none.
+ */
 export function findModelPrice(
   { name, prices }: Pick<ModelSettings, "name" | "prices">,
   model: string,

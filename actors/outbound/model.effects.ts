@@ -10,37 +10,37 @@ import { estimateModelUsage, type ModelSpent, ModelTally } from "./model-cost.js
 import type { JsonSchema, ModelMessage, ModelRequest } from "./model-request.js";
 import { findModelPrice, toModelName } from "./model-settings.js";
 
-/** Asks the deployment's model a question, and has it repair an answer of another form than asked for. */
+/** Asks the deployment's model a question. If the answer does not match the schema, asks the model to repair it. */
 export const MODEL_EFFECT = effect<ModelQuestion, ModelOutcome>("model.ask");
 
-/** A question to a model, as plain data. {@link askModel} makes one. */
+/** A question to a model, as plain data. {@link askModel} creates one. */
 export interface ModelQuestion {
   readonly messages: readonly ModelMessage[];
-  /** The form of the answer: an object. */
+  /** The JSON schema of the answer, which is an object. */
   readonly schema: JsonSchema;
-  /** The model to ask; null for the one of the settings. */
+  /** The model to ask; null for the default model. */
   readonly model: string | null;
-  /** Longest answer, in tokens. */
+  /** Maximum length of the answer, in tokens. */
   readonly maxTokens: number;
 }
 
 /**
- * The result of a question. `spent` is what this asking cost: an asker adds up those of all its askings. Texts may be
- * shown: they hold nothing of an answer, and no key.
+ * The result of a question. `spent` is the cost of this attempt; the caller adds up all attempts. Texts may be shown to
+ * people: they contain nothing of an answer and no key.
  */
 export type ModelOutcome =
-  /** `value` has the asked form. `model` is the one that was asked. */
+  /** `value` matches the schema. `model` is the model that was asked. */
   | { readonly state: "answered"; readonly value: unknown; readonly model: string; readonly spent: ModelSpent }
-  /** The model is not available now; `continueAsking` says when to ask again. */
+  /** The model is unavailable now; `continueAsking` says when to ask again. */
   | {
       readonly state: "waiting";
       readonly reason: string;
       readonly retryAtMs: number | null;
       readonly spent: ModelSpent;
     }
-  /** A killed process may have asked: nobody knows its answer, and its estimate counts. To be asked again. */
+  /** A process was killed and may have sent the question. Its answer is lost and its cost is estimated. Ask again. */
   | { readonly state: "interrupted"; readonly spent: ModelSpent }
-  /** There is no answer, and asking again would bring none. */
+  /** There is no answer, and asking again would not help. */
   | {
       readonly state: "failed";
       readonly code: "not-set-up" | "refused" | "unreadable";
@@ -48,28 +48,29 @@ export type ModelOutcome =
       readonly spent: ModelSpent;
     };
 
-/** How often an answer of another form is repaired. */
+/** Maximum number of repairs of an answer that does not match the schema. */
 const MAX_REPAIRS = 2;
-/** Longest part of an unusable answer, and of what is wrong with it, that the model is shown, in characters. */
+/** Maximum lengths, in characters, of the unusable answer and of its errors in a repair request. */
 const MAX_SHOWN_ANSWER = 20_000;
 const MAX_SHOWN_FAULTS = 2_000;
-/** Longest texts of a question, in characters. */
+/** Maximum total length of a question's texts, in characters. */
 const MAX_QUESTION_CHARACTERS = 1_000_000;
-/** What a prepared question takes in memory beside its texts, about, in bytes. */
+/** Approximate memory of a prepared question besides its texts, in bytes. */
 const QUESTION_OVERHEAD_BYTES = 16 * 1024;
 
 export interface AskModelOptions {
   /** The effect's id. */
   readonly id: string;
-  /** The model to ask; null for the one of the settings. */
+  /** The model to ask; null for the default model. */
   readonly model: string | null;
-  /** Longest answer, in tokens. */
+  /** Maximum length of the answer, in tokens. */
   readonly maxTokens: number;
 }
 
 /**
- * The request of the effect, for `turn.start`. `schema` is that of an object, and may use what a JSON schema can say;
- * `continueAsking` reads the outcome. A question is stored until it is answered: who has many asks some at a time.
+ * Creates the effect request for `turn.start`. `schema` describes an object and may use only what JSON Schema supports.
+ * Pass the outcome to `continueAsking`. A question is stored until it is answered, so a caller with many questions asks
+ * only some at a time.
  */
 export function askModel(
   messages: readonly ModelMessage[],
@@ -86,7 +87,10 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
   return json;
 }
 
-/** The effect; `model` is null when none is set up. It never rejects. */
+/**
+ * Creates the effect; `model` is null if no model is configured. It never rejects. The effect does not wait for the
+ * model: it reports `waiting`, and the caller sets a durable timer.
+ */
 export function modelEffect(model: Model | null): Effect {
   return withBeginMarked(
     MODEL_EFFECT.implementPrepared((question, context) => prepareQuestion(model, question, context)),
@@ -124,9 +128,10 @@ interface Conversation {
   readonly tally: ModelTally;
 }
 
-/** Asks, and asks again with what was wrong, in the same conversation. */
+/** Asks the question. If the answer is unusable, asks again in the same conversation and says what is wrong. */
 async function converse({ model, request, tally }: Conversation, signal: RunSignal): Promise<ModelOutcome> {
-  // A schema cannot be stored otherwise. Zod calls this reading of it experimental: the asker parses once more.
+  // The stored question contains only a JSON schema. Zod calls this conversion experimental, so the caller parses the
+  // answer again.
   const schema = z.fromJSONSchema(request.schema);
   let { messages } = request;
   for (let repairs = 0; ; repairs++) {
@@ -152,7 +157,7 @@ async function converse({ model, request, tally }: Conversation, signal: RunSign
   }
 }
 
-/** An unusable answer, and what is wrong with it. */
+/** Returns the unusable answer, and a message that says what is wrong with it. */
 function repair(
   { text, isCut }: { readonly text: string; readonly isCut: boolean },
   error: z.ZodError,

@@ -9,44 +9,49 @@ import type { ModelSettings } from "./model-settings.js";
 import type { Outbound } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
 
-/** The answer of a model to one request. Texts hold nothing of a body, and no key. */
+/** A model's reply to one request. Texts contain nothing of a body and no key. */
 export type ModelReply =
   | ({ readonly kind: "completion" } & Completion)
-  /** Asking again may succeed. `mayCost` says whether the model may have begun to answer. */
+  /** A retry may succeed. `mayCost`: the model may have started to answer, so the call may cost money. */
   | {
       readonly kind: "unavailable";
       readonly reason: string;
-      /** When the host wants to be asked again; null when it does not say. */
+      /** When the host asks to be called again; null if it does not say. */
       readonly retryAtMs: number | null;
       readonly mayCost: boolean;
     }
-  /** Asking the same again cannot succeed. */
+  /** The same request cannot succeed later. */
   | { readonly kind: "refused"; readonly reason: string };
 
 /** The deployment's model. */
 export interface Model {
   readonly settings: ModelSettings;
-  /** Never rejects, unless by a bug. */
+  /** Never rejects, unless there is a bug. */
   complete(request: ModelRequest, signal: RunSignal): Promise<ModelReply>;
-  /** Notes in the log that answers had another form than asked for, also after repairs. Tells nothing of them. */
+  /** Logs that an answer was unusable even after repairs. Logs nothing of the answer. */
   noteUnreadable(): void;
 }
 
-/** Longest time for an answer: models that think take minutes. */
+/** Maximum time for an answer. Reasoning models take minutes. */
 const ANSWER_TIMEOUT_MS = 5 * 60 * 1_000;
 
 export interface ModelOptions {
   readonly settings: ModelSettings;
-  /** Its allow-list is `modelAddresses`; its `maxBodyBytes` is `MAX_MODEL_ANSWER_BYTES`. */
+  /** Must have `modelAddresses` as allow-list and `MAX_MODEL_ANSWER_BYTES` as `maxBodyBytes`. */
   readonly outbound: Pick<Outbound, "post">;
   readonly now: () => number;
   /** Receives the host, and the status or the error's code. */
   readonly log: Pick<RuntimeLog, "warn">;
-  /** Time for each request, in milliseconds; 5 minutes unless given. */
+  /** Timeout of each request in milliseconds; the default is 5 minutes. */
   readonly timeoutMs?: number;
 }
 
-/** A client of the model. */
+/**
+ * Creates a client of the model.
+ *
+ * If a 400, 404 or 422 names a part of the request that some models do not accept, the client retries without that
+ * part. If it names none, the client retries without the schema. If there is no such part left, the refusal is final.
+ */
 export function createModel(options: ModelOptions): Model {
   const known = new KnownLimits();
   const complete = async (request: ModelRequest, signal: RunSignal): Promise<ModelReply> => {
@@ -54,7 +59,7 @@ export function createModel(options: ModelOptions): Model {
     for (;;) {
       const sent = await send(options, toModelBody(request, without), signal);
       if (sent.kind === "completion") known.add(request.model, without);
-      // A part that no refusal named is known to be refused only once a request without it succeeded.
+      // Only a successful request proves that the model rejects the unnamed parts: remember only the named ones.
       if (sent.kind === "unavailable") known.add(request.model, named);
       if (sent.kind !== "rejected") return sent;
       const part = findNamedPart(without, sent.body);
@@ -69,17 +74,20 @@ export function createModel(options: ModelOptions): Model {
   return { settings: options.settings, complete, noteUnreadable };
 }
 
-/** The reply to one request, or a refusal that may be about a part of it. */
+/** The reply to one request, or a refusal that may concern one of its parts. */
 type Sent = ModelReply | ({ readonly kind: "rejected" } & HostError);
 
-/** An error of the host: its status, or that of the error inside a successful answer; null when that has no code. */
+/**
+ * An error of the host: its status, or the status of an error inside a successful answer; null if that error has no
+ * known code.
+ */
 interface HostError {
   readonly status: number | null;
   readonly body: string;
   readonly retryAtMs: number | null;
 }
 
-/** Statuses of requests that may succeed without a part that the model does not take. */
+/** Statuses of requests that may succeed without a part that the model does not accept. */
 const REJECTED: ReadonlySet<number> = new Set([400, 404, 422]);
 /** Statuses below 500 of requests that may succeed later. */
 const BUSY: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -118,7 +126,7 @@ function isSuccess(status: number): boolean {
   return status >= 200 && status < 300;
 }
 
-/** An error costs nothing: the host answered it instead of a completion. */
+/** Classifies an error. An error costs nothing, because the host sent it instead of a completion. */
 function takeError(options: ModelOptions, error: HostError): Sent {
   const { status, retryAtMs } = error;
   if (status !== null && REJECTED.has(status)) return { kind: "rejected", ...error };

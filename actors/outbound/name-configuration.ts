@@ -1,19 +1,22 @@
 import { readFileSync, statSync } from "node:fs";
 import { isIP } from "node:net";
 
-/** What the machine's files say of names. */
+/** The name settings in the machine's hosts file and resolv.conf. */
 export interface NameConfiguration {
-  /** The addresses of a name in the hosts file; none when it is not there. */
+  /** Returns a name's addresses in the hosts file; empty if the file does not contain the name. */
   hosted(host: string): readonly string[];
-  /** The names that name servers are asked for, in this order, by the search list and `ndots` of resolv.conf(5). */
+  /** Returns the names to ask name servers for, in order, by the search list and `ndots` of resolv.conf(5). */
   candidates(host: string): readonly string[];
-  /** The name servers, as `node:dns` takes them; another array when they may have changed. */
+  /**
+   * Returns the name servers in the form that `node:dns` accepts. The array is a new one if the servers may have
+   * changed.
+   */
   servers(): readonly string[];
 }
 
-/** Greater files are not read: look-ups would wait for it. */
+/** Maximum size of a file to read, in bytes. Lookups would wait for a larger one. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** Search domains that are used, as in glibc's own limit once. */
+/** Maximum number of search domains, the former limit of glibc. */
 const MAX_SEARCH = 6;
 
 interface ResolverSettings {
@@ -22,7 +25,7 @@ interface ResolverSettings {
   readonly ndots: number;
 }
 
-/** Reads both files again once they have changed. An absent one says nothing. */
+/** Reads both files, and reads each again after it changes. A missing file counts as empty. */
 export function readNameConfiguration(paths: { readonly hosts: string; readonly resolver: string }): NameConfiguration {
   const hosts = new WatchedFile(paths.hosts, parseHosts);
   const resolver = new WatchedFile(paths.resolver, parseResolver);
@@ -38,7 +41,7 @@ export function readNameConfiguration(paths: { readonly hosts: string; readonly 
   };
 }
 
-/** A file's contents, parsed again when its time, size or inode is another. */
+/** A file's parsed contents. Parses the file again if its time, size or inode changes. */
 class WatchedFile<Contents> {
   readonly #path: string;
   readonly #parse: (text: string) => Contents;
@@ -60,7 +63,7 @@ class WatchedFile<Contents> {
         this.#stamp = stamp;
       }
     } catch {
-      // What was read last stays: a file is gone for a moment while it is replaced.
+      // Keep the last contents: a file that is being replaced is missing for a moment.
     }
     return this.#contents;
   }

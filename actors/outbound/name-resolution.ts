@@ -5,42 +5,46 @@ import { Lane } from "../../runtime/lane.js";
 import { type Resolve, resolveWithSystem } from "./address-guard.js";
 import { type NameConfiguration, readNameConfiguration } from "./name-configuration.js";
 
-/** Time for one question to a name server, in milliseconds, and questions asked of each. */
+/** Timeout of one query to a name server in milliseconds, and number of queries per server. */
 const TIMEOUT_MS = 2_500;
 const TRIES = 2;
-/** How long the addresses of the other kind are waited for once there is one of the kind that is used, in milliseconds. */
+/**
+ * How long to wait for addresses of the other family, in milliseconds, after an address of the preferred family is
+ * known.
+ */
 const OTHER_KIND_MS = 500;
 /**
- * Names asked of the system at once. Each holds one of the four threads that the process has for such work, and that the
- * store needs too.
+ * Maximum number of names to resolve with the operating system at once. Each takes one of the process's four threads
+ * for such work, which the store needs too.
  */
 const SYSTEM_AT_ONCE = 2;
-/** Error codes when name servers do not know a name, or there are none; others are a failure. */
+/** Error codes that mean an unknown name or no name server. Other codes are failures. */
 const UNKNOWN: ReadonlySet<string> = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED"]);
 
-/** What names are asked of. */
+/** The sources of name resolution. */
 export interface NameSources {
   readonly configuration: Pick<NameConfiguration, "hosted" | "candidates">;
-  /** Asks name servers, without a thread. Rejects with a code of `node:dns`. */
+  /** Queries name servers without using a thread. Rejects with an error code of `node:dns`. */
   readonly ask: (host: string, family: 4 | 6) => Promise<readonly string[]>;
-  /** Asks the system, which may know names of the local network, on a thread. */
+  /** Asks the operating system, which may know names of the local network. Uses a thread. */
   readonly askSystem: Resolve;
-  /** The kind of addresses that connections go to if a name has both; IPv4 without it. */
+  /** The preferred address family if a name has both; the default is IPv4. */
   readonly usedKind?: () => 4 | 6;
 }
 
-/** What name servers say of one kind of a name's addresses. */
+/** The answer of name servers for one address family. */
 interface Answer {
   readonly addresses: readonly string[];
   readonly error: unknown;
 }
 
 /**
- * Resolves names so that those whose name servers do not answer hold up nobody else, in the system's usual order: the
- * hosts file, then name servers, which are asked without a thread. Only names that cannot be anybody's on the internet
- * ({@link isLocalName}) are asked of the system when neither knows them, a few at once and each name in turn. Whoever
- * waits for a name that is being looked up gets that answer. Addresses of the kind that is used come first, and those
- * of the other kind are not waited for long then.
+ * Creates a resolver in which a name with unresponsive name servers cannot delay other names. It uses the system's
+ * usual order: the hosts file, then name servers, which need no thread.
+ *
+ * If both fail, only names of the local network ({@link isLocalName}) are passed to the operating system: a few at a
+ * time, and each name only once at a time. Concurrent lookups of one name share the result. Addresses of the preferred
+ * family come first; once there is one, the resolver waits only briefly for the other family.
  */
 export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
   const answerOf = async (host: string, family: 4 | 6): Promise<Answer> => {
@@ -98,14 +102,15 @@ export function createResolve({ configuration, ask, askSystem, usedKind = () => 
 }
 
 /**
- * Whether a name is of this machine or its network alone: one without a dot, or below `local` (RFC 6762) or
- * `localhost`. Who names others may also decide how long their name servers take, and with them the system's threads.
+ * Whether a name belongs to this machine or its local network: a name without a dot, or below `local` (RFC 6762) or
+ * `localhost`. The owner of any other name may control how long its name servers take, and so could block the system's
+ * threads.
  */
 function isLocalName(host: string): boolean {
   return !host.includes(".") || /\.(local|localhost)$/i.test(host);
 }
 
-/** The answer if it comes within {@link OTHER_KIND_MS}. */
+/** Returns the answer if it arrives within {@link OTHER_KIND_MS}; otherwise an empty one. */
 async function soon(answer: Promise<Answer>): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<Answer>((resolve) => {
@@ -118,14 +123,14 @@ async function soon(answer: Promise<Answer>): Promise<Answer> {
   }
 }
 
-/** IPv6 on a machine that has addresses of that kind alone. */
+/** Returns IPv6 if the machine has only IPv6 addresses; otherwise IPv4. */
 function kindOfMachine(): 4 | 6 {
   try {
     const outward = Object.values(networkInterfaces()).flatMap((all = []) => all.filter(({ internal }) => !internal));
     const has = (family: string) => outward.some((each) => each.family === family);
     return has("IPv6") && !has("IPv4") ? 6 : 4;
   } catch {
-    // A confined process may not be told.
+    // A sandboxed process may not be allowed to list addresses.
     return 4;
   }
 }
@@ -134,7 +139,7 @@ function isUnknown(error: unknown): boolean {
   return error instanceof Error && "code" in error && typeof error.code === "string" && UNKNOWN.has(error.code);
 }
 
-/** Asks name servers over those that the configuration has at that time. */
+/** Creates a function that queries the name servers in the current configuration. */
 export function createAsk(configuration: Pick<NameConfiguration, "servers">): NameSources["ask"] {
   let servers: readonly string[] | null = null;
   let resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES });
@@ -153,14 +158,17 @@ function createResolver(servers: readonly string[]): Resolver {
   try {
     if (servers.length > 0) resolver.setServers(servers);
   } catch {
-    // An address that it does not take; the library has read the file by its own rules.
+    // An invalid server address. The library keeps the servers that it read from the file itself.
   }
   return resolver;
 }
 
 const configuration = readNameConfiguration({ hosts: "/etc/hosts", resolver: "/etc/resolv.conf" });
 
-/** Resolves names by the machine's hosts file and name servers and, for names of its network, as the system does. */
+/**
+ * Resolves names with the machine's hosts file and name servers. Names of the local network may also use the system's
+ * resolver.
+ */
 export const resolveNames: Resolve = createResolve({
   ...{ configuration, ask: createAsk(configuration) },
   askSystem: resolveWithSystem,

@@ -2,7 +2,7 @@ import type { Clock } from "../../runtime/clock.js";
 import type { OutboundAnswer } from "./http-exchange.js";
 import type { OutboundRequest } from "./request.js";
 
-/** Why a host of the workspace did not make a request. */
+/** Why a request has no answer. */
 export type NetworkFailureCode = "unreachable" | "not-allowed" | "errored";
 
 /** A request by a host of the workspace failed. */
@@ -17,14 +17,14 @@ export class NetworkFailure extends Error {
   }
 }
 
-/** A request as it is sent to a host. */
+/** A request as the service sends it to a host. */
 export interface AssignedRequest {
   readonly id: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** Most bytes of the answer's body. */
+  /** Maximum size of the answer's body, in bytes. */
   readonly maxBodyBytes?: number;
 }
 
@@ -33,10 +33,10 @@ export type AssignedAnswer =
   | { readonly ok: true; readonly answer: OutboundAnswer }
   | { readonly ok: false; readonly code: NetworkFailureCode; readonly reason: string };
 
-/** A connected host of a workspace that makes requests. */
+/** A connected host of a workspace that makes requests for the service. */
 export interface NetworkHost {
   readonly workspaceId: string;
-  /** Sends a request to the host; false when that is not possible now. */
+  /** Sends a request to the host; false if that is not possible now. */
   send(request: AssignedRequest): boolean;
 }
 
@@ -45,35 +45,36 @@ interface Pending {
   readonly request: Omit<AssignedRequest, "timeoutMs">;
   readonly untilMs: number;
   readonly settle: (outcome: OutboundAnswer | NetworkFailure) => void;
-  /** The host that makes it; null while it waits for one. */
+  /** The host that makes the request; null while the request waits for one. */
   host: NetworkHost | null;
 }
 
-/** The hosts of a workspace, and its requests. */
+/** The hosts and requests of a workspace. */
 interface Workspace {
   readonly id: string;
-  /** With the requests that each has. */
+  /** The workspace's hosts, each with its assigned requests. */
   readonly hosts: Map<NetworkHost, Set<Pending>>;
-  /** Oldest first. */
+  /** Requests without a host, oldest first. */
   readonly waiting: Set<Pending>;
 }
 
-/** Most requests of one workspace that wait for a host; more are refused. */
+/** Maximum number of a workspace's requests that wait for a host; further requests are rejected. */
 const MAX_WAITING = 1_000;
-/** Most requests that one host makes at once. */
+/** Maximum number of concurrent requests per host. */
 const MAX_ASSIGNED = 64;
 
 /**
- * Requests that hosts of the workspaces make, sent over the hosts' connections. Nothing here is stored: after a crash
- * or the loss of a host, the caller sends the request again, under the same id for its receiver.
+ * Requests that hosts of the workspaces make, sent over the hosts' connections. Requests are not stored. After a crash
+ * or the loss of a host, the caller sends the request again, with the same id for its receiver.
  *
- * 1. A request is sent to one host, once: the host of its workspace that has the fewest requests.
- * 2. Without a free host it waits for one. When its time is over it fails as `unreachable`, waiting or sent.
+ * 1. Each request is sent once, to the workspace's host with the fewest requests.
+ * 2. Without a free host, a request waits for one. After its timeout it fails as `unreachable`, whether it waits or was
+ *    sent.
  * 3. When a host disconnects, its requests fail.
- * 4. A step looks at the hosts of one workspace and at the requests that it hands out, however many others there are.
+ * 4. The cost of a step depends only on the hosts of one workspace and the requests assigned in that step.
  */
 export class NetworkRequests {
-  /** Those that have a host or a request. */
+  /** The workspaces that have a host or a request. */
   readonly #workspaces = new Map<string, Workspace>();
   readonly #pending = new Map<string, Pending>();
   readonly #clock: Clock;
@@ -83,7 +84,7 @@ export class NetworkRequests {
     this.#clock = clock;
   }
 
-  /** Adds a host, and sends it waiting requests. */
+  /** Adds a host and sends it waiting requests. */
   join(host: NetworkHost): void {
     const workspace = this.#workspaceOf(host.workspaceId);
     workspace.hosts.set(host, new Set());
@@ -98,13 +99,13 @@ export class NetworkRequests {
     this.#forget(workspace);
   }
 
-  /** Handles a host's result; ignored for a request that the host does not have. */
+  /** Handles a host's result. Ignores it if the host does not have this request. */
   answered(host: NetworkHost, id: string, result: AssignedAnswer): void {
     if (this.#pending.get(id)?.host !== host) return;
     this.#settle(id, result.ok ? result.answer : new NetworkFailure(result.code, result.reason));
   }
 
-  /** Lets a host of the workspace make the request. Rejects with {@link NetworkFailure} when there is no answer. */
+  /** Sends a request through a host of the workspace. Rejects with {@link NetworkFailure} if there is no answer. */
   post(workspaceId: string, given: OutboundRequest & { readonly body: string }) {
     const { url, headers, body, timeoutMs, signal, maxBodyBytes } = given;
     return new Promise<OutboundAnswer>((resolve, reject) => {
@@ -147,7 +148,7 @@ export class NetworkRequests {
       if (timeoutMs <= 0) continue;
       const request = { ...pending.request, timeoutMs };
       const host = freest(hosts).find((one) => one.send(request));
-      // What no host takes now, none takes for the next one either.
+      // If no host accepts this request now, none accepts the next one.
       if (host === undefined) return;
       waiting.delete(pending);
       pending.host = host;
@@ -163,7 +164,7 @@ export class NetworkRequests {
     return workspace;
   }
 
-  /** A workspace without hosts has no request with one. */
+  /** Forgets a workspace without hosts and waiting requests. Without hosts, no request is assigned either. */
   #forget({ id, hosts, waiting }: Workspace): void {
     if (hosts.size === 0 && waiting.size === 0) this.#workspaces.delete(id);
   }
@@ -185,7 +186,7 @@ export class NetworkRequests {
   }
 }
 
-/** The hosts that take more requests, those with the fewest first. */
+/** Returns the hosts that accept more requests, those with the fewest first. */
 function freest(hosts: Workspace["hosts"]): NetworkHost[] {
   return [...hosts]
     .filter(([, handed]) => handed.size < MAX_ASSIGNED)

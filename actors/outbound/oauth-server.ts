@@ -2,9 +2,9 @@ import { z } from "zod";
 import { parseJson, toReason, withoutEmptyMembers } from "./json-answer.js";
 import type { Outbound } from "./request.js";
 
-/** Metadata of an OAuth 2.0 authorization server (RFC 8414), or defaults without it. */
+/** Metadata of an OAuth 2.0 authorization server (RFC 8414), or default values if there is no metadata. */
 export interface AuthorizationServer {
-  /** Its issuer identifier; null when unknown. */
+  /** The server's issuer identifier; null if unknown. */
   readonly issuer: string | null;
   readonly authorizeUrl: string;
   readonly tokenUrl: string;
@@ -13,31 +13,31 @@ export interface AuthorizationServer {
   readonly namesItself: boolean;
 }
 
-/** A server's metadata is unavailable; the message says why and contains only the issuer's address. */
+/** A server's metadata is unavailable. The message says why and contains only the issuer's address. */
 export class ServerUnavailable extends Error {
   override readonly name = "ServerUnavailable";
 }
 
 /** Fetches and caches the metadata of authorization servers. */
 export interface AuthorizationServers {
-  /** Rejects with {@link ServerUnavailable}. */
+  /** Returns an issuer's metadata. Rejects with {@link ServerUnavailable}. */
   of(issuer: string): Promise<AuthorizationServer>;
 }
 
-/** Longest answer of an authorization server that is read, in bytes. */
+/** Maximum size of an authorization server's answer, in bytes. */
 export const MAX_OAUTH_ANSWER_BYTES = 256 * 1024;
-/** Time limit of one request to an authorization server, in milliseconds. */
+/** Timeout of one request to an authorization server, in milliseconds. */
 export const OAUTH_REQUEST_MS = 10_000;
 /** How long metadata is cached, in milliseconds. */
 const METADATA_LASTS_MS = 10 * 60 * 1_000;
-/** Shortest time between a failed request and the next, in milliseconds. */
+/** Minimum time between a failed request and the next, in milliseconds. */
 const TRY_AGAIN_MS = 10_000;
-/** Most cached servers; beyond that the least recently used is evicted. */
+/** Maximum number of cached servers; the least recently fetched one is evicted. */
 const MAX_SERVERS = 500;
 
 interface Known {
   readonly askedMs: number;
-  /** Settled or pending; later callers wait for it. */
+  /** Pending or settled; later callers wait for it. */
   readonly answer: Promise<AuthorizationServer | ServerUnavailable>;
   hasFailed: boolean;
 }
@@ -47,7 +47,7 @@ export interface AuthorizationServersOptions {
   readonly now: () => number;
 }
 
-/** Fetches metadata through `outbound`, whose `maxBodyBytes` is {@link MAX_OAUTH_ANSWER_BYTES}. */
+/** Fetches metadata through `outbound`, whose `maxBodyBytes` must be {@link MAX_OAUTH_ANSWER_BYTES}. */
 export function createAuthorizationServers({ outbound, now }: AuthorizationServersOptions): AuthorizationServers {
   const servers = new Map<string, Known>();
   const ask = (issuer: string): Known => {
@@ -67,7 +67,7 @@ export function createAuthorizationServers({ outbound, now }: AuthorizationServe
       const known = servers.get(issuer);
       const lastsMs = known?.hasFailed === true ? TRY_AGAIN_MS : METADATA_LASTS_MS;
       const agedMs = now() - (known?.askedMs ?? 0);
-      // Asked in the future: the clock was ahead.
+      // A negative age means that the clock was ahead.
       const isFresh = known !== undefined && agedMs >= 0 && agedMs < lastsMs;
       const server = await (isFresh ? known : ask(issuer)).answer;
       if (server instanceof ServerUnavailable) throw server;
@@ -88,7 +88,10 @@ const metadataSchema = z.object({
   code_challenge_methods_supported: z.array(z.string()).optional(),
 });
 
-/** The addresses of metadata: RFC 8414 puts its path before the issuer's, OpenID Connect Discovery after it. */
+/**
+ * Returns the addresses of the metadata. RFC 8414 puts its path before the issuer's path; OpenID Connect Discovery puts
+ * it after.
+ */
 function addressesOf(issuer: string): readonly URL[] {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");

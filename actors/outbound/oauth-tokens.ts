@@ -14,21 +14,21 @@ export interface OAuthClient {
   readonly clientAuth: "basic" | "body";
 }
 
-/** The tokens a host returns for a code or a refresh token. */
+/** The tokens that a host returns for a code or a refresh token. */
 export interface Tokens {
   readonly access: string;
-  /** Null when the host returns none. */
+  /** Null if the host returns none. */
   readonly refresh: string | null;
-  /** Lifetime of the access token, in seconds; null when the host does not say. */
+  /** Lifetime of the access token in seconds; null if the host does not say. */
   readonly lastsSeconds: number | null;
-  /** The granted scopes; null when they are those asked for. */
+  /** The granted scopes; null if they are the requested ones. */
   readonly scopes: readonly string[] | null;
 }
 
-/** The result of a token request. Reasons contain nothing of the host's answer but its error codes. */
+/** The result of a token request. From the host's answer, a reason contains only known error codes. */
 export type TokenAnswer =
   | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
-  /** `isFinal` when the grant itself is invalid, so that a retry cannot succeed. */
+  /** `isFinal`: the grant itself is invalid, so a retry cannot succeed. */
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
 
 interface Asking {
@@ -38,39 +38,39 @@ interface Asking {
   readonly signal: RunSignal;
 }
 
-/** Tokens are sent in a header, so they have only characters that are valid there. */
+/** A token goes into a header, so it may only contain characters that are valid there. */
 const token = z
   .string()
   .min(1)
   .max(16_384)
   .regex(/^[\x21-\x7e]+$/);
 
-/** Types of tokens that are sent in another way than as bearer (RFC 6749, 7.1; RFC 9449), or are no access tokens. */
+/** Token types that are not bearer tokens (RFC 6749, 7.1; RFC 9449) or not access tokens. */
 const OTHER_TYPES = /^(mac|dpop|pop|hawk|hmac|n_a)\b/i;
 
 const tokenSchema = z.looseObject({
   access_token: token,
-  // Hosts write other words for tokens that are sent as bearer, such as `bot` and `user`.
+  // Some hosts use other words for bearer tokens, such as `bot` and `user`.
   token_type: z
     .unknown()
     .refine((type) => typeof type !== "string" || !OTHER_TYPES.test(type.trim()))
     .optional(),
   refresh_token: token.optional(),
-  // Some hosts write numbers as text.
+  // Some hosts write numbers as strings.
   expires_in: z.coerce.number().positive().max(1e9).optional().catch(undefined),
   scope: z.string().max(10_000).optional().catch(undefined),
 });
 const errorSchema = z.looseObject({ error: z.string() });
-/** Error codes that may be shown: those of RFC 6749 (5.2) and of GitHub. Other text is untrusted. */
+/** Error codes that may be shown: those of RFC 6749 (5.2) and of GitHub. Any other text is untrusted. */
 const CODES: ReadonlySet<string> = new Set([
   ...["invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type"],
   ...["invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable"],
   ...["bad_verification_code", "bad_refresh_token", "incorrect_client_credentials", "redirect_uri_mismatch"],
 ]);
-/** Codes that mean that the code or refresh token itself is invalid. */
+/** Error codes that mean that the code or refresh token itself is invalid. */
 const FINAL: readonly string[] = ["invalid_grant", "bad_verification_code", "bad_refresh_token"];
 
-/** Asks a token endpoint for tokens (RFC 6749, 4.1.3 and 6). Never rejects. */
+/** Requests tokens from a token endpoint (RFC 6749, 4.1.3 and 6). Never rejects. */
 export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Asking): Promise<TokenAnswer> {
   let answer: OutboundAnswer;
   try {
@@ -82,7 +82,7 @@ export async function askForTokens(outbound: Pick<Outbound, "post">, asking: Ask
     return { ok: false, isFinal: false, reason: `the host's answer cannot be read: ${answer.unread.reason}` };
   }
   const body = toTokenAnswer(parseJson(answer.body) ?? readForm(answer.body));
-  // Some hosts answer 200 with an error.
+  // Some hosts answer an error with status 200.
   const refused = errorSchema.safeParse(body);
   if (refused.success) return refusalOf(refused.data.error);
   if (!isSuccess(answer)) return { ok: false, isFinal: false, reason: `the host answered ${answer.status}` };
@@ -105,18 +105,18 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
 }
 
 /**
- * A token answer in the one form that is read: without members that are null or empty, which mean that there is no value,
- * and with scopes as one text. What is no object comes back as it is.
+ * Normalizes a token answer: removes members that are null or empty, which mean a missing value, and joins scopes into
+ * one text. Returns any value that is not an object unchanged.
  */
 export function toTokenAnswer(json: unknown): unknown {
   const answer = withoutEmptyMembers(json);
-  // Empty scopes are the one member that says something: nothing was granted.
+  // Keep empty scopes, which mean that nothing was granted.
   const scoped = z.object({ scope: z.union([z.string(), z.array(z.string()).transform((all) => all.join(" "))]) });
   const { data } = scoped.safeParse(json);
   return data === undefined ? answer : { ...Object(answer), ...data };
 }
 
-/** The fields of a form, as older hosts answer; undefined for any other text. */
+/** Parses a form-encoded answer, which older hosts send; undefined for any other text. */
 function readForm(text: string): unknown {
   return /^(access_token|error)=|&(access_token|error)=/.test(text)
     ? Object.fromEntries(new URLSearchParams(text.trim()))
@@ -152,7 +152,7 @@ function postForm(
   return outbound.post({ url, headers, body: form.toString(), timeoutMs: OAUTH_REQUEST_MS, signal });
 }
 
-/** Form-encodes a part of Basic credentials, as RFC 6749 (2.3.1) requires. */
+/** Form-encodes a part of the Basic credentials, as RFC 6749 (2.3.1) requires. */
 function encoded(text: string): string {
   return new URLSearchParams({ text }).toString().slice("text=".length);
 }

@@ -5,7 +5,7 @@ import { parseJson, toReason } from "./json-answer.js";
 import { issuerLane } from "./lanes.js";
 import type { Outbound } from "./request.js";
 
-/** An issuer's keys are unavailable; the message says why and contains only the issuer's address. */
+/** An issuer's keys are unavailable. The message says why and contains only the issuer's address. */
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
@@ -13,39 +13,42 @@ export class KeysUnavailable extends Error {
 /** The keys that issuers publish through OpenID Connect Discovery 1.0. */
 export interface IssuerKeys {
   /**
-   * A function that finds the issuer's key for a token's header, by `kid` and `alg`. It rejects with
-   * {@link KeysUnavailable}, with jose's `JWKSNoMatchingKey` when recently fetched keys have no such key, or with its
-   * `JWKSMultipleMatchingKeys`, which iterates over the keys when several fit. `party` is the workspace whose trust names
-   * the issuer.
+   * Returns a function that finds the issuer's key for a token's header, by `kid` and `alg`. The function rejects with
+   * {@link KeysUnavailable}. If recently fetched keys contain no such key, it rejects with jose's `JWKSNoMatchingKey`.
+   * If several keys fit, it rejects with jose's `JWKSMultipleMatchingKeys`, which iterates over them. `party` is the
+   * workspace whose trust names the issuer.
    */
   keyOf(issuer: string, party: string): JWTVerifyGetKey;
   /**
-   * Fetches the keys again, for a token that names no key and that none verifies: the issuer may have replaced its keys.
-   * Resolves to whether there is another set to try; false once no look-ups are left.
+   * Fetches the keys again. Call it for a token that names no key and that no cached key verifies, because the issuer
+   * may have replaced its keys. Resolves to true if there is a new key set to try; false also if no lookups are left.
    */
   renew(issuer: string, party: string): Promise<boolean>;
 }
 
 export interface IssuerKeysOptions {
-  /** Its allow-list is of `toIssuerAllowList`; its `maxBodyBytes` is {@link MAX_DOCUMENT_BYTES}. */
+  /** Must have `toIssuerAllowList` as allow-list and {@link MAX_DOCUMENT_BYTES} as `maxBodyBytes`. */
   readonly outbound: Pick<Outbound, "get">;
   readonly now: () => number;
-  /** Time for each of the two requests, in milliseconds; 5 seconds unless given. */
+  /** Timeout of each of the two requests in milliseconds; the default is 5 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** Longest discovery document and key set, in bytes. */
+/** Maximum size of a discovery document or key set, in bytes. */
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 5_000;
 const MAX_KEYS = 100;
-/** How long keys are cached, in milliseconds; a withdrawn key is accepted for up to this time. */
+/** How long keys are cached, in milliseconds. A withdrawn key is accepted for up to this time. */
 const KEYS_LAST_MS = 10 * 60 * 1_000;
-/** Look-ups of an issuer at once, for tokens that name keys that are not known; one more every {@link LOOK_UP_MS}. */
+/**
+ * Maximum burst of lookups per issuer, for tokens with unknown keys. One more lookup becomes available every
+ * {@link LOOK_UP_MS}.
+ */
 const MAX_LOOK_UPS = 5;
 const LOOK_UP_MS = 10_000;
-/** Shortest time between a failed request to an issuer and the next, in milliseconds. */
+/** Minimum time between a failed request to an issuer and the next, in milliseconds. */
 const TRY_AGAIN_MS = 10_000;
-/** Most cached issuers; beyond that the least recently used is evicted. */
+/** Maximum number of cached issuers; the least recently used one is evicted. */
 const MAX_ISSUERS = 500;
 
 type KeySet = ReturnType<typeof createLocalJWKSet>;
@@ -54,14 +57,14 @@ type KeySet = ReturnType<typeof createLocalJWKSet>;
  * The cached keys of one issuer.
  *
  * 1. There is one request at a time; later callers wait for it.
- * 2. `keys` are those of the last success, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
- * 3. A token that names an unknown key has them fetched at once, while look-ups are left.
+ * 2. `keys` come from the last successful request, at `fetchedMs`, and are used for `KEYS_LAST_MS` at most.
+ * 3. A token with an unknown key makes the service fetch the keys at once, while lookups are left.
  */
 interface Known {
   keys: KeySet | null;
   fetchedMs: number;
   askedMs: number;
-  /** When all look-ups are to be had again. */
+  /** When all lookups are available again. */
   lookUpsFullMs: number;
   failure: KeysUnavailable | null;
   asking: Promise<void> | null;
@@ -71,7 +74,7 @@ function newIssuer(): Known {
   return { keys: null, fetchedMs: 0, askedMs: 0, lookUpsFullMs: 0, failure: null, asking: null };
 }
 
-/** Whether the keys may be requested now; counts a look-up. A time in the future is of a clock that was ahead. */
+/** Whether the keys may be requested now; counts a lookup. A time in the future means that the clock was ahead. */
 function mayAsk(known: Known, nowMs: number): boolean {
   const agedMs = nowMs - known.askedMs;
   if (known.failure !== null) return agedMs < 0 || agedMs >= TRY_AGAIN_MS;
@@ -84,7 +87,7 @@ function mayAsk(known: Known, nowMs: number): boolean {
   return true;
 }
 
-/** Fetches and caches the keys of issuers. */
+/** Creates a cache that fetches the keys of issuers. */
 export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { now, timeoutMs = REQUEST_TIMEOUT_MS } = options;
   const fetcher = { outbound: options.outbound, timeoutMs };
@@ -151,10 +154,10 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string().max(2_000) });
 const keySetSchema = z.object({ keys: z.array(z.unknown()).max(MAX_KEYS) });
-/** A member that hosts also write as null or as an empty text when there is none. */
+/** An optional member. Some hosts write null or an empty text for a missing value. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
-/** The public fields of a key. Keys of other forms are ignored, as RFC 7517 (5) says. */
+/** The public fields of a key. Other keys are ignored, as RFC 7517 (5) says. */
 const keySchema = z.object({
   kty: z.enum(["RSA", "EC"]),
   kid: optional(z.string().max(255)),

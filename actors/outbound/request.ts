@@ -13,7 +13,7 @@ export class RequestRefused extends Error {
   override readonly name = "RequestRefused";
 }
 
-/** There was no connection to send a request over. Its code, where it has one, is the network's, or TLS's. */
+/** No connection could be opened for a request. `code` is the network's or TLS's error code, if there is one. */
 export class ConnectionFailed extends Error {
   override readonly name = "ConnectionFailed";
   readonly code: string | undefined;
@@ -29,13 +29,15 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: RunSignal;
-  /** Most bytes of the answer's body, decoded; the rest is not read. That of {@link OutboundOptions} unless given. */
+  /**
+   * Maximum size of the decoded answer body, in bytes; the rest is not read. The default is in {@link OutboundOptions}.
+   */
   readonly maxBodyBytes?: number;
 }
 
 export type OutboundMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** A request of any method, whose answer is wanted as it came. */
+/** A request of any method. Its answer has the headers, and the body as bytes. */
 export interface AnyRequest extends OutboundRequest {
   readonly method: OutboundMethod;
   readonly body: string | null;
@@ -45,15 +47,15 @@ export interface AnyRequest extends OutboundRequest {
 /** Sends requests to hosts on the allow-list only. */
 export interface Outbound {
   /**
-   * Rejects with {@link RequestRefused} when the host or its address is not admitted, and with a network error,
-   * `TimeoutError` or `AbortError` otherwise. Redirects are not followed; proxy settings of the environment are
-   * ignored. Each request asks for the content codings that are decoded here, unless its headers name others. Once the
-   * head of an answer has arrived, it resolves: an answer whose body could not be read whole says why.
+   * Sends a POST request. Rejects with {@link RequestRefused} if the host or its address is not allowed, otherwise with
+   * a network error, `TimeoutError` or `AbortError`. Does not follow redirects and ignores proxy settings of the
+   * environment. Unless the headers say otherwise, each request accepts the content codings that the service can
+   * decode. After the head of an answer has arrived, it resolves; `unread` then says why a body is incomplete.
    */
   post(request: OutboundRequest & { readonly body: string }): Promise<OutboundAnswer>;
-  /** As `post`, without a body. */
+  /** Like `post`, but sends a GET request without a body. */
   get(request: OutboundRequest): Promise<OutboundAnswer>;
-  /** As `post`, with any method. The answer has its body as bytes, and its headers. */
+  /** Like `post`, with any method. The answer contains the headers, and the body as bytes. */
   send(request: AnyRequest): Promise<BytesAnswer>;
   close(): Promise<void>;
 }
@@ -61,25 +63,25 @@ export interface Outbound {
 export interface OutboundOptions {
   readonly allowList: AllowList;
   readonly resolve?: Resolve;
-  /** Most bytes of an answer's body where the request sets no limit. */
+  /** Maximum size of an answer body in bytes, if the request sets no limit. */
   readonly maxBodyBytes: number;
 }
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Sends requests over connections that are checked by the address that they really go to. */
+/** Creates a sender. Each connection is checked by the address that it actually connects to. */
 export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes }: OutboundOptions): Outbound {
   const agentFor = (admitsPrivate: boolean) =>
     new Agent({
       connect: guardedConnector(admitsPrivate, resolve),
-      // Each request has its own time limit.
+      // Each request has its own timeout.
       ...{ headersTimeout: 0, bodyTimeout: 0 },
-      // Lanes bound how many requests there are, so that none waits in here.
+      // Lanes limit the number of requests, so none must wait here.
       connections: null,
       pipelining: 1,
     });
   const agents = { guarded: agentFor(false), named: agentFor(true) };
-  // Fields are named one by one: copies of whole requests are dear.
+  // Name the fields one by one, because copying whole requests is expensive.
   const send = ({ url, method, headers, body, maxBodyBytes, timeoutMs, signal }: AnyRequest): Promise<BytesAnswer> => {
     const admission = allowList.admits(url);
     if (!admission.admitted) return Promise.reject(new RequestRefused(admission.reason));
@@ -102,7 +104,7 @@ export function createOutbound({ allowList, resolve = resolveNames, maxBodyBytes
   };
 }
 
-/** Opens connections only to the checked address, even if the name now resolves to another. */
+/** Opens connections only to the checked address, even if the name now resolves to another one. */
 function guardedConnector(admitsPrivate: boolean, resolve: Resolve): buildConnector.connector {
   return ({ hostname, protocol, port }, callback) => {
     const connect = async () => {

@@ -1,9 +1,9 @@
-/** Longest wait that a host may ask for where nothing else is said, in milliseconds. */
+/** Default maximum for the wait that a host requests, in milliseconds. */
 const MAX_REQUESTED_WAIT_MS = 60 * 60 * 1_000;
 
 /**
- * The wait that a host asks for in `retry-after`, in milliseconds: seconds, or an HTTP date. At most `mostMs`, an hour
- * where that is not given; null when it asks for none.
+ * Returns the wait that a host requests in `retry-after`, as seconds or an HTTP date, in milliseconds. At most
+ * `mostMs`, which is one hour by default; null if the host requests none.
  */
 export function requestedWaitMs(
   retryAfter: string | null,
@@ -16,7 +16,7 @@ export function requestedWaitMs(
   return wait > 0 ? Math.min(mostMs, wait) : null;
 }
 
-/** Milliseconds since 1970; NaN when it is not a date. */
+/** Parses an HTTP date to milliseconds since 1970; NaN if it is not a date. */
 function httpDate(text: string): number {
   return /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /.test(text) ? Date.parse(text) : Number.NaN;
 }

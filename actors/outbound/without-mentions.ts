@@ -1,11 +1,14 @@
 /**
- * The text of an agent or a person, such that the code host tells nobody of it who is only named: an `@` that would mention
- * somebody is followed by a space without width, in code and in addresses too. Source: GitHub takes `@name` for a mention
- * wherever no letter or digit stands before it, however its first two characters are escaped.
+ * Changes a text so that the code host does not notify the people it names. Inserts a zero-width space after each `@`
+ * that would be a mention, also in code and in addresses. Source: GitHub reads `@name` as a mention unless a letter or
+ * digit precedes it, however the `@` and the first character of the name are escaped.
  */
 export function withoutMentions(text: string): string {
   return text.replace(MENTION, "$&\u200b");
 }
 
-/** Not the sign within a mail address, and none that stands alone. */
+/**
+ * Matches an `@`, or an HTML entity for it, before a name. Skips the `@` in a mail address and an `@` that stands
+ * alone.
+ */
 const MENTION = /(?:(?<![a-z0-9])@|&#0*64;|&#x0*40;|&commat;)(?=[a-z0-9&])/gi;

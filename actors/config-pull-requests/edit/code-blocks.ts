@@ -1,19 +1,19 @@
 import { type Holder, holderOf, textOf } from "./hcl-syntax.js";
 import type { CodeFile, Repository } from "./repository.js";
 
-/** A block of configuration, from HCL or from JSON that says the same. */
+/** A configuration block, from HCL or from Terraform's JSON syntax. */
 export interface CodeBlock {
   readonly type: string;
   readonly labels: readonly string[];
   readonly file: CodeFile;
-  /** Where it starts in its file; of JSON, where its name does. */
+  /** Offset of the block in its file; in JSON, the offset of the first text that equals its name. */
   readonly start: number;
-  /** Attributes by name, each as the text of an expression. */
+  /** Attributes by name. Each value is the text of an expression. */
   readonly attributes: ReadonlyMap<string, string>;
   readonly blocks: readonly CodeBlock[];
 }
 
-/** What a file holds, as a block of its own: its attributes are those of variables' values. */
+/** Reads a file's content as one unnamed block. In a variable file, its attributes are the values of variables. */
 export function readCode(repository: Repository, file: CodeFile): CodeBlock {
   const root = repository.parse(file);
   const whole = { type: "", labels: [], file, start: 0 };
@@ -39,7 +39,7 @@ function contentOf(file: CodeFile, { members, blocks }: Holder): Pick<CodeBlock,
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** How many names stand above a block in JSON, where they are any. */
+/** Number of labels that each block type has in JSON, where labels are nested object keys. Other types have none. */
 const labelled: ReadonlyMap<string, number> = new Map([
   ...(["resource", "data"] as const).map((type) => [type, 2] as const),
   ...(["module", "variable", "output", "provider", "component", "backend"] as const).map((type) => [type, 1] as const),
@@ -71,7 +71,10 @@ function jsonBlocks(
   return [{ type, labels, file, start, ...jsonContent(file, value) }];
 }
 
-/** A value of JSON as an expression of HCL: a text is a template, and one that is nothing but `${…}` what it holds. */
+/**
+ * Converts a JSON value to an HCL expression. A string is a template; a string that is only `${…}` is the expression in
+ * it.
+ */
 function toExpression(value: unknown): string {
   if (typeof value !== "string") return JSON.stringify(value);
   const alone = /^\$\{([^{}]*)\}$/.exec(value)?.[1];

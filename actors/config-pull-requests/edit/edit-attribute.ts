@@ -19,13 +19,13 @@ import { meaningOf, meansLive, nameOf, type StationChange } from "./station-chan
 import type { WantedStation } from "./station-edit.js";
 import { isList, isObject, writeWanted } from "./value-text.js";
 
-/** What an attribute's change does: to the source, or to the file that the attribute reads. */
+/** The edit for one changed attribute: splices in the source, or new text for the file that the attribute reads. */
 export type AttributeEdit = { readonly change: StationChange } & (
   | { readonly splices: readonly Splice[]; readonly path: JsonPath }
   | { readonly file: string; readonly node: SyntaxNode }
 );
 
-/** Where an attribute is edited. */
+/** The source and station in which an attribute is edited. */
 export interface Editing {
   readonly source: Source;
   readonly found: FoundStation;
@@ -33,7 +33,7 @@ export interface Editing {
   readonly wanted: WantedStation["wanted"];
 }
 
-/** The edit of one change. Refuses `computed`, `changed-meanwhile` and `ambiguous`. */
+/** Edits one attribute. Refuses with `computed`, `changed-meanwhile` or `ambiguous`. */
 export function editAttribute(editing: Editing, change: StationChange): AttributeEdit {
   const { source } = editing;
   const { holder, path } = descend(editing, change);
@@ -50,7 +50,7 @@ export function editAttribute(editing: Editing, change: StationChange): Attribut
   return { change, splices, path: at };
 }
 
-/** The object or block that holds the attribute, which each step before the last of its path names. */
+/** Returns the object or block that contains the attribute, by following all steps of the path except the last. */
 function descend({ source, found }: Editing, change: StationChange) {
   let holder = found.station;
   let path = found.path;
@@ -67,15 +67,15 @@ function descend({ source, found }: Editing, change: StationChange) {
   return { holder, path };
 }
 
-/** Whether the station's source has an object, or one block, for an attribute. */
+/** Whether the source writes an attribute of the station as an object or as exactly one block. */
 export function writesMembers({ source, found }: Pick<Editing, "source" | "found">, attribute: string): boolean {
   const member = memberNamed(found.station, attribute);
   if (member === undefined) return found.station.blocks.filter(({ type }) => type === attribute).length === 1;
-  // An expression is refused where its members are looked for.
+  // Members of an expression count too: the edit of such a member is refused later.
   return innerOf(member.value).type === "object" || !isKnown(source, member.value);
 }
 
-/** An attribute that no assignment writes: nothing does, or blocks do. */
+/** Edits an attribute that has no assignment: it is missing, or the source writes it as blocks. */
 function editUnwritten(
   editing: Editing,
   { holder, path }: { readonly holder: Holder; readonly path: JsonPath },
@@ -146,7 +146,7 @@ function mannerOf({ text }: Source, { station, all }: FoundStation): Manner {
   };
 }
 
-/** Refuses where the source does not mean what the live station has. */
+/** Refuses with `changed-meanwhile` if the value in the source differs from the value in the live station. */
 function refuseChanged(
   { source, live, wanted }: Editing,
   { node, json }: { readonly node: Member["node"]; readonly json: Parameters<typeof meansLive>[2] },

@@ -4,17 +4,17 @@ import type { Json, JsonObject } from "./hcl-values.js";
 import type { EditRefusal } from "./station-edit.js";
 import { writeWanted } from "./value-text.js";
 
-/** A file of HCL, as both parsers read it. */
+/** An HCL file, as both parsers read it. */
 export interface Source {
   readonly path: string;
   readonly text: string;
   readonly root: SyntaxNode;
-  /** What the file says; references whose values are known are replaced by these. */
+  /** The values in the file. A reference with a known value is replaced by that value. */
   readonly values: JsonObject;
   readonly knows: Knows;
 }
 
-/** Whether an expression of a source is nothing but a value that is known. */
+/** Whether an expression in a source is only a known value. */
 export function isKnown({ text, knows }: Pick<Source, "text" | "knows">, expression: SyntaxNode): boolean {
   return isLiteral(text, expression, knows);
 }
@@ -29,14 +29,17 @@ export class EditRefused extends Error {
   }
 }
 
-/** What a refusal is about, beside its code and message. */
+/** The optional fields of a refusal, beside its code and message. */
 type About = Partial<Pick<EditRefusal, "attribute" | "expression" | "wanted">>;
 
 export function refuse(code: EditRefusal["code"], message: string, about: About = {}): never {
   throw new EditRefused({ code, message, attribute: null, expression: null, wanted: null, ...about });
 }
 
-/** Refuses what an expression computes; `wanted` is the value to set, undefined for what is not to be changed. */
+/**
+ * Refuses a value that an expression computes. `wanted` is the value for the user to set; undefined if the value does
+ * not change.
+ */
 export function refuseComputed(
   source: Source,
   { attribute, node, wanted }: { attribute: string; node: SyntaxNode; wanted?: HclValue },
@@ -47,12 +50,12 @@ export function refuseComputed(
   refuse("computed", message, { attribute, expression, wanted: wanted === undefined ? null : writeWanted(wanted) });
 }
 
-/** `lines/main.tf:12` */
+/** Formats a position as `path:line`, for example `lines/main.tf:12`. */
 export function placeOf({ path, text }: Pick<Source, "path" | "text">, { start }: Pick<SyntaxNode, "start">): string {
   return `${path}:${text.slice(0, start).split("\n").length}`;
 }
 
-/** Steps into JSON: names of members, places of elements. */
+/** Steps into a JSON value: member names and element indexes. */
 export type JsonPath = readonly (string | number)[];
 
 export function valueAt(values: Json, path: JsonPath): Json | undefined {
@@ -64,13 +67,13 @@ export function valueAt(values: Json, path: JsonPath): Json | undefined {
   return value;
 }
 
-/** The text of a literal; null when it is none, or no text. */
+/** Returns the text of a string literal; null if the expression is not a known value or not a string. */
 export function literalText(source: Source, node: SyntaxNode, path: JsonPath): string | null {
   const value = valueAt(source.values, path);
   return isKnown(source, node) && typeof value === "string" ? unescaped(value) : null;
 }
 
-/** The values of a file with known references replaced by their texts; `known` gives null for one that is not. */
+/** Replaces known references in a file's values by their texts. `known` returns null for an unknown reference. */
 export function resolveReferences(value: Json, known: (reference: string) => string | null): Json {
   if (typeof value === "string") {
     return value.replace(/(?<!\$)\$\{\s*([\w.-]+)\s*\}/g, (written, reference: string) => known(reference) ?? written);
@@ -80,7 +83,7 @@ export function resolveReferences(value: Json, known: (reference: string) => str
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, resolveReferences(each, known)]));
 }
 
-/** A value as it is meant, of what the parser gives, which escapes what would be a template. */
+/** Undoes the parser's escaping of `${` and `%{` and returns the value that the file means. */
 export function plainValue(value: Json): Json {
   if (typeof value === "string") return unescaped(value);
   if (value === null || typeof value !== "object") return value;

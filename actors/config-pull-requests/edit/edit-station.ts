@@ -4,18 +4,21 @@ import { packList } from "./packed-list.js";
 import type { EditOutcome, EditRun, SourceTree, WantedStation } from "./station-edit.js";
 import { withWanted } from "./wanted-values.js";
 
-/** Most time that an edit computes once its parsers are loaded, all of its parts together, in milliseconds. */
+/**
+ * Maximum total computing time of an edit in milliseconds, after its parsers are loaded. Time spent waiting for reads
+ * does not count.
+ */
 const MOST_MS = 10_000;
-/** Most time that it takes with its start and all that it reads, in milliseconds. */
+/** Maximum total time of an edit in milliseconds, including its start and all reads. */
 const MOST_WHOLE_MS = 120_000;
 
 /**
- * What to change in a repository so that a line's source holds the wanted station: the values that differ and nothing
- * else, or why that cannot be. It reads the tree and changes nothing. Rejects with what the tree rejects with, and when
- * its run is ended early.
+ * Finds the changes that make a line's source contain the wanted station. Changes only the values that differ, or
+ * returns a refusal. It reads the tree and writes nothing. Rejects if the tree rejects, and when `run.signal` aborts.
  *
- * Files are anybody's, and strange ones end the parsers or keep them busy: each edit has a thread of its own, which ends
- * with it. One that ends early, computes for 10 s or takes 2 minutes is refused, `not-proven`.
+ * Files come from untrusted authors and can crash or block the parsers. So each edit runs in its own worker thread,
+ * which ends with the edit. If the thread crashes, computes for more than 10 s or takes more than 2 minutes, the edit
+ * is refused with `not-proven`.
  */
 export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRun): Promise<EditOutcome> {
   const { clock, signal } = run;
@@ -23,7 +26,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
     if (signal.aborted) return reject(signal.reason);
     const worker = new Worker(new URL("./edit-worker.js", import.meta.url), {
       workerData: wanted,
-      // What a parser says as it ends is no matter of the service's.
+      // Keep a crashing parser's output out of the service's log.
       ...{ stdout: true, stderr: true, env: {}, resourceLimits: { maxOldGenerationSizeMb: 256 } },
     });
     let isOver = false;
@@ -59,7 +62,7 @@ export function editStation(tree: SourceTree, wanted: WantedStation, run: EditRu
   });
 }
 
-/** Calls back once it has run for so long, whatever it was stopped for in between. */
+/** Calls back once its total running time reaches a limit. Time while it is stopped does not count. */
 class Stopwatch {
   readonly #clock: EditRun["clock"];
   readonly #onEnd: () => void;

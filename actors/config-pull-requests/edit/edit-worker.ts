@@ -6,10 +6,10 @@ import { makeEdit } from "./make-edit.js";
 import { type PackedList, unpackList } from "./packed-list.js";
 import type { EditOutcome, SourceTree, UnreadFile, WantedStation } from "./station-edit.js";
 
-/** What the thread of an edit says: what it wants to read, null for the list of entries; in the end its outcome. */
+/** A message from the edit thread: a read request, or the final outcome. A null path requests the list of entries. */
 export type Asked = { readonly id: number; readonly path: string | null } | { readonly outcome: EditOutcome };
 
-/** The answer to what was asked. */
+/** The response to a read request. */
 export interface Told {
   readonly id: number;
   readonly value: PackedList | string | UnreadFile | null;
@@ -48,8 +48,8 @@ const tree: SourceTree = {
 };
 
 const wanted: WantedStation = workerData;
-// Nothing is asked for, and no time counted, before what is slow to load is there.
-// The two that are compiled from Go set the same global while they load: one after the other.
+// Load the slow parsers before the first request: the service counts computing time only after that request. Both
+// modules that are compiled from Go set the same global while they load, so load them one after the other.
 const syntax = await loadSyntax();
 await parseValues("main.tf", "");
 await formatText("");

@@ -4,14 +4,17 @@ import { innerOf, type SyntaxNode, textOf } from "./hcl-syntax.js";
 import { isWithin, type Links } from "./links.js";
 import type { TreeEntry } from "./station-edit.js";
 
-/** `file("${path.module}/prompts/plan.md")`, of a path that is written out. */
+/** Matches `file("${path.module}/prompts/plan.md")` with a literal path. */
 const FILE = /^file\(\s*"\$\{\s*path\.module\s*\}\/([^"\\$%]+)"\s*\)$/;
 
-/** The path of the file whose text an expression is; null for any other expression, and where HCL reads it in another form. */
+/**
+ * Returns the path of the file that an expression reads with `file`. Returns null for any other expression, and for a
+ * path that is not in Unicode NFC, because HCL would read another path.
+ */
 export function fileOf({ path, text }: Pick<Source, "path" | "text">, expression: SyntaxNode): string | null {
   const inner = innerOf(expression);
   const [only, other] = inner.children.filter(({ type }) => type !== "comment");
-  // Within `(…)` it says the same.
+  // Parentheses do not change the meaning.
   if (inner.type === "expression" && only?.type === "expression" && other === undefined)
     return fileOf({ path, text }, only);
   if (inner.type !== "function_call") return null;
@@ -19,7 +22,7 @@ export function fileOf({ path, text }: Pick<Source, "path" | "text">, expression
   return written === undefined || written !== written.normalize("NFC") ? null : posix.join(dirname(path), written);
 }
 
-/** Refuses a file that is not right within the module: outside its folder, not there, or behind a symlink. */
+/** Refuses a file that is outside the module's folder, is missing, or is reached through a symlink. */
 export function refuseOtherFile(
   source: Source,
   { entries, links }: { readonly entries: readonly TreeEntry[]; readonly links: Links },

@@ -12,20 +12,20 @@ import {
 import type { ModuleScope } from "./module-scope.js";
 import type { WantedStation } from "./station-edit.js";
 
-/** A station in its source. */
+/** A station that was found in its source. */
 export interface FoundStation {
-  /** The resource that it stands in. */
+  /** The line's resource, which contains the station. */
   readonly resource: SyntaxNode;
   readonly station: Holder;
-  /** Where the parsed values have it. */
+  /** Path to the station in the parsed values. */
   readonly path: JsonPath;
-  /** All stations of the line that are written out, this one too. */
+  /** All stations that the line writes literally, including this one. */
   readonly all: readonly Holder[];
-  /** The line's resource. */
+  /** The attributes and blocks of the line's resource. */
   readonly line: Holder;
 }
 
-/** A line's station to be found. */
+/** The criteria for finding a station. */
 export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | "live"> {
   readonly teamsOf: ModuleScope["teamsOf"];
 }
@@ -33,10 +33,16 @@ export interface SoughtStation extends Pick<WantedStation, "team" | "lineKey" | 
 type Sought = SoughtStation;
 
 const TYPE = "service_line";
-/** What the provider has for stations, as a list or as blocks. */
+/** The provider's name for stations, as a list attribute or as blocks. */
 const STATIONS = "stations";
 
-/** Finds the station of a line, which is written out once. Refuses `not-found`, `ambiguous` and `computed`. */
+/**
+ * Finds the station in the source. The line and the station must each be written exactly once. Refuses with
+ * `not-found`, `ambiguous` or `computed`.
+ *
+ * A line belongs to the team that its `team_id` names. A line without a known team is accepted if it is the only line
+ * with this key.
+ */
 export function findStation(source: Source, sought: Sought): FoundStation {
   const { block, body, path } = findLine(source, sought);
   const { key } = sought.live;
@@ -69,7 +75,10 @@ export function memberNamed({ members }: Holder, name: string): Member | undefin
   return members.find((each) => each.name === name);
 }
 
-/** Refuses a holder with a name twice, of which HCL keeps the last, and one with a name that may be that of another. */
+/**
+ * Refuses an object or block that repeats a name, because HCL uses only the last value. Also refuses a computed name,
+ * because it may equal another name.
+ */
 export function refuseRepeated(source: Source, { members }: Holder): void {
   const seen = new Set<string>();
   for (const { name, nameNode } of members) {
@@ -130,7 +139,10 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
   return { block, body: holderOf(source.text, block.node), path };
 }
 
-/** Whether a line is of the team; null where its source names no team. */
+/**
+ * Whether a line belongs to the team. `others too`: the expression may also name another team. Null if the team is not
+ * fully known.
+ */
 function isOfTeam(source: Source, { body }: FoundLine, { team, teamsOf }: Sought): "yes" | "no" | "others too" | null {
   const written = memberNamed(body, "team_id");
   const named = written === undefined ? [] : teamsOf(textOf(source.text, written.value));
@@ -141,7 +153,7 @@ function isOfTeam(source: Source, { body }: FoundLine, { team, teamsOf }: Sought
   return own.length === 0 && known.length === named.length ? "no" : "others too";
 }
 
-/** Where a station may be written; `holder` is undefined for an expression. */
+/** A place where a station can be written. `holder` is undefined for an expression. */
 interface StationPlace {
   readonly node: SyntaxNode;
   readonly holder?: Holder;
@@ -166,7 +178,7 @@ function blockStations({ text }: Source, { blocks }: Holder, path: JsonPath): St
     .map(({ node }, index) => ({ node, holder: holderOf(text, node), path: [...path, STATIONS, index] }));
 }
 
-/** The key of a station; null when an expression computes it. */
+/** Returns the key of a station; null if an expression computes it. */
 function keyOf(source: Source, { holder, path }: StationPlace): string | null {
   return holder === undefined ? null : keyMember(source, holder, path).key;
 }

@@ -1,10 +1,10 @@
 import type { SyntaxNode } from "./hcl-syntax.js";
 import { lineStart as beginOfLine } from "./splice.js";
 
-/** A part of a file: where it starts, and where it ends. */
+/** The start and end offsets of a part of a file. */
 type Part = Pick<SyntaxNode, "start" | "end">;
 
-/** A file with the resource that is edited and the station in it. */
+/** A file, with the positions of the edited resource and of the station in it. */
 export interface Formatted {
   readonly text: string;
   readonly resource: Part;
@@ -12,8 +12,9 @@ export interface Formatted {
 }
 
 /**
- * The text of an edited file, formatted where it was before: the whole resource, else its station alone. Where neither was,
- * nothing is moved. `terraform fmt` formats with the same code. Only blanks within lines differ from the edited text.
+ * Formats the edited text, with the same code as `terraform fmt`, as far as it was formatted before the edit: the whole
+ * resource, otherwise only the station. If neither was formatted, returns the edited text unchanged. Only whitespace
+ * within lines changes.
  */
 export async function formatEdit(before: Formatted, after: Formatted): Promise<string> {
   const old = await formatted(before);
@@ -30,27 +31,27 @@ export async function formatEdit(before: Formatted, after: Formatted): Promise<s
   return `${after.text.slice(0, start)}${put}${after.text.slice(start + lines.map(({ line }) => line).join("\n").length)}`;
 }
 
-/** A text of HCL, formatted as HashiCorp's tools do. */
+/** Formats HCL text as HashiCorp's tools do. */
 export async function formatText(text: string): Promise<string> {
-  // It is loaded with its first use: it is compiled from Go, and sets globals.
+  // Load the module on first use: it is compiled from Go and sets globals.
   const { format } = await import("@cdktn/hcl-tools");
   return format(text);
 }
 
-/** The lines of a resource as they are formatted; null when that is not known. */
+/** Formats the resource and returns its lines; null if the formatter fails or changes the number of lines. */
 async function formatted(file: Formatted): Promise<readonly string[] | null> {
   const lines = linesOf(file, file.resource).map(({ line }) => line);
   const now = (await formatText(`${lines.join("\n")}\n`).catch(() => "")).split("\n").slice(0, -1);
   return now.length === lines.length ? now : null;
 }
 
-/** Where a line begins, behind a byte order mark. */
+/** Returns the offset at which a line starts, after a byte order mark. */
 function lineStart(text: string, offset: number): number {
   const start = beginOfLine(text, offset);
   return start === 0 && text.startsWith("\ufeff") ? 1 : start;
 }
 
-/** The lines of a part, each with its place among those of the resource. */
+/** Returns the lines of a part, each with its index among the resource's lines. */
 function linesOf({ text, resource }: Formatted, { start, end }: Part) {
   const first = text.slice(lineStart(text, resource.start), start).split("\n").length - 1;
   const lineEnd = text.indexOf("\n", end);

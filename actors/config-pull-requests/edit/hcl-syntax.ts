@@ -1,31 +1,31 @@
 import { fileURLToPath } from "node:url";
 import { Language, type Node, Parser } from "web-tree-sitter";
 
-/** A part of a file as its grammar has it. Offsets are UTF-16 code units of the text. */
+/** A node of a file's syntax tree. Offsets are in UTF-16 code units. */
 export interface SyntaxNode {
-  /** The name that the grammar has for it. */
+  /** The grammar's name for the node, such as `block`. */
   readonly type: string;
   readonly start: number;
-  /** The offset after its end. */
+  /** Exclusive end offset. */
   readonly end: number;
-  /** Whether anything of it was not understood. */
+  /** Whether the node contains a syntax error. */
   readonly isBroken: boolean;
-  /** Its parts that have names; comments are among them. */
+  /** The named child nodes, including comments. */
   readonly children: readonly SyntaxNode[];
 }
 
-/** Says where everything of a file of HCL stands. Throws {@link TooDeep}. */
+/** Parses HCL into a syntax tree with positions. Throws {@link TooDeep}. */
 export interface Syntax {
   parse(text: string): SyntaxNode;
 }
 
-/** Most levels of a file's tree: some 300 lists within each other. What reads the tree calls itself for each level. */
+/** Maximum depth of a syntax tree; about 300 nested lists. Functions that walk the tree recurse once per level. */
 const MAX_LEVELS = 1_000;
 
-/** A file nests deeper than {@link MAX_LEVELS}. */
+/** The file nests deeper than {@link MAX_LEVELS} or {@link MAX_BRACKETS}. */
 export class TooDeep extends Error {
   override readonly name = "TooDeep";
-  /** Where the first part that is too deep starts. */
+  /** Offset of the first node or bracket that is too deep. */
   readonly offset: number;
 
   constructor(offset: number) {
@@ -34,7 +34,7 @@ export class TooDeep extends Error {
   }
 }
 
-/** Loads the grammar of HCL, in web assembly: some 20 ms, once. */
+/** Loads the HCL grammar, a WebAssembly module. Call it once; it takes about 20 ms. */
 export async function loadSyntax(): Promise<Syntax> {
   await Parser.init();
   const grammar = import.meta.resolve("@tree-sitter-grammars/tree-sitter-hcl/tree-sitter-hcl.wasm");
@@ -55,7 +55,7 @@ export async function loadSyntax(): Promise<Syntax> {
   };
 }
 
-/** Most brackets within each other: where they are not closed, the tree does not show how deep they are. */
+/** Maximum number of nested brackets. If brackets are not closed, the tree does not show how deep they nest. */
 const MAX_BRACKETS = 300;
 
 function refuseDeepBrackets(text: string, root: SyntaxNode): void {
@@ -74,7 +74,10 @@ function refuseDeepBrackets(text: string, root: SyntaxNode): void {
   }
 }
 
-/** The tree is memory of the parser, which has to be freed. Copies level by level: a tree may be deeper than a stack. */
+/**
+ * Copies the tree, because the parser's own tree must be freed. Copies level by level: recursion on a deep tree could
+ * overflow the stack.
+ */
 function copied(root: Node): SyntaxNode {
   const whole = { node: root, copy: alone(root) };
   let level = [whole];
@@ -97,30 +100,30 @@ function alone({ type, startIndex: start, endIndex: end, hasError: isBroken }: N
 
 /** An attribute of a block, or an element of an object. */
 export interface Member {
-  /** Null when its name is an expression. */
+  /** Null if the name is an expression. */
   readonly name: string | null;
   readonly nameNode: SyntaxNode;
-  /** An `expression`. */
+  /** A node of type `expression`. */
   readonly value: SyntaxNode;
   readonly node: SyntaxNode;
 }
 
-/** A block within a block or a file. */
+/** A block inside a block or a file. */
 export interface InnerBlock {
   readonly type: string;
   readonly labels: readonly string[];
   readonly node: SyntaxNode;
 }
 
-/** What a block, a file or an object holds, each list in the order of the file. */
+/** The content of a block, a file or an object. Both lists are in file order. */
 export interface Holder {
   readonly node: SyntaxNode;
   readonly members: readonly Member[];
-  /** Of an object none. */
+  /** Empty for an object. */
   readonly blocks: readonly InnerBlock[];
 }
 
-/** What a `config_file`, a `block` or an `object` holds. */
+/** Returns the content of a `config_file`, a `block` or an `object` node. */
 export function holderOf(text: string, node: SyntaxNode): Holder {
   const parts = node.type === "object" ? node.children : (first(node, "body")?.children ?? []);
   return {
@@ -138,7 +141,10 @@ function memberOf(text: string, node: SyntaxNode): Member[] {
   return node.type === "object_elem" ? [{ name: keyOf(text, nameNode), nameNode, value, node }] : [];
 }
 
-/** The name that an object's key is: a plain word, a number or plain text in quotes. */
+/**
+ * Returns the name of an object key: an identifier, a number or a quoted string without escapes. Null for any other
+ * key.
+ */
 function keyOf(text: string, key: SyntaxNode): string | null {
   const inner = innerOf(key);
   if (inner.type === "variable_expr" && key.children.length === 1) return textOf(text, inner);
@@ -154,21 +160,21 @@ function blockOf(text: string, node: SyntaxNode): InnerBlock {
   return { type, labels, node };
 }
 
-/** The value within an `expression`, which holds nothing else but comments; of any other node itself. */
+/** Unwraps an `expression` node to its single value, without comments. Returns any other node unchanged. */
 export function innerOf(node: SyntaxNode): SyntaxNode {
   if (node.type !== "expression" && node.type !== "collection_value" && node.type !== "template_expr") return node;
   const solid = node.children.filter(({ type }) => type !== "comment");
   const [only] = solid;
-  // Within `(…)` is an expression; `a.b` has more than one part.
+  // `(…)` contains another expression, and `a.b` has several parts. Keep both wrapped.
   return only === undefined || solid.length > 1 || only.type === "expression" ? node : innerOf(only);
 }
 
-/** Whether the value of a reference, `service_skill.core_greet.key`, is known. */
+/** Whether the value of a reference such as `service_skill.core_greet.key` is known. */
 export type Knows = (reference: string) => boolean;
 
 /**
- * Whether an expression is nothing but a value: it contains no operation or call, no template with an expression, and no
- * name but references whose value is known.
+ * Whether an expression is a plain value: no operation, no function call, no template with an unknown expression.
+ * References are allowed only if their value is known.
  */
 export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = () => false): boolean {
   const inner = innerOf(expression);
@@ -197,19 +203,19 @@ export function isLiteral(text: string, expression: SyntaxNode, knows: Knows = (
   }
 }
 
-/** Whether a part of a template is a known reference and nothing else: `${service_integration.core_gh.key}`. */
+/** Whether a part of a template is exactly one known reference, such as `${service_integration.core_gh.key}`. */
 function isKnownInterpolation(text: string, part: SyntaxNode, knows: Knows): boolean {
   if (part.type !== "template_interpolation") return false;
   const reference = /^\$\{\s*([\w.-]+)\s*\}$/.exec(textOf(text, part))?.[1];
   return reference !== undefined && knows(reference);
 }
 
-/** The expressions of a tuple. */
+/** Returns the element expressions of a tuple. */
 export function elementsOf(tuple: SyntaxNode): readonly SyntaxNode[] {
   return tuple.children.filter(({ type }) => type === "expression");
 }
 
-/** All comments within a node, in order. */
+/** Returns all comments within a node, in file order. */
 export function commentsIn(node: SyntaxNode): readonly SyntaxNode[] {
   return node.type === "comment" ? [node] : node.children.flatMap(commentsIn);
 }
@@ -218,7 +224,7 @@ export function textOf(text: string, { start, end }: Pick<SyntaxNode, "start" | 
   return text.slice(start, end);
 }
 
-/** All nodes of one type within a node, outermost first. */
+/** Returns all nodes of one type within a node, outermost first. */
 export function nodesIn(node: SyntaxNode, type: string): readonly SyntaxNode[] {
   const found: SyntaxNode[] = [];
   const open = [node];

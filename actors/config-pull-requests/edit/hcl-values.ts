@@ -1,20 +1,22 @@
-/** JSON as HashiCorp's parser gives it. */
+/** JSON values as HashiCorp's parser returns them. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json };
 export type JsonObject = { readonly [name: string]: Json };
 
-/** A file, or why it is no HCL. */
+/** The values of a file, or the parser's error message. */
 export type ParsedValues = { readonly values: JsonObject } | { readonly fault: string };
 
 /**
- * What a file of HCL says, by HashiCorp's own parser: blocks by type and labels as lists, attributes by name. A text is
- * escaped where it would be a template, an expression is the text `${…}`; so `x` and `"${x}"` read the same, a block and
- * an object in a list too, as do `5` and `5.0`, and of two equal keys of an object only the last is there.
+ * Parses an HCL file with HashiCorp's own parser. Blocks become lists by type and labels; attributes become members by
+ * name. A template marker in plain text is escaped. An expression becomes the text `${…}`.
  *
- * It takes some milliseconds of processor time a kilobyte, more for heredocs of many lines, all of it in one go. A file that it cannot bear ends it for good: run
- * it in a thread of its own.
+ * The result does not distinguish `x` from `"${x}"`, a block from an object in a list, or `5` from `5.0`. If an object
+ * repeats a key, only the last value remains.
+ *
+ * The parser blocks its thread for some milliseconds per kilobyte, and longer for heredocs with many lines. A file can
+ * crash it for good, so run it in a thread of its own.
  */
 export async function parseValues(path: string, text: string): Promise<ParsedValues> {
-  // It is loaded with its first use: it is compiled from Go, takes 300 ms, and sets globals.
+  // Load the module on first use: it is compiled from Go, takes 300 ms to load, and sets globals.
   const { parse } = await import("@cdktn/hcl2json");
   try {
     return { values: await parse(path, text) };

@@ -1,7 +1,7 @@
 /**
- * A text as a heredoc in the place of another one, with its indentation and where possible its end word. Null for a text
- * that no heredoc gives exactly: its last line does not end, its lines end otherwise than the file's, it has characters
- * that heredocs cannot have, or indentation that would be lost.
+ * Writes a text as a heredoc that replaces another one. Keeps the old indentation and, where possible, the old end
+ * word. Returns null if a heredoc cannot represent the text exactly: the last line has no newline, the newlines differ
+ * from the file's, the text has characters that a heredoc cannot contain, or `<<-` would remove indentation.
  * Source: the HCL native syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclsyntax/parser_template.go`.
  */
 export function writeHeredoc(text: string, written: string, newline: string): string | null {
@@ -15,7 +15,10 @@ export function writeHeredoc(text: string, written: string, newline: string): st
   return [`<<${flush}${end.trimStart()}`, ...body, end].join(newline);
 }
 
-/** A text as a new heredoc on a line of its own indentation; null as above, and for a text of one line. */
+/**
+ * Writes a text as a new heredoc for an attribute with this indentation. Returns null for a text of one line, and in
+ * the cases of {@link writeHeredoc}.
+ */
 export function newHeredoc(text: string, indent: string, newline: string): string | null {
   if (text.split(newline).length <= 2) return null;
   return writeHeredoc(text, ["<<-EOT", `${indent}  .`, `${indent}EOT`].join(newline), newline);
@@ -23,12 +26,12 @@ export function newHeredoc(text: string, indent: string, newline: string): strin
 
 function isHeld(text: string, newline: string): boolean {
   const joined = text.replaceAll(newline, "");
-  // A sign before an escaped one cannot be told from a template.
+  // HCL would read a `$` or `%` before an escaped `${` or `%{` as part of a template.
   const isSure = !/\$\$\{|%%\{/.test(text) && !/[\p{Cc}\ufeff\u2028\u2029]/u.test(joined.replaceAll("\t", ""));
   return (text === "" || text.endsWith(newline)) && isSure && !/\p{Cs}/u.test(text);
 }
 
-/** Whether `<<-`, which takes away what all lines begin with, takes nothing of these. */
+/** Whether `<<-`, which removes the lines' common indentation, would remove nothing from these lines. */
 function keepsIndentation(lines: readonly string[]): boolean {
   const solid = lines.filter((line) => !isBlank(line));
   return solid.length === 0 || solid.some((line) => !/^[\s\u0085]/.test(line));
@@ -38,7 +41,9 @@ function isBlank(line: string): boolean {
   return /^[\s\u0085]*$/.test(line);
 }
 
-/** What all lines of a heredoc begin with; a level below its end word when it has none. */
+/**
+ * Returns the common indentation of a heredoc's lines. A heredoc without text gets two spaces more than its end word.
+ */
 function indentOf(written: string): string {
   const lines = written.split(/\r?\n/);
   const indents = lines
@@ -49,7 +54,7 @@ function indentOf(written: string): string {
   return least ?? `${/^[ \t]*/.exec(lines.at(-1) ?? "")?.[0] ?? ""}  `;
 }
 
-/** A word that no line begins with. */
+/** Returns an end word that no line starts with. */
 function endWord(word: string, lines: readonly string[]): string {
   const isFree = (each: string) => each !== "" && !lines.some((line) => line.trimStart().startsWith(each));
   let found = isFree(word) ? word : "EOT";

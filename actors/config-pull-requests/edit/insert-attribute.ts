@@ -5,25 +5,26 @@ import { beginsLine, indentAt, isOneLine, lineStart, newlineAt, restAfter, type 
 import { attributeOrder } from "./station-changes.js";
 import { quoteText, writeLiteral, writeName } from "./value-text.js";
 
-/** How the stations of a source are written. */
+/** The layout of a source's stations. */
 export interface Manner {
   readonly text: string;
-  /** Other holders of the same kind, whose order is an example. */
+  /** Other holders of the same kind; their attribute order serves as an example. */
   readonly alike: readonly Holder[];
-  /** Whether the `=` of lines stand below each other. */
+  /** Whether the `=` signs of neighbouring lines are aligned. */
   readonly isAligned: boolean;
 }
 
-/** An attribute that is not there yet. */
+/** An attribute to insert. */
 export interface NewAttribute {
   readonly name: string;
   readonly value: HclValue;
 }
 
 /**
- * Puts an attribute into a station or an object that has others: where the others of its kind have it, else where the
- * order of its own attributes has it, alphabetical or the provider's. It is indented and aligned as its neighbours; no
- * other line is realigned for it.
+ * Inserts an attribute into a station or object that already has others. The position follows another holder of the
+ * same kind that has this attribute; otherwise the holder's own order, alphabetical or the provider's. If the holder's
+ * own attributes are alphabetical, that order always wins. The new line takes its neighbours' indentation and
+ * alignment; other lines are not realigned.
  */
 export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {
   const anchor = findAnchor(manner, holder, attribute.name);
@@ -38,7 +39,7 @@ interface Anchor {
   readonly isBefore: boolean;
 }
 
-/** Whether attributes stand in the order of the alphabet, and not by chance. */
+/** Whether at least three attributes are in alphabetical order. */
 export function isAlphabetical({ members }: Pick<Holder, "members">): boolean {
   const names = members.map(({ name }) => name ?? "");
   return names.length > 2 && names.every((name, index) => index === 0 || (names[index - 1] ?? "") < name);
@@ -88,7 +89,7 @@ function insertBefore(
   const { start } = member.node;
   if (!beginsLine(text, start)) return { start, end: start, text: `${onOneLine(manner, member, attribute)}, ` };
   let at = lineStart(text, start);
-  // Comments right above belong to the member.
+  // Comments directly above the attribute belong to it.
   while (/^[ \t]*(#|\/\/)/.test(text.slice(lineStart(text, at - 1), at))) at = lineStart(text, at - 1);
   const { comma } = restAfter(text, member.node.end, comments);
   const beside = isSingle(text, member) ? member : null;
@@ -101,7 +102,7 @@ function onOneLine({ text }: Manner, member: Member, { name, value }: NewAttribu
   return `${nameLike(text, member, name)}${gapOf(text, member)}${writeLiteral(value, layout)}`;
 }
 
-/** `beside` is the line whose `=` the new one's stands below. */
+/** `beside` is the line whose `=` the new line's `=` aligns with. */
 function onOwnLine(
   { text, isAligned }: Manner,
   at: { readonly member: Member; readonly beside: Member | null; readonly hasComma: boolean },
@@ -126,7 +127,7 @@ function alignedGap(text: string, beside: Member | null, head: string): string {
   return `${" ".repeat(Math.max(1, width - head.length))}${sign?.[0] ?? "="} `;
 }
 
-/** What stands between a name and its value, without what aligns it. */
+/** Returns the text between a name and its value, without extra alignment spaces. */
 function gapOf(text: string, { nameNode, value }: Member): string {
   const gap = text.slice(nameNode.end, value.start);
   const parts = /^([ \t]*)([=:])([ \t]*)$/.exec(gap);

@@ -1,7 +1,7 @@
 import { nodesIn, type Syntax, type SyntaxNode } from "./hcl-syntax.js";
 import { heredocPath, pathsIn, plainPath, type WrittenPath } from "./read-paths.js";
 
-/** The paths that a file of JSON may name: each of its texts is a template, as in HCL's JSON syntax. */
+/** Returns the paths that a JSON file may name. Every string in it is a template, as in HCL's JSON syntax. */
 export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const texts = textsIn(text);
   const isTemplate = ({ value }: { readonly value: string }): boolean => /[$%]\{/.test(value);
@@ -19,7 +19,7 @@ export function jsonPaths(text: string, syntax: Syntax): readonly WrittenPath[] 
   );
 }
 
-/** The files that a template reads, by the functions in it: what else it says is text. */
+/** Returns the files that the functions in a template read. All other content is plain text. */
 export function templatePaths(text: string, syntax: Syntax): readonly WrittenPath[] {
   const { hcl, begins } = asHeredocs([text]);
   const root = syntax.parse(hcl);
@@ -33,7 +33,7 @@ export function templatePaths(text: string, syntax: Syntax): readonly WrittenPat
   return [{ from: "any", parts: [null], use: "read", node: { ...root, start, end } }];
 }
 
-/** Templates as a file of HCL, and where each begins in it. */
+/** Writes templates as one HCL file and returns the offset at which each one starts. */
 function asHeredocs(templates: readonly string[]): { readonly hcl: string; readonly begins: readonly number[] } {
   let end = "END";
   while (templates.some((template) => template.includes(end))) end += "_";

@@ -4,8 +4,8 @@ import { elementsOf, holderOf, innerOf, type SyntaxNode, textOf } from "./hcl-sy
 import { nameOf, type StationChange } from "./station-changes.js";
 
 /**
- * Refuses changes that the line's `lifecycle` keeps from any effect: `ignore_changes` of what changes, and `enabled` that
- * is not plainly true. What else stands there only says how and when a change is made.
+ * Refuses changes that the line's `lifecycle` block makes ineffective: `ignore_changes` covers the changed attribute,
+ * or `enabled` is not literally `true`. Other settings only control how and when Terraform applies a change.
  */
 export function refuseIgnored(source: Source, found: FoundStation, changes: readonly StationChange[]): void {
   const { text } = source;
@@ -28,10 +28,10 @@ export function refuseIgnored(source: Source, found: FoundStation, changes: read
   }
 }
 
-/** What of `ignore_changes` covers a change, or a part of it; null for nothing. */
+/** Returns the part of `ignore_changes` that covers a change or a part of it; null if there is none. */
 function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, change: StationChange): SyntaxNode | null {
   const list = innerOf(value);
-  // `all`, and what is no list.
+  // `all`, or an expression that is not a list.
   if (list.type !== "tuple") return value;
   const [attribute, index] = path.slice(-2).map(String);
   const names = [attribute, ...change.path];
@@ -48,7 +48,9 @@ function ignoredBy(text: string, value: SyntaxNode, { path }: FoundStation, chan
   );
 }
 
-/** The steps of a reference, legacy ones in quotes too: `stations[0].prompt`, `"stations.0.prompt"`. */
+/**
+ * Splits a reference into its steps. Also reads the legacy quoted form: `stations[0].prompt`, `"stations.0.prompt"`.
+ */
 function stepsOf(reference: string): readonly { readonly name?: string; readonly index?: string }[] {
   const written = reference.replace(/\s+/g, "").replace(/\["([A-Za-z_][\w-]*)"\]/g, ".$1");
   const steps = written.matchAll(/\.?([A-Za-z_][\w-]*)|\[([^\]]*)\]|\.(\d+|\*)/g);

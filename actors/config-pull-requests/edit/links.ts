@@ -1,25 +1,25 @@
 import { posix } from "node:path";
 import type { TreeEntry } from "./station-edit.js";
 
-/** The symlinks of a repository. Paths are from its root, `.` for the root itself. */
+/** The symlinks of a repository. Paths start at the repository's root; `.` is the root itself. */
 export interface Links {
   /**
-   * The path that a path leads to once all links on its way are followed: null when it leads out of the repository or in
-   * a circle, undefined when one of the links was not read.
+   * Returns the path after following all symlinks on the way. Null if it leads out of the repository or into a loop;
+   * undefined if the target of a link was not read.
    */
   follow(path: string): string | null | undefined;
-  /** All paths that lead to a path, itself first, up to {@link MAX_NAMES}. */
+  /** Returns all paths that lead to a path, starting with the path itself; at most {@link MAX_NAMES}. */
   namesOf(path: string): readonly string[];
-  /** The first link on the way to a path, or at it. */
+  /** Returns the first symlink on the way to a path, or the path itself if it is a symlink; otherwise null. */
   on(path: string): string | null;
 }
 
-/** Most links that are followed one after the other, as Linux does. */
+/** Maximum number of symlinks to follow in a row, the same as on Linux. */
 const MAX_HOPS = 40;
-/** Most names of one path: where a link leads above itself there is no end to them. */
+/** Maximum number of names for one path. A link to its own parent folder would give endless names. */
 const MAX_NAMES = 64;
 
-/** The symlinks among the entries of a repository. */
+/** Finds the symlinks among the entries of a repository. */
 export function findLinks(entries: readonly TreeEntry[]): Links {
   const links = new Map(
     entries.flatMap((entry) => (entry.kind === "symlink" ? [[entry.path, targetOf(entry)] as const] : [])),
@@ -58,14 +58,16 @@ export function findLinks(entries: readonly TreeEntry[]): Links {
   return { follow, namesOf, on };
 }
 
-/** Where a link leads, from the root; null when that is outside the repository, undefined when it was not read. */
+/**
+ * Returns the target of a symlink, from the root. Null if it is outside the repository; undefined if it was not read.
+ */
 function targetOf({ path, leadsTo }: TreeEntry): string | null | undefined {
   if (leadsTo === undefined) return undefined;
   const target = posix.join(posix.dirname(path), leadsTo).replace(/\/$/, "");
   return leadsTo === "" || leadsTo.startsWith("/") || /^\.\.(\/|$)/.test(target) ? null : target;
 }
 
-/** Whether a path is a folder's, or lies within it. */
+/** Whether a path is a folder or lies within it. */
 export function isWithin(path: string, folder: string): boolean {
   return folder === "." || path === folder || path.startsWith(`${folder}/`);
 }

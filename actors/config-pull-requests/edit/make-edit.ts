@@ -19,7 +19,7 @@ import { listStationChanges, nameOf, type StationChange } from "./station-change
 import type { EditOutcome, FileEdit, SourceTree, WantedStation } from "./station-edit.js";
 import { withWanted } from "./wanted-values.js";
 
-/** As `editStation`, in this thread. */
+/** Like `editStation`, but runs in the current thread. */
 export async function makeEdit(parsers: Parsers, tree: SourceTree, wanted: WantedStation): Promise<EditOutcome> {
   try {
     const path = posix.normalize(wanted.path).replace(/^\/+/, "");
@@ -44,7 +44,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   const editing = { source: before, found, live, wanted: wanted.wanted };
   const changes = listStationChanges(live, wanted.wanted, (attribute) => writesMembers(editing, attribute));
   if (changes.length === 0) refuse("changed-meanwhile", "The live station is as wanted already.");
-  // Those that come to stand at one place stand there in this order.
+  // Insertions at the same position keep this order.
   const ordered = isAlphabetical(found.station) ? [...changes].sort(byName) : changes;
   const edits = ordered.map((change) => editAttribute(editing, change));
   refuseInstances({ source: before, found, instance }, sought);
@@ -60,7 +60,7 @@ async function edit(parsers: Parsers, repository: Repository, wanted: WantedStat
   return [{ path, before: text, after }, ...texts];
 }
 
-/** The edited text of a source, formatted as before and proven. */
+/** Returns the edited text of a source, formatted as before and proven. */
 async function editText(
   parsers: Parsers,
   of: {
@@ -100,7 +100,7 @@ function byName(left: StationChange, right: StationChange): number {
   return nameOf(left) < nameOf(right) ? -1 : 1;
 }
 
-/** Refuses a source that is no file of HCL of its own, and a module whose other files replace what it says. */
+/** Refuses a source that is not a plain HCL file, and a module in which another file may override the source. */
 function refuseModule({ entries, links }: Repository, path: string): void {
   const at = `At ${path}:1`;
   const link = links.on(path);
@@ -118,8 +118,8 @@ function refuseModule({ entries, links }: Repository, path: string): void {
 }
 
 /**
- * Refuses a line that its module makes more than once, or never. Where the repository cannot be looked through, a line
- * with the team's own id is the same line however often it is made.
+ * Refuses a line whose module Terraform instantiates more than once, or never. If the repository cannot be fully
+ * searched, a line whose `team_id` is the team's own id is accepted: every instance is then the same line.
  */
 function refuseInstances(
   {
@@ -138,7 +138,7 @@ function refuseInstances(
   refuse(problem.code, `At ${placeOf(source, found.resource)}: ${problem.message}`);
 }
 
-/** The edit of the file that an attribute is the text of. */
+/** Returns the edit of a file whose text is an attribute's value. */
 async function editFile(
   repository: Repository,
   {
@@ -162,7 +162,7 @@ async function editFile(
   return { path: target, before, after: change.now };
 }
 
-/** HCL has texts in Unicode's form C alone, whatever the file has; null is a text that is not set. */
+/** Compares texts in Unicode NFC, because HCL normalizes all texts to it. Null is a text that is not set. */
 function isSame(text: string, value: unknown): boolean {
   return text.normalize("NFC") === (typeof value === "string" ? value.normalize("NFC") : "");
 }

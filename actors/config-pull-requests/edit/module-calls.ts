@@ -6,27 +6,27 @@ import { mayBe, type PathParts, toPattern } from "./path-pattern.js";
 import { pathOf } from "./read-paths.js";
 import { isModuleFile, type Repository } from "./repository.js";
 
-/** What makes the resources of a module: a `module` block, or what other programs have in its place. */
+/** A call that instantiates a module: a `module` block, or its equivalent in Terragrunt or Terraform stacks. */
 export interface ModuleCall {
   readonly block: CodeBlock;
-  /** How often: `many` is also any number that is not known. */
+  /** How many times the call instantiates the module; `many` also if the number is unknown. */
   readonly times: "none" | "one" | "many";
-  /** Whether a folder may be that of the module that is called. */
+  /** Whether the called module may be the one in a folder. */
   calls(folder: string): boolean;
-  /** Whether the file of the call may be used by others, as Terragrunt's files are: `includes` tells by which. */
+  /** Whether other files may include the call's file, as Terragrunt files do. {@link FileInclude} says which files. */
   readonly isIncluded: boolean;
 }
 
-/** A file of Terragrunt that others include: what it calls is called once for each of them. */
+/** An `include` block in a Terragrunt file. Each file that includes another one repeats that file's calls. */
 export interface FileInclude {
   readonly block: CodeBlock;
   includes(file: string): boolean;
 }
 
-/** Blocks of Terragrunt and of Terraform's stacks that call a module in a `source`. */
+/** Blocks of Terragrunt and of Terraform stacks whose `source` calls a module. */
 const CALLERS = /^(terraform|component|unit|stack)$/;
 
-/** The calls of modules that a file makes. */
+/** Returns the module calls in a file. */
 export function callsIn(repository: Repository, named: string | undefined, whole: CodeBlock): readonly ModuleCall[] {
   const { path } = whole.file;
   const isModule = isModuleFile(path);
@@ -41,7 +41,7 @@ export function callsIn(repository: Repository, named: string | undefined, whole
   });
 }
 
-/** The files that a file of Terragrunt includes. */
+/** Returns the includes in a Terragrunt file. */
 export function includesIn(repository: Repository, { file: { path }, blocks }: CodeBlock): readonly FileInclude[] {
   if (isModuleFile(path) || !isPlan(path)) return [];
   return blocks.flatMap((block) => {
@@ -49,7 +49,7 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
     if (given === undefined) return [];
     const { parts } = pathOf(repository.syntax, given);
     const base = parts[0] === null ? null : dirname(path);
-    // Terragrunt looks for these in the folders above.
+    // `find_in_parent_folders` searches only the folders above.
     const isAbove = /^find_in_parent_folders\s*\(/.test(given);
     const mayLieAt = (file: string) => !isAbove || (dirname(file) !== dirname(path) && isWithin(path, dirname(file)));
     const pattern = toPattern(base, ["/", ...parts]);
@@ -57,17 +57,20 @@ export function includesIn(repository: Repository, { file: { path }, blocks }: C
   });
 }
 
-/** Whether a file of HCL is neither a module's, nor variables' values, nor a test, whose resources are gone after it. */
+/**
+ * Whether an HCL file belongs to Terragrunt or Terraform stacks: not a module file, not a variable file, and not a
+ * test, because a test's resources are destroyed after it.
+ */
 function isPlan(path: string): boolean {
   return /\.hcl(\.json)?$/.test(path) && !/\.(tftest|tofutest|tfmock)\.hcl(\.json)?$/.test(path);
 }
 
 interface Source {
-  /** The text of the expression. */
+  /** The text of the `source` expression. */
   readonly source: string;
-  /** The file that it stands in. */
+  /** The file that contains the call. */
   readonly path: string;
-  /** The repository's name, `owner/name`. */
+  /** The name of the repository, `owner/name`; undefined if it is unknown. */
   readonly named: string | undefined;
   readonly isModule: boolean;
 }
@@ -84,7 +87,7 @@ function mayCall({ syntax, links }: Repository, of: Source, folder: string): boo
   return bases.some((base) => names.some((name) => mayBe(toPattern(base, relative(parts, from)), name)));
 }
 
-/** What follows the folder that a source is relative to. */
+/** Returns the parts of a source after its base folder. */
 function relative(parts: PathParts, from: "module" | "any"): PathParts {
   return from === "module" ? parts : ["/", ...parts];
 }
@@ -93,7 +96,10 @@ function isRemote(text: string): boolean {
   return /^[\w+.-]+::|:\/\/|^[\w.-]+@|^[\w-]+(\.[\w-]+)*\.[a-z]{2,}(:\d+)?\//i.test(text);
 }
 
-/** Whether a source that is fetched is a folder of this repository: `git::https://host/owner/name.git//folder?ref=v1`. */
+/**
+ * Whether a remote source may be a folder of this repository, such as
+ * `git::https://host/owner/name.git//folder?ref=v1`.
+ */
 function mayFetch(parts: PathParts, named: string | undefined, folder: string): boolean {
   const unknown = "\0";
   const [text = ""] = parts
@@ -116,7 +122,7 @@ function timesOf({ syntax }: Repository, { attributes, blocks }: CodeBlock): Mod
   return count === undefined || /^1$|\?\s*[01]\s*:\s*[01]$/.test(count) ? "one" : "many";
 }
 
-/** How many elements an object or a set has that is written out; null for anything else. */
+/** Returns the number of elements in a literal object or set; null for any other expression. */
 function elementsIn(syntax: Syntax, expression: string): number | null {
   const text = `_ = ${expression}\n`;
   const [member] = holderOf(text, syntax.parse(text)).members;

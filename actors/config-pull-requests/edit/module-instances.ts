@@ -7,15 +7,17 @@ import { isModuleFile, isOverride, isValues, type Repository } from "./repositor
 import { isReadByEachRun, isValuesFor, moduleFolders } from "./variable-values.js";
 import { manyWorkspaces, workspaceIn } from "./workspaces.js";
 
-/** How a module is made: the calls from its own up to that in a root module, which nothing calls. */
+/**
+ * How a module is instantiated: the calls from the module itself up to the root module, which no other module calls.
+ */
 export interface ModuleInstance {
-  /** Innermost first. */
+  /** Innermost call first. */
   readonly calls: readonly ModuleCall[];
-  /** Why it is not made exactly once, as a sentence with its places; null when it is. */
+  /** Why the module is not instantiated exactly once; null if it is. */
   readonly problem: InstanceProblem | null;
 }
 
-/** `isUnknown`: the repository cannot be looked through. */
+/** The message is a sentence with the places. `isUnknown`: the repository could not be fully searched. */
 interface InstanceProblem {
   readonly code: "ambiguous" | "not-proven";
   readonly message: string;
@@ -23,8 +25,16 @@ interface InstanceProblem {
 }
 
 /**
- * Finds how the module of a file is made in its repository. Each way to make it more than once counts: calls, `count` and
- * `for_each` of calls, those of modules that call it, links, values of variables for more than one run, and workspaces.
+ * Finds how Terraform instantiates the module of a file. The module has more than one instance if the repository has
+ * one of these:
+ *
+ * - two calls, a call with `count` or `for_each` that may give more than one, a call that an override file may change,
+ *   or a caller that has more than one instance itself;
+ * - more than one Terragrunt unit, stack unit or stack component that calls it, or two deployments of a stack;
+ * - a symlink to the file or to a folder above it;
+ * - a `workspaces` block without a name, a reference to `terraform.workspace`, or two files that runs take by name:
+ *   variable files that Terraform does not load automatically, and backend settings;
+ * - a call, although the module is also a root module: it has a backend, a lock file or automatically loaded variables.
  */
 export async function findInstance(
   repository: Repository,
@@ -60,7 +70,10 @@ export async function findInstance(
   }
 }
 
-/** Why calls make a module more than once, as the rest of a sentence with their places; null when they do not. */
+/**
+ * Returns why the calls instantiate a module more than once, as the rest of a sentence with the places; null if they do
+ * not.
+ */
 function whyMore(repository: Repository, files: readonly CodeBlock[], calls: readonly ModuleCall[]): string | null {
   const [call, other] = calls;
   if (call === undefined) return null;
@@ -88,7 +101,9 @@ function at({ block }: ModuleCall): string {
   return placeOf(block.file, block);
 }
 
-/** A link to a file, or to a folder on its way, which makes it another module's; null for none. */
+/**
+ * Returns a symlink to a file or to a folder above it, which makes the file part of another module too; otherwise null.
+ */
 function linkTo({ entries, links }: Repository, path: string): string | null {
   const way = [path, ...foldersOf(path)];
   const found = entries.find((entry) => {
@@ -99,18 +114,21 @@ function linkTo({ entries, links }: Repository, path: string): string | null {
   return found?.path ?? null;
 }
 
-/** The first two files that include the file of a call, in words; null for one at most. */
+/**
+ * Returns the first two places that include the call's file, as text for a message; null if only one place uses the
+ * file.
+ */
 function includers(repository: Repository, files: readonly CodeBlock[], call: ModuleCall): string | null {
   if (!call.isIncluded) return null;
   const { path } = call.block.file;
   const found = files.flatMap((whole) => includesIn(repository, whole)).filter(({ includes }) => includes(path));
   const [first, second] = found.map(({ block }) => placeOf(block.file, block));
-  // A unit of its own is one more.
+  // `terragrunt.hcl` is a unit itself, so one include already makes two users.
   if (first !== undefined && basename(path) === "terragrunt.hcl") return first;
   return second === undefined ? null : `${first} and ${second}`;
 }
 
-/** Why the module of a folder is run more than once by itself, with its places; null when it is not. */
+/** Returns why the root module in a folder runs more than once, with the places; null if it does not. */
 function runTwice(
   repository: Repository,
   files: readonly CodeBlock[],
@@ -141,7 +159,7 @@ function manyTimes(folder: string): string {
   return `The module in ${folder === "." ? "the repository's root" : folder} may be run more than once`;
 }
 
-/** Whether a file may tell how modules are made: the others are not parsed. */
+/** Whether a file may affect how modules are instantiated. Other files are not parsed. */
 function isTelling(path: string, text: string): boolean {
   return (
     isValues(path) ||
@@ -151,8 +169,9 @@ function isTelling(path: string, text: string): boolean {
 }
 
 /**
- * Files of values that a run has to be given by name, so that each is another run: those below a root module, and those
- * below no module that give it variables. What Terraform reads by itself is of each run.
+ * Returns the variable files that a run takes by name, so that each file means another run: files below the root
+ * module's folder, and files below no module that set one of its variables. Files that Terraform loads automatically
+ * apply to every run and do not count.
  */
 function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly CodeBlock[]): readonly CodeBlock[] {
   const modules = moduleFolders(files.map(({ file }) => file.path));
@@ -163,7 +182,7 @@ function valuesFor(files: readonly CodeBlock[], folder: string, blocks: readonly
   });
 }
 
-/** Settings of a backend that a run has to be given by name: files `.tfbackend`, and files of HCL without any block. */
+/** Returns the backend settings that a run takes by name: `.tfbackend` files, and HCL files without any block. */
 function backendsFor(
   { entries }: Repository,
   files: readonly CodeBlock[],
@@ -179,7 +198,7 @@ function backendsFor(
     .map(({ path }) => `${path}:1`);
 }
 
-/** What only the folder of a root module has, with its place. */
+/** Returns the place of a file that only the folder of a root module has. */
 function rootFile({ entries }: Repository, folder: string): string | undefined {
   const own = entries.filter(({ path }) => dirname(path) === folder);
   if (!own.some(({ path }) => isModuleFile(path))) return undefined;

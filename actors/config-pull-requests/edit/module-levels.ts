@@ -4,25 +4,25 @@ import type { ModuleCall } from "./module-calls.js";
 import { isModuleFile, type Repository } from "./repository.js";
 import { givenValues } from "./variable-values.js";
 
-/** The names of a module, and of the modules that call it and that it calls. */
+/** The names in a module, linked to its callers and to the modules that it calls. */
 export interface ModuleLevel {
   readonly blocks: readonly CodeBlock[];
-  /** Resources and data sources, by kind, type and name. */
+  /** Blocks by kind, type and name, such as `resource service_team core`. */
   readonly named: ReadonlyMap<string, readonly CodeBlock[]>;
-  /** The call in the level above; null in a root module, and where it is not known. */
+  /** The call in the module above; null for a root module, and if the call is unknown. */
   readonly call: { readonly block: CodeBlock; readonly above: ModuleLevel } | null;
-  /** Modules that are called from here by a plain path, by the names of their calls, as far as they are read. */
+  /** The modules that this one calls with a literal relative path, by call name, if they were read. */
   readonly children: ReadonlyMap<string, ModuleLevel>;
-  /** Values that files may give the variables of a root module, each as the text of an expression. */
+  /** Returns the values that files may give a variable of a root module, each as the text of an expression. */
   valuesOf(variable: string): readonly string[];
 }
 
-/** Most levels of modules below the source's own whose outputs are read. */
+/** Maximum depth of called modules whose outputs are read, below the source's own module. */
 const MAX_BELOW = 3;
-/** Most modules of one level whose outputs are read. */
+/** Maximum number of called modules per level whose outputs are read. */
 const MAX_CHILDREN = 20;
 
-/** Reads the files of a module, of the modules that call it, and of those that give these values. */
+/** Reads the files of a module, of its callers, and of called modules whose outputs it uses. */
 export async function openLevel(
   repository: Repository,
   folder: string,
@@ -60,7 +60,7 @@ async function readLevel(
   return level;
 }
 
-/** The one block of a resource; undefined where there is none, or more than one. */
+/** Returns the block with this kind, type and name; undefined if there is none or more than one. */
 export function blockNamed(
   { named }: Pick<ModuleLevel, "named">,
   kind: string,
@@ -82,7 +82,7 @@ function byName(blocks: readonly CodeBlock[]): ReadonlyMap<string, readonly Code
   return named;
 }
 
-/** Whether a block makes its resource as often as an expression says. */
+/** Whether a block has `count` or `for_each`. */
 export function isMany({ attributes }: Pick<CodeBlock, "attributes">): boolean {
   return attributes.has("count") || attributes.has("for_each");
 }

@@ -4,15 +4,18 @@ import { blockNamed, isMany, openLevel } from "./module-levels.js";
 import { type TeamNamed, valuesOf } from "./module-values.js";
 import type { Repository } from "./repository.js";
 
-/** What is known of a module's names. */
+/** What is known about the names in a module. */
 export interface ModuleScope {
-  /** The text that a reference to a resource of the module has, `service_skill.core_greet.key`; null for unknown. */
+  /**
+   * Returns the text of a reference such as `service_skill.core_greet.key` to a resource in the module; null if
+   * unknown.
+   */
   known(reference: string): string | null;
-  /** The teams that an expression may name, and null where it may name others that are not known. */
+  /** Returns the teams that an expression may name. A null element means that it may name other, unknown teams. */
   teamsOf(expression: string): readonly (TeamNamed | null)[];
 }
 
-/** Reads the files of a module, of those that call it and of those that it calls, as far as they can be read. */
+/** Reads the files of a module, of its callers and of the modules that it calls, where they can be read. */
 export async function openScope(
   repository: Repository,
   path: string,

@@ -1,36 +1,37 @@
 import { elementsOf, holderOf, innerOf, type Syntax, type SyntaxNode, textOf } from "./hcl-syntax.js";
 import { blockNamed, isMany, type ModuleLevel } from "./module-levels.js";
 
-/** A team, by its id or by its key, whatever its line's source tells. */
+/** A team, by id or by key, depending on what the source gives. */
 export type TeamNamed = { readonly id: string } | { readonly key: string };
 
-/** What an expression may be: a text, a team's id by its resource, or null for what is not known. */
+/** One possible value of an expression: a text, a team's id that comes from a resource, or null if unknown. */
 export type ModuleValue = { readonly text: string } | { readonly team: TeamNamed } | null;
 
-/** A step into a value: a name, a place in a list, `*` for each element. */
+/** A step into a value: a member name, an element index, or `*` for each element. */
 type Step = string | number;
 
-/** An expression with the names that it can use. */
+/** An expression, with the names that it can use. */
 interface Expression {
-  /** The text that `node` is in. */
+  /** The text that contains `node`. */
   readonly text: string;
   readonly node: SyntaxNode;
   readonly level: ModuleLevel;
   readonly each: Each | null;
 }
 
-/** `each` of a block with `for_each`; a null key is any. */
+/** The `each` object of a block with `for_each`. A null key means any key. */
 interface Each {
   readonly key: string | null;
   readonly values: Expression;
 }
 
-/** Most expressions that are looked at for one value. */
+/** Maximum number of expressions to evaluate for one value. */
 const MAX_EXPRESSIONS = 300;
 
 /**
- * All values that an expression may have: one for each branch, and null beside the teams that it names in a way that is not
- * understood. It follows locals, variables, outputs, indexes, and functions that pass on what they are given.
+ * Returns all values that an expression may have, one per branch. If a part is not understood, the result contains null
+ * and the teams mentioned in that part. The evaluation follows locals, variables, module outputs, objects, lists,
+ * indexes, `for_each`, and functions that return their arguments.
  */
 export function valuesOf(syntax: Syntax, expression: string, level: ModuleLevel): readonly ModuleValue[] {
   return new Evaluation(syntax).parsed(expression, { level, each: null }, []);
@@ -44,7 +45,7 @@ class Evaluation {
     this.#syntax = syntax;
   }
 
-  /** The values of an expression's text, after steps into it. */
+  /** Returns the values of an expression, given as text, after these steps into it. */
   parsed(
     expression: string,
     names: Pick<Expression, "level" | "each">,
@@ -92,7 +93,10 @@ class Evaluation {
     }
   }
 
-  /** The element of an object or a list; all that it mentions where there is no step, and where the step is not known. */
+  /**
+   * Returns the values of one element of an object or a list. If the step is missing or unknown, returns everything
+   * that the object or list mentions.
+   */
   #element(at: Expression, [step, ...rest]: readonly Step[]): readonly ModuleValue[] {
     const { text, node } = at;
     const members = node.type === "object" ? holderOf(text, node).members : [];
@@ -143,7 +147,7 @@ class Evaluation {
     return this.#mentioned(at);
   }
 
-  /** Null, and the teams that anything within an expression names. */
+  /** Returns null, and the teams that any part of an expression names. */
   #mentioned({ node, ...at }: Expression): readonly ModuleValue[] {
     const open = [...node.children];
     const found: ModuleValue[] = [null];
@@ -183,7 +187,7 @@ class Evaluation {
     return kind === "data" && name === "service_team" ? this.#team(level, "data", rest) : [null];
   }
 
-  /** What a call gives a variable, or files give it, or its default. */
+  /** Returns the values of a variable: from the call, otherwise from variable files, otherwise its default. */
   #variable(level: ModuleLevel, name: string, steps: readonly Step[]): readonly ModuleValue[] {
     const { call, blocks } = level;
     const given = call?.block.attributes.get(name);
@@ -195,7 +199,7 @@ class Evaluation {
     return all.length === 0 ? [null] : all.flatMap((one) => this.parsed(one, { level, each: null }, steps));
   }
 
-  /** The names that a block uses: those of its level, and `each` where it has `for_each`. */
+  /** Returns the names that a block can use: those of its module, and `each` if it has `for_each`. */
   #namesOf(
     { attributes }: ModuleLevel["blocks"][number],
     level: ModuleLevel,
@@ -226,14 +230,16 @@ function isExpression({ type }: SyntaxNode): boolean {
   return type === "expression";
 }
 
-/** `null` and an empty text name nothing. */
+/** `null` and an empty string name no team. */
 function literalValues(written: string): readonly ModuleValue[] {
   if (written === "null" || written === '""') return [];
   const plain = /^"([^"\\$%]*)"$/.exec(written)?.[1];
   return [plain === undefined ? null : { text: plain }];
 }
 
-/** The steps of what follows a value: `.name`, `["name"]`, `[0]`, `.0`, `[*].name`; null for what an expression computes. */
+/**
+ * Parses the steps after a value: `.name`, `["name"]`, `[0]`, `.0`, `[*].name`. Null if an expression computes a step.
+ */
 function stepsOf(text: string, node: SyntaxNode): readonly Step[] | null {
   const written = textOf(text, node).replace(/\s+/g, "");
   const parts = [...written.matchAll(/\.([A-Za-z_][\w-]*)|\["([^"\\$%]*)"\]|\[(\d+)\]|\.(\d+)|\[(\*)\]|\.(\*)/g)];

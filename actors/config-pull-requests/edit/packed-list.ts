@@ -2,12 +2,15 @@ import type { SourceTree, TreeEntry } from "./station-edit.js";
 
 type List = Awaited<ReturnType<SourceTree["list"]>>;
 
-/** The entries of a repository for the thread of an edit: to copy 100,000 objects there holds up all else. */
+/**
+ * The entries of a repository, packed into one string for the edit thread. Copying 100,000 objects to the thread would
+ * block the service.
+ */
 export interface PackedList {
-  /** The place of each entry's kind in {@link kinds} and its path, all joined by what no path has. */
+  /** For each entry: the index of its kind in {@link kinds}, its path, and a NUL character. */
   readonly entries: string;
   readonly isWhole: boolean;
-  /** What each symlink holds that was read, by its path. */
+  /** The targets of symlinks that were read, by path. */
   readonly links: ReadonlyMap<string, string>;
 }
 

@@ -1,32 +1,34 @@
 import { posix } from "node:path";
 
-/** Stands for any text in a pattern: no path has it. */
+/** Stands for any text in a pattern. No path contains this character. */
 const ANY = "\0";
 
-/** What an expression says of a path: its texts in order, null for one that is not known. */
+/** The parts of a path in an expression, in order. Null for an unknown part. */
 export type PathParts = readonly (string | null)[];
 
-/** Where a path starts: in a known folder, `.` for the root of the repository, or null for one that is not known. */
+/** The folder that a path starts in: `.` for the repository's root, null if unknown. */
 export type PathBase = string | null;
 
 /**
- * The paths that an expression may give, normalised as Terraform does it: by the text alone, before links are followed.
- * A part that is not known may be any text. It may lead above where the path starts, but not out of a folder that is
- * written before it.
+ * The set of paths that an expression may give. Paths are normalized as in Terraform: by their text, before symlinks
+ * are followed. An unknown part can be any text, also one that leads up above the start of the path, but not out of a
+ * literal folder before it.
  */
 export interface PathPattern {
-  /** Parts between slashes, from the root of the repository. One that is {@link ANY} alone stands for any number of them. */
+  /**
+   * The parts between slashes, from the repository's root. A part that is only {@link ANY} matches any number of parts.
+   */
   readonly steps: readonly string[];
   /** How many folders above the repository's root the path starts. */
   readonly above: number;
-  /** Whether it leads up from a folder that is not known, so that it may start above the root. */
+  /** Whether the path goes up from an unknown folder, so that it may start above the root. */
   readonly mayBeAbove: boolean;
 }
 
-/** The pattern of a path; `file("${path.module}/a")` has the base of its module and the part `/a`. */
+/** Builds the pattern of a path. `file("${path.module}/a")` has the module's folder as base and the part `/a`. */
 export function toPattern(base: PathBase, parts: PathParts): PathPattern {
   const begin = base === null ? [ANY] : base.split("/").filter((step) => step !== ".");
-  // What follows a folder without a slash belongs to its name, if it is known.
+  // Text directly after a known folder, without a slash, extends the folder's name.
   const glue = base === null || parts[0] === null ? "/" : "";
   const whole = `${base ?? ANY}${glue}${parts.map((part) => part ?? ANY).join("")}`;
   let steps: string[] = [];
@@ -50,19 +52,22 @@ export function toPattern(base: PathBase, parts: PathParts): PathPattern {
   return { steps, above, mayBeAbove };
 }
 
-/** The path of a pattern without unknown parts, `.` for the root; null for any other, and outside the repository. */
+/**
+ * Returns the only path that a pattern matches, `.` for the root. Null if a part is unknown, or if the path is outside
+ * the repository.
+ */
 export function onlyPath({ steps, above }: PathPattern): string | null {
   return above > 0 || steps.some((step) => step.includes(ANY)) ? null : steps.join("/") || ".";
 }
 
-/** Whether the last part of the path is written out. */
+/** Whether the last part of the path is fully known. */
 export function hasKnownEnd({ steps }: PathPattern): boolean {
   return steps.length > 0 && steps.at(-1)?.includes(ANY) === false;
 }
 
 /**
- * Whether a pattern may be a path, `.` for the root. Folders above the root have names that nobody knows here; the last of
- * them may be the repository's own.
+ * Whether a pattern may match a path; `.` is the root. Names of folders above the root are unknown. The last of them
+ * may be the name of the checkout folder itself.
  */
 export function mayBe({ steps, above, mayBeAbove }: PathPattern, path: string): boolean {
   const isOf = (some: readonly string[]): boolean =>
@@ -71,13 +76,13 @@ export function mayBe({ steps, above, mayBeAbove }: PathPattern, path: string): 
   return isOf(steps) || (mayBeAbove && steps.length > 2 && isOf(steps.slice(steps.indexOf(ANY) + 2)));
 }
 
-/** Whether an absolute path may be a path of the repository, which may be checked out in any folder on its way. */
+/** Whether an absolute path may point to a path in the repository. Any folder on the way may be the checkout folder. */
 export function mayEndWith({ steps }: PathPattern, path: string): boolean {
   const ends = steps.map((_, index) => ({ steps: steps.slice(index), above: 0, mayBeAbove: false }));
   return ends.some((end) => mayBe(end, path));
 }
 
-/** Whether a text is that of a pattern: takes time in proportion to the product of their lengths at most. */
+/** Whether a text matches a pattern. Takes at most time proportional to the product of their lengths. */
 function matches(pattern: string, text: string): boolean {
   let [at, from] = [0, 0];
   let [star, starFrom] = [-1, 0];
@@ -99,7 +104,7 @@ function matches(pattern: string, text: string): boolean {
   return at === pattern.length;
 }
 
-/** The folders on the way to a path, from its own up, without the root. */
+/** Returns the parent folders of a path, nearest first, without the root. */
 export function foldersOf(path: string): readonly string[] {
   const folder = posix.dirname(path);
   return folder === "." || folder === "/" ? [] : [folder, ...foldersOf(folder)];

@@ -6,15 +6,15 @@ import type { Json } from "./hcl-values.js";
 import { means, type StationChange } from "./station-changes.js";
 import type { WantedStation } from "./station-edit.js";
 
-/** A change, and where the edited source is to have its value. */
+/** A change, and the path of its value in the edited source. */
 export interface ProvenChange {
   readonly path: JsonPath;
   readonly change: StationChange;
 }
 
 /**
- * Refuses `not-proven` unless the edited source, parsed anew, says what it said before but for the wanted values, and
- * unless each of these is written as a literal there, which the parsed values do not tell.
+ * Parses the edited source again and refuses with `not-proven` unless only the wanted values changed. Also refuses
+ * unless each wanted value is a literal in the source, because the parsed values do not show that.
  */
 export function proveEdit(
   { before, after }: { readonly before: Source; readonly after: Source },
@@ -37,7 +37,9 @@ export function proveEdit(
   }
 }
 
-/** Whether the place of a station, whose steps lead over objects and blocks, is a literal. */
+/**
+ * Whether the source writes the value at a path of the station as a literal. The steps lead through objects and blocks.
+ */
 function isWrittenAt(source: Source, { station }: FoundStation, steps: JsonPath): boolean {
   const { text } = source;
   let holder = station;

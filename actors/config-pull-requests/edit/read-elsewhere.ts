@@ -7,19 +7,22 @@ import { withoutComments } from "./splice.js";
 
 /** An attribute that reads a file. */
 export interface FileReading {
-  /** The file that it reads. */
+  /** The path of the file that the attribute reads. */
   readonly target: string;
-  /** The folder of the module that it is written in. */
+  /** The folder of the module that contains the attribute. */
   readonly module: string;
-  /** Where it is written. */
+  /** The file that contains the attribute. */
   readonly path: string;
   readonly node: SyntaxNode;
 }
 
 /**
- * Where else in its repository a file may be read, in words; null when nothing else reads it. Looks at all configuration:
- * what functions and attributes that read files are given, in templates too, and texts that name the file. A path that is not known whole
- * may be any that its known parts allow. What other programs read it does not know.
+ * Finds another place in the repository that may read a file and returns it as text for a message; null if there is
+ * none. Searches all configuration: arguments of functions and attributes that read files, function calls in templates
+ * (`.tftpl`, `.tpl`, `.tmpl`), and strings that name the file.
+ *
+ * `join` and `format` are evaluated. An unknown part of a path, such as a local, a variable or `path.root`, can be any
+ * text; see {@link toPattern} for its limits. Files that other programs read are not found.
  */
 export async function findOtherReader(repository: Repository, reading: FileReading): Promise<string | null> {
   const code = await repository.code();
@@ -35,7 +38,10 @@ export async function findOtherReader(repository: Repository, reading: FileReadi
   return null;
 }
 
-/** What may read a file, or hold its name in parts. */
+/**
+ * Matches files that may call a reading function or build a path from parts. Other files that do not contain the name
+ * are skipped.
+ */
 const MAY_READ = /file|read|path|source_dir/i;
 
 function readerIn(
@@ -57,7 +63,7 @@ function readerIn(
   return missed === null ? null : placeOf(file, { start: missed });
 }
 
-/** The paths that a file may name, with the syntax of HCL; null for what nests too deeply. */
+/** Returns the paths that a file may name, with its syntax tree for HCL; null if the file nests too deeply. */
 function readPaths(
   repository: Repository,
   file: CodeFile,
@@ -75,7 +81,7 @@ function readPaths(
   return root === null ? null : { root, paths: pathsIn(text, root) };
 }
 
-/** Where a part of a file that was not understood may read a file, or names the target; null for nowhere. */
+/** Returns the offset of an unparsed part of a file that may read a file or that names the target; otherwise null. */
 function missedIn(text: string, root: SyntaxNode, target: string): number | null {
   const known = new Set(nodesIn(root, "function_call").map(({ start }) => start));
   const code = withoutComments(text, root);

@@ -12,32 +12,32 @@ import {
   toPattern,
 } from "./path-pattern.js";
 
-/** A path as an expression gives it, as far as the expression tells. */
+/** A path in an expression, as far as it is known. */
 export interface WrittenPath {
-  /** Where it starts: `module` is the folder of the file, `any` a folder that the file does not tell. */
+  /** Where the path starts: `module` is the folder of the file, `any` an unknown folder. */
   readonly from: "module" | "any";
   readonly parts: PathParts;
   /**
-   * `read`: a function or an attribute that reads files is given it. `path`: it is built on `path.module` or its like, so
-   * it is a path whatever it is for. `text`: a text that may be one.
+   * `read`: the path is an argument of a function or attribute that reads files. `path`: it starts with `path.module`
+   * or a similar folder, so it is a path, whatever its purpose. `text`: a text that may be a path.
    */
   readonly use: "read" | "path" | "text";
   readonly node: SyntaxNode;
 }
 
-/** Functions that read files, those of providers too: `file`, `templatefile`, `provider::local::readfile`. */
+/** Functions that read files, including provider functions: `file`, `templatefile`, `provider::local::readfile`. */
 const READS = /file|read/i;
-/** Functions that put paths together of what they are given. */
+/** Functions that build paths from their arguments. */
 const MAKES = /^(join|format|abspath|pathexpand)$/;
-/** Attributes of resources that are given a file to read. */
+/** Resource attributes that take a file to read. */
 const READ_ATTRIBUTE = /^(filename|source_dir|\w+_file)$/;
 
-/** All paths that a part of a file may name. */
+/** Returns all paths that a part of a file may name. */
 export function pathsIn(text: string, node: SyntaxNode): readonly WrittenPath[] {
   const inner = innerOf(node);
   const read = readingOf(text, inner);
   const own = [...(read === null ? [] : [read.path]), ...readByAttribute(text, inner), ...writtenOut(text, inner)];
-  // What a function reads is no path by itself.
+  // A literal argument of a reading function is already listed as `read`; do not list it again as `text`.
   const below = inner.children.flatMap((each) => (each.type === "function_arguments" ? each.children : [each]));
   return [
     ...own,
@@ -50,13 +50,13 @@ export function pathsIn(text: string, node: SyntaxNode): readonly WrittenPath[] 
   ];
 }
 
-/** What a call of a function reads, and the arguments that tell it; null for one that reads nothing. */
+/** Returns the path that a function call reads, and the arguments that give it; null if the function reads no file. */
 function readingOf(text: string, node: SyntaxNode) {
   if (node.type !== "function_call") return null;
   const { name, given } = callOf(text, node);
   const [first] = given;
   if (first === undefined || !READS.test(name)) return null;
-  // `fileset` takes a folder and a pattern below it; of others only the first argument is a path.
+  // `fileset` takes a folder and a pattern in it. For other functions, only the first argument is a path.
   const paths = name === "fileset" ? given : [first];
   const parts = paths.flatMap((each, index) => [...(index > 0 ? ["/"] : []), ...partsOf(text, each)]);
   return { path: toPath(name === "fileset" ? parts.flatMap(globbed) : parts, node, "read"), given: paths };
@@ -76,25 +76,25 @@ function writtenOut(text: string, node: SyntaxNode): readonly WrittenPath[] {
   return [toPath(partsOf(text, node), node, "text")];
 }
 
-/** The path that the text of an expression gives, whatever it is for. */
+/** Returns the path in an expression that is given as text. */
 export function pathOf(syntax: Syntax, expression: string): Pick<WrittenPath, "from" | "parts"> {
   const text = `_ = ${expression}\n`;
   const value = nodesIn(syntax.parse(text), "expression")[0];
   return value === undefined ? { from: "any", parts: [null] } : toPath(partsOf(text, value), value, "text");
 }
 
-/** A text that stands in JSON, without a template. */
+/** Returns the path in a JSON string that is not a template. */
 export function plainPath(text: string, node: SyntaxNode): WrittenPath {
   return toPath([text.normalize("NFC")], node, "text");
 }
 
-/** What a heredoc gives, as a path. */
+/** Returns the content of a heredoc as a path. */
 export function heredocPath(text: string, heredoc: SyntaxNode): WrittenPath {
   const [start, end] = [text.indexOf("\n", heredoc.start) + 1, text.lastIndexOf("\n", heredoc.end - 1)];
   return toPath(templateParts(text, heredoc, { start, end }), heredoc, "text");
 }
 
-/** Where a path starts: the folder of the module, and those of the program, which a file does not tell. */
+/** Markers for the start of a path: the module's folder, and the program's folders, which a file does not reveal. */
 const MODULE = Symbol("path.module");
 const PROGRAM = Symbol("path.root, path.cwd");
 type Part = string | null | typeof MODULE | typeof PROGRAM;
@@ -130,7 +130,7 @@ function templateParts(
   return [...parts, readPart(text.slice(at, end))].filter((each) => each !== "");
 }
 
-/** Functions that put paths together as they are given. */
+/** Returns the parts of the path that `abspath`, `pathexpand`, `format` or `join` builds. Other calls are unknown. */
 function callParts(text: string, call: SyntaxNode): readonly Part[] {
   const { name, given } = callOf(text, call);
   const [first, second] = given;
@@ -143,7 +143,7 @@ function callParts(text: string, call: SyntaxNode): readonly Part[] {
   return elementsOf(list).flatMap((each, index) => [...(index > 0 ? glue : []), ...partsOf(text, each)]);
 }
 
-/** What `format` gives, where each verb is of the next value. */
+/** Returns the parts that `format` produces. Each verb takes the next value; only `%s`, `%d` and `%v` are known. */
 function formatParts(text: string, format: SyntaxNode, values: readonly SyntaxNode[]): readonly Part[] {
   const [written, ...more] = partsOf(text, format);
   if (typeof written !== "string" || more.length > 0 || /%[^sdv%]/.test(written)) return [null];
@@ -174,12 +174,12 @@ function isExpression({ type }: SyntaxNode): boolean {
   return type === "expression";
 }
 
-/** A part that is written with escapes is not looked into. HCL has texts in Unicode's form C. */
+/** Returns a text in Unicode NFC, as HCL reads it. A text with escapes is unknown. */
 function readPart(written: string): string | null {
   return written.includes("\\") ? null : written.normalize("NFC");
 }
 
-/** The signs of a pattern stand for anything. */
+/** Splits a `fileset` pattern. Its wildcards are unknown parts. */
 function globbed(part: Part): readonly Part[] {
   if (typeof part !== "string") return [part];
   return part.split(/([*?]+|\{[^}]*\}|\[[^\]]*\])/).map((each) => (/^[*?{[]/.test(each) ? null : each));
@@ -200,7 +200,7 @@ export interface ReadTarget {
   readonly links: Links;
 }
 
-/** Whether a path that the file at `file` names may be that of a target or of a folder that holds it, over links too. */
+/** Whether a path in the file at `file` may be the target or a folder that contains it, also through symlinks. */
 export function mayName(written: WrittenPath, file: string, of: ReadTarget): boolean {
   const { target, links } = of;
   const isAbsolute = written.use === "read" && written.from === "any" && /^[/~]/.test(written.parts[0] ?? "");
@@ -209,7 +209,7 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
     const pattern = toPattern(base, written.parts);
     const path = onlyPath(pattern);
     const followed = path === null ? null : links.follow(path);
-    // What a link that was not read leads to may be anything.
+    // The target of a symlink on the way was not read, so the path may lead anywhere.
     if (followed === undefined) return true;
     const fits = (name: string): boolean => mayBe(pattern, name) || (isAbsolute && mayEndWith(pattern, name));
     const isNamed = (name: string): boolean => (path === null ? links.namesOf(name).some(fits) : followed === name);
@@ -219,8 +219,9 @@ export function mayName(written: WrittenPath, file: string, of: ReadTarget): boo
 }
 
 /**
- * Whether a text that no function reads is a path: it is built on a folder of the program and more, or is known to its end
- * and is no bare name that may be of anything.
+ * Whether a text that no function reads is a path. It is one if it starts at `path.module` or a similar folder and adds
+ * a name. Otherwise its last part must be known. A single text without a slash counts only if it is the target's path,
+ * from the file's folder or from the root.
  */
 function isTold(
   { parts, use }: WrittenPath,
@@ -234,17 +235,17 @@ function isTold(
   return text.includes("/") || posix.join(dirname(file), text) === target || text === target;
 }
 
-/** The folders of a target that a path may be for: what is given one may read all that it contains. */
+/** Returns the folders of the target that a path may name. Code that takes a folder may read everything in it. */
 function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: ReadTarget): readonly string[] {
   if (!hasKnownEnd(pattern)) return [];
   const folders = [...foldersOf(of.target), "."];
   if (use !== "text") return folders;
-  // Modules are called by texts like these: only what lies below the module is no call of it.
+  // Strings like this also call modules. Only folders below the module's own folder cannot be module calls of it.
   const isWhole = parts.length === 1 && parts[0]?.includes("/") === true;
   return isWhole ? folders.filter((folder) => folder !== of.module && isWithin(folder, of.module)) : [];
 }
 
-/** Whether a text has the name of a file, or of its folder, in it. */
+/** Whether a text contains the name of the file or of its folder. */
 export function hasNameOf(text: string, target: string): boolean {
   return [basename(target), basename(dirname(target))].some((each) => text.includes(each));
 }

@@ -7,8 +7,8 @@ import type { Parsers } from "./parsers.js";
 import { spliced } from "./splice.js";
 
 /**
- * Reads a file of HCL in time in proportion to its text. Refuses `not-hcl` for what is none, and `not-proven` for what
- * nests too deeply, with the line.
+ * Parses an HCL file in time proportional to its length. Refuses with `not-hcl` if the file is not HCL, and with
+ * `not-proven`, with the line, if it nests too deeply.
  */
 export async function readSource(
   parsers: Parsers,
@@ -44,15 +44,17 @@ function refuseDeep(file: { readonly path: string; readonly text: string }, star
   refuse("not-proven", `At ${placeOf(file, { start })}, the source nests too deeply to be read.`);
 }
 
-/** Where the first part of a file stands that was not understood. */
+/** Returns the offset of the first syntax error in a file. */
 function brokenAt(root: SyntaxNode): number {
   return (nodesIn(root, "ERROR")[0] ?? root).start;
 }
 
 /**
- * The values of a file. HashiCorp's parser takes time in proportion to the square of a heredoc's lines, so long ones are
- * replaced by their digests, except in lines, whose values are looked at; and of a heredoc without an end it is given the
- * beginning alone, which is as broken.
+ * Parses the values of a file. HashiCorp's parser takes time proportional to the square of a heredoc's lines, so long
+ * heredocs are replaced by their digests. Heredocs in `service_line` resources are kept, because the edit needs their
+ * values. For a heredoc without an end, the parser gets only the file up to its first line, which is just as broken.
+ *
+ * If a digest is missing from the result, the whole file is parsed.
  */
 async function parseShortened({ parseValues }: Parsers, file: File): Promise<ParsedValues> {
   const endless = endlessHeredoc(file);
@@ -68,10 +70,10 @@ async function parseShortened({ parseValues }: Parsers, file: File): Promise<Par
     : parseValues(file.path, file.text);
 }
 
-/** What HashiCorp's parser says of a heredoc without an end. */
+/** The message of HashiCorp's parser for a heredoc without an end. */
 const NO_END = "Unterminated template string";
 
-/** Where the line of a heredoc's beginning ends that has no end; null for none. */
+/** Returns the end offset of the first line of a heredoc without an end; null if there is none. */
 function endlessHeredoc({ text, root }: File): number | null {
   const begins = (root.isBroken ? nodesIn(root, "heredoc_start") : []).flatMap(({ start }) => {
     const [line, word] = /^<<-?(\S+)\r?\n/.exec(text.slice(start, start + MAX_WORD)) ?? [];
@@ -88,16 +90,16 @@ function endlessHeredoc({ text, root }: File): number | null {
   return begins.find(({ word, end }) => (words.get(word) ?? -1) < end)?.end ?? null;
 }
 
-/** Longest line that is looked at as the begin or the end of a heredoc, in characters. */
+/** Maximum length of a line that can start or end a heredoc, in characters. */
 const MAX_WORD = 1_000;
 
-/** Most lines of a heredoc that is parsed as it is, where it is of no line. */
+/** Maximum number of lines of a heredoc that is kept, outside `service_line` resources. */
 const MAX_HEREDOC_LINES = 500;
 
 interface Shortened {
   readonly text: string;
   readonly digests: readonly string[];
-  /** What was taken out: so many lines behind a line of the shortened text. */
+  /** The removed lines: how many, and after which line of the shortened text. */
   readonly cuts: readonly { readonly line: number; readonly lines: number }[];
 }
 
@@ -123,7 +125,7 @@ function shorten({ text, root }: File, end: number | null): Shortened {
   return { text: spliced(text, kept), digests: splices.map(({ digest }) => digest), cuts };
 }
 
-/** The lines between the first and the last of a heredoc, where they are many and nothing but text. */
+/** Returns the offsets of a heredoc's body if it has many lines and no templates; otherwise null. */
 function bodyOf(text: string, node: SyntaxNode): { readonly start: number; readonly end: number } | null {
   const written = textOf(text, node);
   const [, word = ""] = /^<<-?([^\s]+)\r?\n/.exec(written) ?? [];
@@ -138,7 +140,7 @@ function countLines(text: string): number {
   return text.split("\n").length - 1;
 }
 
-/** A fault with the lines of the file itself in the place of those of its shortened text. */
+/** Replaces the line numbers of the shortened text in an error message by those of the file. */
 function withOwnLines(fault: string, { cuts }: Shortened): string {
   return fault.replace(/:(\d+),/g, (_, written: string) => {
     const line = Number(written);
@@ -147,7 +149,7 @@ function withOwnLines(fault: string, { cuts }: Shortened): string {
   });
 }
 
-/** What the parser says of a fault, without what says that it is one: `lines/main.tf:1,3-4: Unclosed block; …`. */
+/** Returns the parser's message without its prefix: `lines/main.tf:1,3-4: Unclosed block; …`. */
 function toMessage(fault: string, path: string): string {
   const said = /^parse config: \[(.*)\]$/s.exec(fault)?.[1] ?? fault;
   return said.includes(`${path}:`) ? said : `${path}:1: ${said}`;

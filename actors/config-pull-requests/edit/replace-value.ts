@@ -8,24 +8,25 @@ import { insertAttribute, type Manner } from "./insert-attribute.js";
 import { beginsLine, indentAt, isOneLine, lineStart, newlineAt, restAfter, type Splice } from "./splice.js";
 import { isList, isObject, toJson, writeLiteral } from "./value-text.js";
 
-/** How lists and objects are edited. */
+/** How to edit lists and objects. */
 export interface Replacing {
   readonly manner: Manner;
-  /** What an element of the list means: elements that mean the same stay as they are. */
+  /** Returns an element's meaning as text. Elements with equal meaning stay unchanged. */
   readonly meaning: (element: Json) => string;
-  /** Called with a node whose comments would be lost; it does not return. */
+  /** Called with a comment that the edit would delete. It throws. */
   readonly refuseLoss: (node: SyntaxNode) => never;
 }
 
-/** A literal of the file, and what it says. */
+/** A literal in the file, and its parsed value. */
 interface Literal {
   readonly node: SyntaxNode;
   readonly json: Json;
 }
 
 /**
- * Puts a value in the place of a literal. Of a list the elements that stay, and of an object the members, are not touched;
- * a heredoc stays one where it can hold the text; anything else is written anew.
+ * Replaces a literal by a new value. In a list, unchanged elements at both ends are not touched; in an object, only
+ * members that differ change. A heredoc stays a heredoc if it can represent the text. Any other value is written anew.
+ * New values are always literals.
  */
 export function replaceValue(replacing: Replacing, { node, json }: Literal, now: HclValue): readonly Splice[] {
   if (isDeepStrictEqual(plainValue(json), toJson(now))) return [];
@@ -56,7 +57,7 @@ function written({ manner }: Replacing, node: SyntaxNode, now: HclValue): string
   return writeLiteral(now, { indent: indentAt(text, node.start), newline, isOneLine: isBetween, isAligned });
 }
 
-/** Edits the members of an object, or of a block, that differ. What the new value does not have becomes null. */
+/** Edits the members of an object or block that differ. A member that the new value lacks becomes null. */
 export function replaceMembers(
   replacing: Replacing,
   { node, json }: { readonly node: SyntaxNode; readonly json: { readonly [name: string]: Json } },
@@ -73,7 +74,9 @@ export function replaceMembers(
   });
 }
 
-/** Elements that stay at both ends of a list; those between are replaced one by one, then removed or added. */
+/**
+ * Edits a list. Keeps equal elements at both ends, replaces those between one by one, then adds or removes the rest.
+ */
 function replaceElements(
   replacing: Replacing,
   { list, json }: { readonly list: SyntaxNode; readonly json: readonly Json[] },
@@ -100,7 +103,7 @@ function replaceElements(
   return [...replaced, removeElements(replacing, list, { from: begin + paired, to: oldEnd - 1 })];
 }
 
-/** Puts elements before the end of a list that holds nothing but comments. */
+/** Adds elements before the end of a list that contains only comments. */
 function fillList({ manner: { text, isAligned } }: Replacing, list: SyntaxNode, values: readonly HclValue[]): Splice {
   const end = list.end - 1;
   const [closing, newline] = [indentAt(text, end), newlineAt(text, end)];
@@ -115,7 +118,7 @@ function fillList({ manner: { text, isAligned } }: Replacing, list: SyntaxNode, 
   return { start: lineStart(text, end), end: lineStart(text, end), text: lines.join("") };
 }
 
-/** Adds elements after the one at a place, -1 for before the first. */
+/** Adds elements after an index; -1 adds before the first element. */
 function addElements(
   { manner: { text, isAligned } }: Replacing,
   { list, after }: { readonly list: SyntaxNode; readonly after: number },
@@ -142,7 +145,7 @@ function addElements(
       { start: rest.end, end: rest.end, text: added },
     ];
   }
-  // What shares its line with others stands before a comment at the line's end.
+  // An element that shares its line with others goes right after the comma, before a comment at the end of the line.
   const at = isLines && rest.endsLine ? rest.end : rest.comma + 1;
   const added = texts.map(
     (each, index) => `${separator}${each}${isLast && index === texts.length - 1 && !rest.endsLine ? "" : ","}`,
@@ -150,7 +153,7 @@ function addElements(
   return [{ start: at, end: at, text: added.join("") }];
 }
 
-/** Removes elements next to each other, with their lines where they have lines of their own. Some element stays. */
+/** Removes adjacent elements, and their lines if these contain nothing else. At least one element must remain. */
 function removeElements(
   { manner: { text }, refuseLoss }: Replacing,
   list: SyntaxNode,

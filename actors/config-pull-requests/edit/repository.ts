@@ -3,41 +3,41 @@ import { type Syntax, type SyntaxNode, TooDeep } from "./hcl-syntax.js";
 import { findLinks, type Links } from "./links.js";
 import type { SourceTree, TreeEntry, UnreadFile } from "./station-edit.js";
 
-/** A file of configuration: HCL, or JSON that says the same. */
+/** A configuration file: HCL, or Terraform's JSON syntax. */
 export interface CodeFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** The files that configuration is written in, or why they cannot all be known, as a part of a sentence. */
+/** The configuration files, or a clause that says why the complete list is unknown. */
 export type CodeFiles = { readonly files: readonly CodeFile[] } | { readonly fault: string };
 
-/** A repository at one commit, as an edit looks through it. Each file is read and parsed once. */
+/** A repository at one commit, as an edit searches it. Each file is read and parsed once. */
 export interface Repository {
   readonly entries: readonly TreeEntry[];
-  /** Whether `entries` are all of them. */
+  /** Whether `entries` is the complete list. */
   readonly isWhole: boolean;
   readonly links: Links;
   readonly syntax: Syntax;
   read(path: string): Promise<string | UnreadFile>;
-  /** All files of configuration in the repository. */
+  /** Reads all configuration files in the repository. */
   code(): Promise<CodeFiles>;
-  /** Templates that may read files themselves. */
+  /** Reads all template files. Functions in templates may read other files. */
   templates(): Promise<CodeFiles>;
-  /** Those right within the folder of a module, without variables' values. */
+  /** Reads the module files directly in a folder, without variable files. */
   module(folder: string): Promise<CodeFiles>;
-  /** The files of variables' values that are chosen by their paths. */
+  /** Reads the variable files that `isWanted` selects by path. */
   values(isWanted: (path: string) => boolean): Promise<CodeFiles>;
-  /** The syntax of a file; null for JSON, and for what nests too deeply. */
+  /** Returns the syntax tree of a file; null for JSON, and for a file that nests too deeply. */
   parse(file: CodeFile): SyntaxNode | null;
 }
 
-/** Most files of configuration that are looked through: each is a request to the code host. */
+/** Maximum number of configuration files to read. Each is a request to the code host. */
 const MAX_FILES = 400;
-/** Files that are read at the same time. */
+/** Maximum number of files to read at the same time. */
 const TOGETHER = 8;
 
-/** Opens a repository: lists it, and reads nothing yet. */
+/** Lists a repository's entries. Reads no file yet. */
 export async function openRepository(tree: SourceTree, syntax: Syntax): Promise<Repository> {
   const { entries, isWhole } = await tree.list();
   const texts = new Map<string, Promise<string | UnreadFile>>();
@@ -89,32 +89,32 @@ function parseOrNull(syntax: Syntax, text: string): SyntaxNode | null {
   }
 }
 
-/** Whether a file is of configuration: modules, variables' values, and what calls modules in their place. */
+/** Whether a file holds configuration: a module, variable values, or module calls of a tool such as Terragrunt. */
 export function isCode(path: string): boolean {
   return /\.(tf|tofu|tfvars|hcl)(\.json)?$/.test(path) && !path.endsWith(".terraform.lock.hcl");
 }
 
-/** Whether a file is a template as Terraform's own functions render it. */
+/** Whether a file is a template for Terraform's template functions. */
 export function isTemplate(path: string): boolean {
   return /\.(tftpl|tpl|tmpl)$/.test(path);
 }
 
-/** Whether a file holds variables' values. */
+/** Whether a file is a variable file. */
 export function isValues(path: string): boolean {
   return /\.tfvars(\.json)?$/.test(path);
 }
 
-/** Whether a file is read as part of its folder's module. */
+/** Whether Terraform reads a file as part of its folder's module. */
 export function isModuleFile(path: string): boolean {
   return /(^|\/)[^./~#][^/]*\.(tf|tofu)(\.json)?$/.test(path);
 }
 
-/** Whether a file replaces parts of what the other files of its module say. */
+/** Whether a file is an override file, which replaces parts of its module's other files. */
 export function isOverride(path: string): boolean {
   return /(^|[/_])override\.(tf|tofu)(\.json)?$/.test(path);
 }
 
-/** Why a file was not read, as the end of a sentence about it. */
+/** Returns why a file was not read, as the end of a sentence about it. */
 export function whyUnread({ unread }: UnreadFile): string {
   return {
     missing: "is not there",

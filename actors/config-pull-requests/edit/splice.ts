@@ -1,13 +1,13 @@
 import { commentsIn, type SyntaxNode } from "./hcl-syntax.js";
 
-/** A text in the place of a part of a file. */
+/** A replacement for a part of a file. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
   readonly text: string;
 }
 
-/** The text with all splices, which do not overlap; those at one place in the order that they are given. */
+/** Applies splices to a text. They must not overlap; splices at the same offset keep their order. */
 export function spliced(text: string, splices: readonly Splice[]): string {
   let at = 0;
   const parts: string[] = [];
@@ -19,12 +19,12 @@ export function spliced(text: string, splices: readonly Splice[]): string {
   return parts.join("") + text.slice(at);
 }
 
-/** The text of a file with blanks in the place of its comments. */
+/** Returns a file's text with its comments replaced by spaces. */
 export function withoutComments(text: string, root: SyntaxNode): string {
   return blanked(text, commentsIn(root));
 }
 
-/** A text with blanks in the place of parts that do not overlap. */
+/** Replaces parts of a text by spaces. The parts must not overlap. */
 export function blanked(text: string, parts: readonly Pick<SyntaxNode, "start" | "end">[]): string {
   return spliced(
     text,
@@ -32,7 +32,7 @@ export function blanked(text: string, parts: readonly Pick<SyntaxNode, "start" |
   );
 }
 
-/** How the line ends that an offset is on; as the first line does where it is the last. */
+/** Returns the newline of the line at an offset. For the last line, returns the newline of the first line. */
 export function newlineAt(text: string, offset: number): string {
   const end = text.indexOf("\n", offset);
   const found = end < 0 ? text.indexOf("\n") : end;
@@ -43,12 +43,12 @@ export function lineStart(text: string, offset: number): number {
   return text.lastIndexOf("\n", offset - 1) + 1;
 }
 
-/** What the line of an offset begins with. */
+/** Returns the indentation of the line at an offset. */
 export function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
 }
 
-/** Whether nothing but white space stands before an offset on its line. */
+/** Whether only whitespace precedes an offset on its line. */
 export function beginsLine(text: string, offset: number): boolean {
   return text.slice(lineStart(text, offset), offset).trim() === "";
 }
@@ -57,13 +57,13 @@ export function isOneLine(text: string, { start, end }: Pick<SyntaxNode, "start"
   return !text.slice(start, end).includes("\n");
 }
 
-/** What follows something on its line. */
+/** The rest of a line after some node. */
 export interface Rest {
-  /** Where a comma stands, before anything but comments; null for none. */
+  /** Offset of a comma, if only comments and blanks precede it; otherwise null. */
   readonly comma: number | null;
-  /** Whether the line has nothing but that comma and comments. */
+  /** Whether the rest of the line has only that comma, comments and blanks. */
   readonly endsLine: boolean;
-  /** Where the line ends, or the next thing begins; behind a comment of several lines on its last. */
+  /** Offset of the line's end or of the next token. After a multi-line comment, this is on the comment's last line. */
   readonly end: number;
 }
 
@@ -73,7 +73,7 @@ export function restAfter(text: string, offset: number, comments: readonly Synta
   for (;;) {
     const comment = comments.find(({ start }) => start === at);
     if (comment !== undefined) {
-      // A comment to the end of the line has the line's \r.
+      // A line comment includes the `\r` of its line.
       at = text[comment.end - 1] === "\r" ? comment.end - 1 : comment.end;
     } else if (text[at] === " " || text[at] === "\t") at += 1;
     else if (text[at] === "," && comma === null) {

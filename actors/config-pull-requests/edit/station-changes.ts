@@ -7,31 +7,34 @@ import { canonicalJson } from "../../resources/canonical-json.js";
 import type { Json } from "./hcl-values.js";
 import { isObject, toJson } from "./value-text.js";
 
-/** A value of a station that is to change. */
+/** A changed value of a station. */
 export interface StationChange {
-  /** Names as the provider has them, of objects within the station one by one: `judge`, `rubric`. */
+  /** The provider's names, one step for each nested object: `judge`, `rubric`. */
   readonly path: readonly string[];
-  /** Null for an attribute that is not set. */
+  /** Null if the attribute is not set. */
   readonly was: HclValue;
   readonly now: HclValue;
 }
 
-/** `judge.rubric` */
+/** Formats the path of a change with dots, for example `judge.rubric`. */
 export function nameOf({ path }: Pick<StationChange, "path">): string {
   return path.join(".");
 }
 
 type Block = Omit<Station, "id">;
 
-/** A station's attributes have this order. */
+/** The provider's order of a station's attributes. */
 export const attributeOrder: readonly string[] = [...propertiesOf(shapeOf(stationSchema)).values()].map(
   ({ snake }) => snake,
 );
 
-/** Whether the source writes an attribute as an object: then its members are edited one by one. */
+/** Whether the source writes an attribute as an object, so that its members are edited one by one. */
 type WritesMembers = (attribute: string) => boolean;
 
-/** What differs, in the order of the attributes: of written objects each member by itself, of lists the whole. */
+/**
+ * Lists the changes in attribute order. Objects that the source writes out are compared member by member, lists as a
+ * whole.
+ */
 export function listStationChanges(live: Block, wanted: Block, writesMembers: WritesMembers): readonly StationChange[] {
   return changesBetween({ entries: attributesOf(live) }, { entries: attributesOf(wanted) }, writesMembers);
 }
@@ -47,7 +50,7 @@ function changesBetween(live: ObjectValue, wanted: ObjectValue, writesMembers: W
   });
 }
 
-/** Names that are none of a station stay as they come. */
+/** Names that are not attributes of a station keep their order. */
 function inOrder(left: string, right: string): number {
   return attributeOrder.indexOf(left) - attributeOrder.indexOf(right);
 }
@@ -62,22 +65,23 @@ function attributesOf(block: Block): Entries {
 }
 
 /**
- * Whether a source that has `written` at a path means what the live station has there. Undefined is an attribute that
- * is not written: it has its default, as null does. What the provider converts to the same value is the same, and so
- * are texts that differ in their Unicode form alone.
+ * Whether `written`, the source's value at a path, means the same as the live station's value. An undefined value is an
+ * attribute that is not written; like null, it has its default. Values that the provider converts to the same value are
+ * the same, as are texts that differ only in their Unicode form.
  */
 export function meansLive(live: Block, { path, was }: StationChange, written: Json | undefined): boolean {
   return means(live, path, written === undefined ? null : asTypeOf(was, written));
 }
 
-/** Whether a value at a path means what the station has there. */
+/** Whether a value at a path means the same as the station's value there. */
 export function means(station: Block, path: readonly string[], written: Json): boolean {
   return meaningOf(station, path, written) === comparable(Reflect.get(station, fieldOf(path)));
 }
 
 /**
- * What a value at a path of the station means, as text: equal for what is written in other words. Null for nothing. An
- * omitted attribute that the service fills in means what the station has.
+ * Returns the meaning of a value at a path of the station as canonical text, so that different spellings of one value
+ * give equal text. Null if the value is invalid. An omitted attribute that the service fills in means the station's
+ * current value.
  */
 export function meaningOf(station: Block, path: readonly string[], written: Json): string | null {
   const [field = "", ...below] = path;
@@ -96,7 +100,7 @@ export function meaningOf(station: Block, path: readonly string[], written: Json
   return comparable(value === undefined ? Reflect.get(station, fieldOf(path)) : value);
 }
 
-/** The name that the station has for the attribute at the beginning of a path. */
+/** Returns the station's field for the attribute at the start of a path. */
 function fieldOf([attribute]: readonly string[]): string {
   return [...propertiesOf(shapeOf(stationSchema))].find(([, { snake }]) => snake === attribute)?.[0] ?? "";
 }
@@ -112,7 +116,7 @@ function withAt(whole: Json, path: readonly string[], written: Json): Json {
   return { ...members, [name]: withAt(members[name] ?? null, below, written) };
 }
 
-/** HCL converts texts to numbers and truth values, and the other way round. */
+/** Converts between strings and numbers or booleans, as HCL does. */
 function asTypeOf(was: HclValue, written: Json): Json {
   if (typeof was === "string" && (typeof written === "number" || typeof written === "boolean")) return String(written);
   if (typeof was === "number" && typeof written === "string" && written.trim() !== "") return Number(written);

@@ -2,53 +2,56 @@ import type { Clock } from "../../../runtime/clock.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
 import type { StationBody } from "../../lines/station.js";
 
-/** An entry of a repository, as its trees hold it. */
+/** An entry of a repository's git tree. */
 export interface TreeEntry {
-  /** From the root of the repository, parts joined by `/`. */
+  /** The path from the repository's root, with `/` as separator. */
   readonly path: string;
   readonly kind: "file" | "folder" | "symlink" | "submodule";
-  /** What a symlink holds: a path from its own folder. Absent for anything else, and where it was not read. */
+  /** A symlink's target, relative to its own folder. Absent for other entries, and if the target was not read. */
   readonly leadsTo?: string;
 }
 
-/** A repository at one commit. What it answers stays the same for as long as an edit lasts. */
+/** A repository at one commit. Its answers do not change during an edit. */
 export interface SourceTree {
   /**
-   * Every entry of the repository. `isWhole` is false when the host cut the list: it then has at least the entries right
-   * within each folder from the root to the one of the line's source.
+   * Lists the entries of the repository. `isWhole` is false if the host truncated the list. The list then contains at
+   * least the direct entries of each folder from the root down to the folder of the line's source.
    */
   list(): Promise<{ readonly entries: readonly TreeEntry[]; readonly isWhole: boolean }>;
-  /** The whole text of a file, with its byte order mark, and of a symlink to a file that of its target. Null for none. */
+  /**
+   * Reads the whole text of a file, with its byte order mark. For a symlink to a file, reads its target. Null if
+   * absent.
+   */
   read(path: string): Promise<string | UnreadFile | null>;
 }
 
-/** A file that is there and was not read as text, and why: `encoding` is any text that is neither UTF-8 nor UTF-16. */
+/** A file that exists but was not read as text, and why. `encoding`: the text is neither UTF-8 nor UTF-16. */
 export interface UnreadFile {
   readonly unread: "missing" | "large" | "utf-16" | "binary" | "encoding";
 }
 
-/** What the config of a station is to become. */
+/** The station that an edit is to write. */
 export interface WantedStation {
   /** The path of the line's source in its repository. */
   readonly path: string;
-  /** The team that holds the line. */
+  /** The team that owns the line. */
   readonly team: { readonly id: string; readonly key: string };
   readonly lineKey: string;
-  /** The repository, `owner/name`: sources of modules name it. Absent where that is not known. */
+  /** The repository, `owner/name`, which module sources may name. Absent if unknown. */
   readonly repository?: string;
-  /** The station as the line holds it, and as the candidate does. Both have the same key. */
+  /** The live station of the line, and below it the candidate's. Both have the same key. */
   readonly live: Omit<StationBody, "id">;
   readonly wanted: Omit<StationBody, "id">;
 }
 
-/** What an edit runs with. */
+/** The clock and signal that an edit uses. */
 export interface EditRun {
   readonly clock: Clock;
-  /** Ends it early: the edit rejects with the signal's reason. */
+  /** Aborts the edit, which then rejects with the signal's reason. */
   readonly signal: RunSignal;
 }
 
-/** A file that changes. Both texts are whole, as UTF-8. */
+/** A changed file. Both texts are complete and in UTF-8. */
 export interface FileEdit {
   readonly path: string;
   readonly before: string;
@@ -58,26 +61,28 @@ export interface FileEdit {
 /**
  * Why a station cannot be edited.
  *
- * - `not-found`: there is no such file, line or station, or no file that an attribute reads.
- * - `not-hcl`: the source is no HCL.
- * - `ambiguous`: more than one place may give the value, or one place more than this value.
+ * - `not-found`: the file, the line, the station, or a file that an attribute reads does not exist, or is not UTF-8
+ *   text of at most 1 MiB. Also: the line belongs to another team.
+ * - `not-hcl`: the source is not HCL.
+ * - `ambiguous`: more than one place may give the value, or one place gives more than this value.
  * - `computed`: an expression gives the value.
- * - `changed-meanwhile`: the source holds another value than the live config.
- * - `not-proven`: the edited source could not be shown to differ in the wanted values alone, or to have an effect.
+ * - `changed-meanwhile`: the source has another value than the live config.
+ * - `not-proven`: the edit could not be proven to change only the wanted values, or to have an effect. Also: the source
+ *   nests too deeply, or the edit takes too long.
  */
 type EditRefusalCode = "not-found" | "not-hcl" | "ambiguous" | "computed" | "changed-meanwhile" | "not-proven";
 
-/** Why nothing is edited, for people; `message` says the place as `path:line` where there is one. */
+/** Why an edit is refused, for people. `message` gives the place as `path:line` if there is one. */
 export interface EditRefusal {
   readonly code: EditRefusalCode;
   readonly message: string;
-  /** The attribute of the station, `judge.rubric`, or of the resource; null when it is about none. */
+  /** The attribute of the station, such as `judge.rubric`, or of the resource; null if no attribute is concerned. */
   readonly attribute: string | null;
-  /** What computes it, as it is written, whole. */
+  /** The complete text of the expression that computes the attribute. */
   readonly expression: string | null;
   /**
-   * The value to set by hand: a text as it is, anything else in HCL; several with their names, a line each. It may be as long
-   * as a prompt, and as secret.
+   * The value for the user to set by hand: a string as plain text, any other value in HCL. Several values have their
+   * names, one per line. The text can be as long as a prompt, and as confidential.
    */
   readonly wanted: string | null;
 }

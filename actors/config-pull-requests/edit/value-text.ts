@@ -1,18 +1,18 @@
 import { type HclValue, type ObjectValue, quoted } from "../../export/hcl.js";
 import type { Json } from "./hcl-values.js";
 
-/** How a value is laid out that stands at a place of a file. */
+/** The layout for a value at its position in a file. */
 export interface Layout {
-  /** What the line begins with that the value begins on. */
+  /** The indentation of the line on which the value starts. */
   readonly indent: string;
   readonly newline: string;
-  /** Whether objects stand on one line. */
+  /** Whether objects are written on one line. */
   readonly isOneLine: boolean;
-  /** Whether the `=` of an object's lines stand below each other. */
+  /** Whether the `=` signs in an object's lines are aligned. */
   readonly isAligned: boolean;
 }
 
-/** A value as HCL: a literal, whatever it holds. Exact for every number. */
+/** Writes a value as an HCL literal. Numbers are exact. Throws for an expression. */
 export function writeLiteral(value: HclValue, layout: Layout): string {
   if (value === null || typeof value === "boolean" || typeof value === "bigint") return String(value);
   if (typeof value === "number") return writeNumber(value);
@@ -30,7 +30,7 @@ export function isObject(value: HclValue): value is ObjectValue {
   return typeof value === "object" && value !== null && !isList(value) && "entries" in value;
 }
 
-/** A value as JSON. */
+/** Converts a value to JSON. Throws for an expression. */
 export function toJson(value: HclValue): Json {
   if (value === null || typeof value !== "object") return value;
   if (isList(value)) return value.map(toJson);
@@ -38,19 +38,19 @@ export function toJson(value: HclValue): Json {
   throw new Error("an expression is no value");
 }
 
-/** A value for a person to set by hand: a text as it is. */
+/** Writes a value for a person to set by hand. A string is written as plain text. */
 export function writeWanted(value: HclValue): string {
   return typeof value === "string" ? value : writeOnOneLine(value);
 }
 
-/** A value as HCL on a single line. */
+/** Writes a value as HCL on a single line. */
 export function writeOnOneLine(value: HclValue): string {
   return writeLiteral(value, { indent: "", newline: "\n", isOneLine: true, isAligned: false });
 }
 
 /**
- * A text in quotes. HCL's own parser reads `$$${` as `$${`, others as a template: a sign before an escaped one is a
- * Unicode escape, which all of them read alike.
+ * Writes a text in quotes. HashiCorp's parser reads `$$${` as `$${`; other parsers read it as a template. So a `$` or
+ * `%` before an escaped one is written as a Unicode escape, which all parsers read alike.
  */
 export function quoteText(text: string): string {
   return quoted(text)
@@ -58,7 +58,7 @@ export function quoteText(text: string): string {
     .replace(/%(?=%%\{)/g, "\\u0025");
 }
 
-/** Without an exponent, which the grammar has after a fraction only. */
+/** Writes a number without an exponent, because the grammar allows an exponent only after a fraction. */
 function writeNumber(value: number): string {
   const written = String(value);
   const parts = /^(-?)(\d)(?:\.(\d+))?e([+-]\d+)$/.exec(written);
@@ -91,7 +91,7 @@ function writeList(values: readonly HclValue[], layout: Layout): string {
   return `[${layout.newline}${lines.join("")}${layout.indent}]`;
 }
 
-/** The names of attributes are plain words; those of maps may be any text. */
+/** Writes a member name. Attribute names are identifiers; keys of maps can be any text and are quoted if necessary. */
 export function writeName(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(name) ? name : quoteText(name);
 }

@@ -4,25 +4,28 @@ import { isWithin } from "./links.js";
 import { foldersOf } from "./path-pattern.js";
 import { isModuleFile, type Repository } from "./repository.js";
 
-/** Whether each run of the root module in a folder reads a file of values by itself. */
+/** Whether Terraform loads a variable file automatically in each run of the root module in a folder. */
 export function isReadByEachRun(path: string, folder: string): boolean {
   return dirname(path) === folder && /(^|\/)(terraform\.tfvars|[^/]*\.auto\.tfvars)(\.json)?$/.test(path);
 }
 
-/** Whether a file that a run is given by name is for the root module in a folder; null where no module is above it. */
+/**
+ * Whether a file that a run takes by name belongs to the root module in a folder: its nearest parent folder with a
+ * module is this folder. Null if no parent folder has a module.
+ */
 export function isValuesFor(path: string, folder: string, modules: ReadonlySet<string>): boolean | null {
   const owner = [...foldersOf(path), "."].find((each) => modules.has(each));
   return owner === undefined ? null : owner === folder && isWithin(path, folder);
 }
 
-/** The folders of a repository that hold modules. */
+/** Returns the folders of a repository that contain modules. */
 export function moduleFolders(paths: readonly string[]): ReadonlySet<string> {
   return new Set(paths.filter(isModuleFile).map((path) => dirname(path)));
 }
 
 /**
- * What files give the variables of the root module in a folder: what each run reads comes before defaults, and what a run
- * may be given by name is one more.
+ * Returns a function that lists the values which files may give a variable of the root module in a folder. It covers
+ * files that every run loads and files that a run may take by name.
  */
 export async function givenValues(
   repository: Repository,

@@ -3,8 +3,8 @@ import type { EditRefusal, WantedStation } from "./station-edit.js";
 import { writeOnOneLine, writeWanted } from "./value-text.js";
 
 /**
- * A refusal with the value to set by hand, where it names none: that of its attribute; of a refusal that is about no
- * attribute that changes, all values that change, each with its name, or the only one.
+ * Adds the values to set by hand to a refusal that has none. If the refusal is about a changed attribute, adds its
+ * value. Otherwise adds the only changed value, or all changed values with their names.
  */
 export function withWanted(refusal: EditRefusal, { live, wanted }: WantedStation): EditRefusal {
   if (refusal.wanted !== null) return refusal;

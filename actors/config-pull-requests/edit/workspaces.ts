@@ -3,14 +3,20 @@ import { nodesIn } from "./hcl-syntax.js";
 import type { CodeFile, Repository } from "./repository.js";
 import { blanked } from "./splice.js";
 
-/** The block of a `terraform` block that gives a root module many workspaces; undefined for none. */
+/**
+ * Returns the `workspaces` block in a `terraform` block that gives a root module many workspaces; undefined if there is
+ * none.
+ */
 export function manyWorkspaces(terraform: readonly CodeBlock[]): CodeBlock | undefined {
   return terraform
     .flatMap(({ blocks }) => blocks)
     .find(({ type, attributes }) => type === "workspaces" && !attributes.has("name"));
 }
 
-/** Where a file asks which workspace it is run in, outside of comments and texts; below 0 for nowhere. */
+/**
+ * Returns the offset at which a file refers to the current workspace, outside comments and strings; negative if it does
+ * not.
+ */
 export function workspaceIn(repository: Repository, file: CodeFile): number {
   if (!WORKSPACE.test(file.text)) return -1;
   const root = repository.parse(file);
