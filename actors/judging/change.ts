@@ -8,16 +8,19 @@ import {
   type ReadingRoom,
 } from "./diff-reader.js";
 
-/** The diff of one checkout of a run: `git diff --binary`; empty for no change. */
+/** The diff of one checkout of a run, from `git diff --binary`; empty if nothing changed. */
 export interface CheckoutDiff {
   readonly repository: string;
   readonly diff: string;
 }
 
-/** A change as it is shown and cited: its files, with their hunks numbered from 1 over the whole change. */
+/** A change in the form that judges see and cite: its files, with hunks numbered from 1 across the whole change. */
 export interface Change {
   readonly files: readonly ChangedFile[];
-  /** How many files more there are, of which nothing was read; of {@link MAX_COUNTED_FILES} there may be more. */
+  /**
+   * The number of further files that were not read at all, at most {@link MAX_COUNTED_FILES}. At that value there may
+   * be more.
+   */
   readonly unread: number;
 }
 
@@ -26,31 +29,36 @@ export interface ChangedFile {
   readonly path: string;
   readonly kind: FileKind;
   readonly hunks: readonly Hunk[];
-  /** Lines over all hunks. */
+  /** Number of lines over all hunks. */
   readonly added: number;
   readonly removed: number;
-  /** Whether it was read only in part: its hunks and lines are those that were read, the last hunk may go on. */
+  /**
+   * Whether the file was read only in part. Its hunks and counts then cover only that part, and its last hunk may be
+   * incomplete.
+   */
   readonly isCut: boolean;
 }
 
 export interface Hunk extends ReadHunk {
-  /** From 1, over the whole change. */
+  /** From 1, across the whole change. */
   readonly number: number;
 }
 
 /**
- * What is read of one change at most, so that no diff holds up a turn: several times what is ever shown. Files that are
- * too long all together share the characters as they share those that are shown.
+ * Limits on what is read of one change, so that no diff blocks a turn. They are several times the amount that is ever
+ * shown. Files that exceed them together share the characters as shown files do; the bytes of binary files do not
+ * count.
  */
 export const MAX_READ_FILES = 1_000;
 export const MAX_READ_HUNKS = 5_000;
 export const MAX_READ_CHARACTERS = 1_000_000;
-/** Most files beyond that are counted. */
+/** Maximum number of unread files to count. */
 export const MAX_COUNTED_FILES = 10_000;
 
 /**
- * Reads the change of a run. Any text can be read: what is no diff is left out, and a hunk ends with its own count of
- * lines, so that no line of a file is taken for a header. What is beyond the bounds is known by counts alone.
+ * Reads the change of a run. It accepts any text, and skips what is not a diff. A hunk ends after the number of lines
+ * in
+ * its header, so no line of a file passes for a header. Anything beyond the limits is only counted.
  */
 export function readChange(checkouts: readonly CheckoutDiff[]): Change {
   const { parts, unread } = split(checkouts);
@@ -71,17 +79,19 @@ export function readChange(checkouts: readonly CheckoutDiff[]): Change {
   return { files, unread: Math.min(MAX_COUNTED_FILES, unread + lost) };
 }
 
-/** Whether nothing was changed. */
+/** Whether the change is empty. */
 export function isEmptyChange({ files, unread }: Pick<Change, "files" | "unread">): boolean {
   return files.length === 0 && unread === 0;
 }
 
-/** What is to be read of one file, from its line `diff --git` on, or of what is before the first such line. */
+/**
+ * The part of a diff that describes one file, from its `diff --git` line on, or the text before the first such line.
+ */
 interface Part extends CheckoutDiff, DiffPart {}
 
 const NEXT_FILE = "\ndiff --git ";
 
-/** The parts of all diffs, as many as are read; those beyond are counted. No line of a hunk begins as a file does. */
+/** Splits all diffs into parts, up to the limit, and counts the rest. No line of a hunk can start a new file. */
 function split(checkouts: readonly CheckoutDiff[]): { readonly parts: readonly Part[]; readonly unread: number } {
   const parts: Part[] = [];
   let unread = 0;
@@ -97,12 +107,12 @@ function split(checkouts: readonly CheckoutDiff[]): { readonly parts: readonly P
   return { parts, unread };
 }
 
-/** Line after which there is no more of a file than its bytes. */
+/** The line after which only the bytes of a binary file follow. */
 const BINARY_PATCH = "\nGIT binary patch\n";
-/** Where that line stands at the latest, in characters of a file's part; it comes after a few short lines. */
+/** Maximum offset of that line in a file's part, in characters. Only a few short lines precede it. */
 const MAX_BEFORE_BYTES = 4_000;
 
-/** The end of what is text in a file's part: the bytes of a binary file are not read, and take no room. */
+/** Returns the end of the text in a file's part. The bytes of a binary file are not read, and use no share. */
 function endOfText(diff: string, from: number, to: number): number {
   const at = diff.slice(from, Math.min(to, from + MAX_BEFORE_BYTES)).indexOf(BINARY_PATCH);
   return at === -1 ? to : from + at + BINARY_PATCH.length;
@@ -114,10 +124,13 @@ interface ReadPart {
   readonly isCut: boolean;
 }
 
-/** Reads parts, short ones first: what those leave of their shares is for the longer ones. In the order of the parts. */
+/**
+ * Reads parts, shortest first, so that longer parts get the unused shares. Returns the results in the order of the
+ * parts.
+ */
 function readParts(parts: readonly Part[]): readonly ReadPart[] {
   const room: ReadingRoom = { plainFiles: MAX_READ_FILES - parts.length, hunks: MAX_READ_HUNKS };
-  // A part may begin without a line `diff --git`, and is a file all the same.
+  // A part without a `diff --git` line can still describe a file.
   room.plainFiles += parts.filter(({ diff, from }) => !diff.startsWith("diff --git ", from)).length;
   let left = MAX_READ_CHARACTERS;
   const read: ReadPart[] = new Array(parts.length);
@@ -135,7 +148,7 @@ function readParts(parts: readonly Part[]): readonly ReadPart[] {
   return read;
 }
 
-/** The end of what is read of a part in so many characters; no pair of surrogates is cut in two. */
+/** Returns where to stop reading a part to stay within its share. Never splits a surrogate pair. */
 function endOfShare({ diff, from, to }: Part, characters: number): number {
   if (to - from <= characters) return to;
   const end = from + characters;

@@ -1,4 +1,7 @@
-/** A text of at most `max` characters: a longer one keeps its beginning and its end, and says how much is left out. */
+/**
+ * Shortens a text to at most `max` characters. A longer text keeps its start and end, with a note of its full length
+ * between them.
+ */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
   const note = `\n[${text.length} characters, the middle is left out]\n`;
@@ -7,26 +10,26 @@ export function cutMiddle(text: string, max: number): string {
   return room === 0 ? cutEnd(text, max) : `${begin}${note}${cutBegin(text, Math.floor(room / 2))}`;
 }
 
-/** The first characters of a text, at most `max`; no pair of surrogates is cut in two. */
+/** Returns at most the first `max` characters of a text. Never splits a surrogate pair. */
 export function cutEnd(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, Math.max(0, max));
   return isHigh(kept.charCodeAt(kept.length - 1)) ? kept.slice(0, -1) : kept;
 }
 
-/** The last characters of a text, at most `max`. */
+/** Returns at most the last `max` characters of a text. Never splits a surrogate pair. */
 export function cutBegin(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = max <= 0 ? "" : text.slice(-max);
   return isLow(kept.charCodeAt(0)) ? kept.slice(1) : kept;
 }
 
-/** A number of things in words: `1 hunk`, `2 hunks`. */
+/** Formats a count with its noun: `1 hunk`, `2 hunks`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Whether a unit of UTF-16 is the first of a pair. */
+/** Whether a UTF-16 code unit is the first of a surrogate pair. */
 export function isHigh(unit: number): boolean {
   return unit >= 0xd800 && unit < 0xdc00;
 }

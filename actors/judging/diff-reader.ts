@@ -1,52 +1,53 @@
 import { pathOf, pathOfBoth, unquoted } from "../runs/diff-path.js";
 
-/** `binary` files have no hunks, nor have those of which only the name or the mode changed. */
+/** Files that are `binary`, and files whose name or mode alone changed, have no hunks. */
 export type FileKind = "added" | "deleted" | "renamed" | "changed" | "binary";
 
 export interface ReadHunk {
-  /** From `@@` on, as in the diff. */
+  /** The hunk from `@@` on, as in the diff. */
   readonly text: string;
   readonly added: number;
   readonly removed: number;
 }
 
-/** A file as its diff says it. */
+/** A changed file, as its diff describes it. */
 export interface ReadFile {
   path: string;
   kind: FileKind;
   readonly hunks: ReadHunk[];
-  /** Whether it was read only in part. */
+  /** Whether the file was read only in part. */
   isCut: boolean;
 }
 
-/** What may still be read of a change; reading takes from it. */
+/** The remaining reading limits of a change. The reader decrements them. */
 export interface ReadingRoom {
-  /** Files that begin without a line `diff --git`. */
+  /** Files without a `diff --git` line. */
   plainFiles: number;
   hunks: number;
 }
 
-/** Where a part of a diff is: from the beginning of a line to the beginning of another, or to the diff's end. */
+/** A range of a diff, from the start of a line to the start of another line or the diff's end. */
 export interface DiffPart {
   readonly diff: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** How a hunk begins: its two counts of lines, each 1 when left out. */
+/** The start of a hunk, with its two line counts. An omitted count is 1. */
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-/** Longest part of a header line that is looked at, in characters. */
+/** How much of a header line is examined, in characters. */
 const HEADER_CHARACTERS = 10_000;
-/** Shortest line that says anything before a hunk. */
+/** Minimum length of a meaningful line before a hunk. */
 const LEAST_HEADER = "--- ".length;
 
 /**
- * Reads a part of a diff, line by line; texts are cut from it only for whole hunks and headers. It ends where the part
- * ends, or its room.
+ * Reads a part of a diff line by line. It copies text only for whole hunks and headers. It stops at the end of the
+ * part,
+ * or when a limit is reached.
  */
 export class DiffReader {
   readonly files: ReadFile[] = [];
-  /** Whether it came to the end of its room first. */
+  /** Whether a limit was reached before the end of the part. */
   isCut = false;
   readonly #diff: string;
   readonly #to: number;
@@ -61,12 +62,12 @@ export class DiffReader {
     this.#to = to;
   }
 
-  /** The end of what was read. */
+  /** The position at which reading stopped. */
   get at(): number {
     return this.#at;
   }
 
-  /** Reads all of the part. */
+  /** Reads the whole part. */
   read(): this {
     while (this.#at < this.#to && !this.isCut) {
       const from = this.#at;
@@ -105,7 +106,7 @@ export class DiffReader {
     this.files.push({ path, kind: "changed", hunks: [], isCut: false });
   }
 
-  /** Reads a hunk whose first line is read: as many lines of the old and the new file as it says. */
+  /** Reads a hunk after its header line: as many lines of the old and the new file as the header says. */
   #readHunk(from: number, oldLines: number, newLines: number): void {
     if (this.room.hunks === 0) {
       this.isCut = true;
@@ -124,13 +125,13 @@ export class DiffReader {
       else fresh -= 1;
     }
     this.#at = at;
-    // Without the end of its last line, which the last line of a diff may lack.
+    // Exclude the line break after the hunk's last line, which the last line of a diff may lack.
     const text = diff.slice(from, at > this.#to || diff.charCodeAt(at - 1) === EMPTY ? at - 1 : at);
     this.files.at(-1)?.hunks.push({ text, added, removed });
     this.room.hunks -= 1;
   }
 
-  /** The end of the line that begins at `at`. */
+  /** Returns the end of the line that starts at `at`. */
   #endOfLine(at: number): number {
     let end = at;
     while (end < this.#to && this.#diff.charCodeAt(end) !== EMPTY) end += 1;
@@ -138,13 +139,13 @@ export class DiffReader {
   }
 }
 
-/** First characters of the lines of a hunk; an empty line is a kept one whose space was lost. */
+/** First characters of hunk lines. An empty line is an unchanged line that lost its space. */
 const [KEPT, ADDED, REMOVED, NO_NEWLINE, EMPTY] = [0x20, 0x2b, 0x2d, 0x5c, 0x0a];
 
-/** First characters of the lines that say something outside of a hunk. */
+/** First characters of the meaningful lines outside hunks. */
 const HEADERS: ReadonlySet<number> = new Set([..."d-+rnGB@"].map((first) => first.charCodeAt(0)));
 
-/** Takes a line between a file's first line and its first hunk. */
+/** Reads a line between a file's first line and its first hunk. */
 function readDetail(file: ReadFile, line: string): void {
   if (line.startsWith("+++ ")) file.path = pathOf(line.slice(4), "b/") ?? file.path;
   else if (line.startsWith("rename to ")) {

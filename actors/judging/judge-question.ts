@@ -8,30 +8,35 @@ import { type Judge, type JudgeScale, toScale } from "./scales.js";
 import { type JudgedStep, showSteps } from "./shown-steps.js";
 import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showGiven, showTask } from "./shown-work.js";
 
-/** The work of a run, as far as a judge sees it: nothing of its config, and not for what it is compared. */
+/**
+ * The part of a run's work that a judge sees. It includes neither the run's config nor the purpose of the comparison.
+ */
 export interface JudgedWork {
-  /** Null for a run without a task. */
+  /** The task, as the run received it; null for a run without a task. */
   readonly task: JudgedTask | null;
-  /** The change from what the run began with. */
+  /** The run's own change, relative to its start. */
   readonly change: readonly CheckoutDiff[];
-  /** The changes that it began with. */
+  /** The earlier changes that the run started with. */
   readonly given: readonly CheckoutDiff[];
-  /** Its last steps, oldest first; more than `MAX_JUDGED_STEPS` are not looked at. */
+  /** The run's last steps, oldest first. Only the last `MAX_JUDGED_STEPS` are used. */
   readonly steps: readonly JudgedStep[];
   /** Null for a station without a check. */
   readonly check: JudgedCheck | null;
 }
 
 export interface JudgingOptions {
-  /** Drawn for this judging: 16 to 64 hex digits. */
+  /** Drawn for this judging only: 16 to 64 hex digits. */
   readonly mark: string;
   /** A second judging shows files and claims in reverse order. */
   readonly isSecond: boolean;
 }
 
-/** What a judge was shown: its answer is read by this. The same work and options give the same. */
+/**
+ * The shown parts of the work, needed to read the answer. Equal work and options give an equal value, so it is never
+ * stored.
+ */
 export interface ShownWork extends ShownPlaces {
-  /** The claims' places, in the order in which they were shown. */
+  /** The indexes of the claims, in the order in which they were shown. */
   readonly claims: readonly number[];
   /** Whether anything of the change was left out. */
   readonly isCut: boolean;
@@ -40,17 +45,21 @@ export interface ShownWork extends ShownPlaces {
 /** A question to the model, for `askModel`. */
 export interface JudgeQuestion {
   readonly messages: readonly ModelMessage[];
-  /** The form of the answer on the judge's scale. */
+  /** The schema of the answer on the judge's scale. */
   readonly schema: z.ZodType;
   readonly shown: ShownWork;
 }
 
-/** Most characters of a judged change; files beyond are named. */
+/** Maximum characters of a judged change. Files beyond it are only named. */
 export const MAX_JUDGED_CHANGE = 200_000;
 const MAX_GIVEN = 50_000;
 const MAX_STEPS = 40_000;
 
-/** The question whether a work passes. */
+/**
+ * Builds the question whether a work passes. A judge with claims scores by the claims, whatever its `scale`; the
+ * question
+ * also includes its rubric. A score on the scale `number` need not be an integer.
+ */
 export function judgeQuestion(judge: Judge, work: JudgedWork, { mark, isSecond }: JudgingOptions): JudgeQuestion {
   const places = judge.claims.map((_, place) => place);
   const claims = isSecond ? places.reverse() : places;
@@ -109,13 +118,13 @@ export const yesNoAnswer = z.strictObject({ reasons, passes: z.boolean() });
 export const numberAnswer = z.strictObject({ reasons, score: z.number().min(1).max(5) });
 const claimAnswer = z.strictObject({ reasons: z.array(answeredReason).max(3), met: z.boolean() });
 
-/** An answer for each claim, by its number in the order in which they were shown. */
+/** The schema of the answers to all claims, by claim number in the order in which the claims were shown. */
 export function claimsAnswerOf(count: number) {
   const names = Array.from({ length: count }, (_, at) => toClaimName(at));
   return z.strictObject(Object.fromEntries(names.map((name) => [name, claimAnswer])));
 }
 
-/** The name of the answer about the claim that was shown at this place, from 0. */
+/** The name of the answer to the claim at this position of the shown order, from 0. */
 export function toClaimName(at: number): string {
   return `claim${at + 1}`;
 }

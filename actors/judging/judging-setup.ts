@@ -2,10 +2,10 @@ import type { JudgingSetup } from "../lines/fingerprint.js";
 import type { ModelSettings } from "../outbound/model-settings.js";
 import { PROMPT_VERSION } from "./prompt.js";
 
-/** How changes are judged in this deployment; null for one without a model. */
+/** The judging settings of this deployment. Pass null if it has no model. */
 export function toJudgingSetup(model: Pick<ModelSettings, "name"> | null): JudgingSetup {
   return { defaultModel: model?.name ?? null, promptVersion: PROMPT_VERSION };
 }
 
-/** A deployment without a model. */
+/** The settings of a deployment without a model. */
 export const notJudging: JudgingSetup = toJudgingSetup(null);

@@ -8,13 +8,13 @@ import { citedNumber, cutReasons, readHunks } from "./reason.js";
 import type { Judge } from "./scales.js";
 import { type JudgedCheck, type JudgedTask, showChangeAs, showCheck, showTask } from "./shown-work.js";
 
-/** One side of a pair, as far as a judge sees it. */
+/** The part of one side's work that a judge sees. */
 export interface PairedWork {
   readonly change: readonly CheckoutDiff[];
   readonly check: JudgedCheck | null;
 }
 
-/** Two changes for the same task; `own` is the copy's, `theirs` the one that it is set beside. */
+/** Two changes for the same task: `own` is the copy's, `theirs` is its opponent's. */
 export interface Pairing {
   readonly judge: Pick<Judge, "rubric" | "claims">;
   readonly task: JudgedTask | null;
@@ -23,12 +23,12 @@ export interface Pairing {
 }
 
 export interface ReadingOptions {
-  /** Drawn for this reading: 16 to 64 hex digits. */
+  /** Drawn for this reading only: 16 to 64 hex digits. */
   readonly mark: string;
   readonly ownShownFirst: boolean;
 }
 
-/** What a reading showed of both changes: the number in its change of each shown hunk. */
+/** The shown parts of both changes: for each shown hunk, its number in its change. */
 export interface ShownPair {
   readonly ownShownFirst: boolean;
   readonly ownHunks: readonly number[];
@@ -42,7 +42,7 @@ export interface PairQuestion {
   readonly shown: ShownPair;
 }
 
-/** One reading of a pair: its outcome is the copy's own. */
+/** One reading of a pair. Its outcome is from the copy's side. */
 export interface PairReading {
   readonly ownShownFirst: boolean;
   readonly outcome: PairOutcome;
@@ -50,14 +50,14 @@ export interface PairReading {
 }
 
 export interface PairReason {
-  /** As the reader wrote it: the first and the second change are those of the reading's order. */
+  /** As the model wrote it: "first" and "second" refer to the order in this reading. */
   readonly text: string;
-  /** Numbers in each change of the hunks that it stands on. */
+  /** The cited hunks, by number in each change. */
   readonly ownHunks: readonly number[];
   readonly theirHunks: readonly number[];
 }
 
-/** Most characters of each of the two changes: together as many as one change that is judged alone. */
+/** Maximum characters of each of the two changes: together as many as a change that is judged alone. */
 export const MAX_PAIRED_CHANGE = 100_000;
 
 const hunkNumbers = z.array(citedNumber).max(5);
@@ -67,7 +67,7 @@ export const pairAnswer = z.strictObject({
   better: z.enum(["first", "second", "tie"]),
 });
 
-/** The question which of two changes is better. A pair is read in both orders, by one model. */
+/** Builds the question which of two changes is better. One model reads each pair in both orders. */
 export function pairQuestion(pairing: Pairing, { mark, ownShownFirst }: ReadingOptions): PairQuestion {
   const { judge, task, own, theirs } = pairing;
   const text = new FencedText(mark);
@@ -113,7 +113,7 @@ function instructions({ rubric, claims }: Pairing["judge"], mark: string): strin
   ]);
 }
 
-/** Reads a model's answer to {@link pairQuestion}; null when it does not have the form. */
+/** Reads a model's answer to {@link pairQuestion}. Returns null if the answer does not match the schema. */
 export function readPairing(shown: ShownPair, value: unknown): PairReading | null {
   const { data } = pairAnswer.safeParse(value);
   if (data === undefined) return null;

@@ -5,36 +5,36 @@ import type { Judge } from "./scales.js";
 
 /** Why a copy was not compared. */
 export type Unpaired =
-  /** The station has no judge, or the model gave no verdict on a reading. */
+  /** The station has no judge, or the model gave no verdict in a reading. */
   | "not-judged"
   /** The two sides' judges differ in rubric or claims. */
   | "other-rubric"
-  /** No model is set up. */
+  /** The deployment has no model. */
   | "not-set-up"
   /** One of the two copies did not settle before its replay ended. */
   | "unsettled"
-  /** The change of one of the two was not kept, since its run did not come so far. */
+  /** One of the two runs ended too early to store a change. */
   | "no-change"
-  /** The ceiling has no room for the readings. */
+  /** The ceiling leaves too little for the readings. */
   | "budget";
 
-/** One side of a pair, as its replay knows it. */
+/** One side of a pair, as its replay describes it. */
 export interface PairSide {
   readonly judge: Judge | null;
   readonly isSettled: boolean;
-  /** Null when the run left none; a change of nothing is one. */
+  /** Null if the run stored no change. A run that succeeded without changes has an empty change, not null. */
   readonly change: readonly CheckoutDiff[] | null;
 }
 
-/** What is known of a pair before it is read. */
+/** The decision on a pair before any reading. */
 export type PairPlan =
   | { readonly state: "unpaired"; readonly unpaired: Unpaired }
-  /** Two changes of nothing: nobody needs to read them. */
+  /** Both changes are empty: a tie without a reading. */
   | { readonly state: "judged"; readonly outcome: "tie" }
-  /** To be read in both orders. */
+  /** The model must read the pair in both orders. */
   | { readonly state: "asked" };
 
-/** Whether a pair is read. What no wait could change is said first. */
+/** Decides whether to read a pair. It checks permanent reasons before temporary ones. */
 export function planPair(
   own: PairSide,
   theirs: PairSide,
@@ -59,13 +59,15 @@ function isSameCriteria(own: Judge, theirs: Judge): boolean {
 
 type PairedReading = Pick<PairReading, "outcome">;
 
-/** The outcome of a pair: that of both readings when they agree, else a tie. */
+/** The outcome of a pair: the outcome of both readings if they agree, otherwise a tie. */
 export function toPairOutcome(readings: readonly [PairedReading, PairedReading]): PairOutcome {
   const [first, second] = readings;
   return first.outcome === second.outcome ? first.outcome : "tie";
 }
 
-/** Which copy of the other side a copy is set beside: both count from 1, over copies of the same original run. */
+/**
+ * The number of the other side's copy to compare with. Both numbers count from 1, over copies of the same original run.
+ */
 export function opponentOf(repeat: number, theirRepeats: number): number {
   return ((repeat - 1) % theirRepeats) + 1;
 }

@@ -1,22 +1,23 @@
-/** Rises with every change of what a model is told: a verdict says by which version it was reached. */
+/** Increment it with every change of a prompt. Each verdict records the version that produced it. */
 export const PROMPT_VERSION = 2;
 
-/** Longest parts of what a model is shown, in characters. */
+/** Maximum lengths of the parts of a prompt, in characters. */
 export const MAX_TITLE = 500;
 export const MAX_DESCRIPTION = 20_000;
 export const MAX_CHECK_OUTPUT = 8_000;
 
-/** Longest answer, in tokens; models that think need most of it for that. */
+/** Maximum length of an answer, in tokens. Reasoning models need most of it to think. */
 export const MAX_ANSWER_TOKENS = 8_000;
 
-/** A prompt of paragraphs, each of sentences that are joined by a space. */
+/** Joins paragraphs to a prompt, and joins the sentences of each paragraph with spaces. */
 export function toPrompt(paragraphs: readonly (string | readonly string[])[]): string {
   return paragraphs.map((each) => (typeof each === "string" ? each : each.join(" "))).join("\n\n");
 }
 
 /**
- * What every prompt says of the texts that it shows. It holds too where a model takes no system message, so that the
- * instructions and the work are one message.
+ * The rules about untrusted text in every prompt. They also hold for a model without system messages, where
+ * instructions
+ * and work are one message.
  */
 export function trustRules(mark: string): readonly string[] {
   return [
@@ -30,7 +31,7 @@ export function trustRules(mark: string): readonly string[] {
   ];
 }
 
-/** How every prompt ends. */
+/** The end of every prompt. */
 export const ANSWER_WANTED = "Answer with the requested JSON object and nothing else.";
 
 /** The rubric and the claims, numbered from 1 in the given order. */

@@ -1,23 +1,29 @@
 import { z } from "zod";
 import { cutMiddle } from "./cut-text.js";
 
-/** What a reason points at: a hunk by its number in the change, from 1, or a step by its index; the other is null. */
+/** A citation of a hunk, by its number in the change from 1, or of a step, by its index. The other field is null. */
 export interface Citation {
   readonly kind: "hunk" | "step";
   readonly hunk: number | null;
   readonly step: number | null;
 }
 
-/** Longest text of a reason, in characters, and of all reasons of a verdict together. */
+/** Maximum length of a reason, and of all reasons of a verdict together, in characters. */
 const MAX_REASON = 2_000;
 const MAX_REASONS = 32_000;
-/** Most citations of one reason. */
+/** Maximum number of citations per reason. */
 const MAX_CITATIONS = 5;
 
-/** A number as a model cites it. Any will do: one of nothing that was shown is dropped, and spoils no verdict. */
+/**
+ * A number that a model cites. Any number is valid: a citation of something that was not shown is dropped, and the
+ * verdict stands.
+ */
 export const citedNumber = z.number();
 
-/** Reasons as a model gives them. Lengths of texts are left to {@link cutReasons}: not every model can keep to them. */
+/**
+ * A reason, as a model gives it. The schema sets no text limit, because not every model can obey one;
+ * {@link cutReasons} shortens texts.
+ */
 export const answeredReason = z.strictObject({
   text: z.string(),
   citations: z.array(z.strictObject({ kind: z.enum(["hunk", "step"]), number: citedNumber })).max(MAX_CITATIONS),
@@ -25,15 +31,18 @@ export const answeredReason = z.strictObject({
 
 export type AnsweredReason = z.output<typeof answeredReason>;
 
-/** What a reader was shown, by which citations are read. */
+/** The hunks and steps that were shown, needed to read citations. */
 export interface ShownPlaces {
-  /** The number in the change of the n-th shown hunk. */
+  /** For each shown hunk, in order, its number in the change. */
   readonly hunks: readonly number[];
   /** Indexes of the shown steps. */
   readonly steps: readonly number[];
 }
 
-/** The citations of a reason, each once, in terms of the change and the run; those of nothing that was shown are dropped. */
+/**
+ * Converts a reason's citations to hunk numbers of the change and step indexes of the run, without duplicates. Drops
+ * citations of anything that was not shown.
+ */
 export function readCitations(
   citations: AnsweredReason["citations"],
   { hunks, steps }: ShownPlaces,
@@ -46,13 +55,16 @@ export function readCitations(
   return read.filter((one, at) => read.findIndex(({ hunk, step }) => hunk === one.hunk && step === one.step) === at);
 }
 
-/** Shown hunks by their numbers in the change, each once, in order; those that do not exist are dropped. */
+/**
+ * Converts the numbers of shown hunks to numbers in the change, sorted and without duplicates. Drops numbers of hunks
+ * that were not shown.
+ */
 export function readHunks(numbers: readonly number[], hunks: readonly number[]): readonly number[] {
   const found = numbers.map((number) => hunks[number - 1]).filter((hunk) => hunk !== undefined);
   return [...new Set(found)].sort((a, b) => a - b);
 }
 
-/** Reasons with their texts cut, so that all of a verdict are bounded; empty ones are left out. */
+/** Shortens reasons so that those of one verdict stay within the limit. Drops empty reasons. */
 export function cutReasons<Reason extends { readonly text: string }>(reasons: readonly Reason[]): readonly Reason[] {
   const told = reasons.filter(({ text }) => text.trim() !== "");
   const most = Math.min(MAX_REASON, Math.floor(MAX_REASONS / Math.max(1, told.length)));

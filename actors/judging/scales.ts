@@ -1,15 +1,15 @@
 import { compare, decimal, fraction, multiply } from "../fraction.js";
 import type { StationBody } from "../lines/station.js";
 
-/** How a station judges. */
+/** A station's judge settings. */
 export type Judge = NonNullable<StationBody["judge"]>;
 
-/** A judge with claims judges by these, whatever the scale of its rubric. */
+/** A judge with claims uses the scale `claims`, whatever the scale of its rubric. */
 export type JudgeScale = "yes-no" | "number" | "claims";
 
-/** Score from which a change passes on the scale `number`, when the judge says none. */
+/** Default minimum score to pass on the scale `number`. */
 const DEFAULT_PASS_SCORE = 4;
-/** Share of claims to meet, when the judge says none. */
+/** Default share of claims that must be met. */
 const DEFAULT_PASS_SHARE = 1;
 
 export function toScale({ scale, claims }: Pick<Judge, "scale" | "claims">): JudgeScale {
@@ -21,12 +21,12 @@ export function passesScore({ passScore }: Pick<Judge, "passScore">, score: numb
   return score >= (passScore ?? DEFAULT_PASS_SCORE);
 }
 
-/** Whether enough claims are met, exactly: 7 of 10 are a share of 0.7. */
+/** Whether enough claims are met. The comparison is exact: 7 of 10 are a share of 0.7. */
 export function passesShare(judge: Pick<Judge, "passShare">, met: number, claims: number): boolean {
   return compare(fraction(met), multiply(decimal(toPassShare(judge)), fraction(claims))) >= 0;
 }
 
-/** The share of claims that has to be met. */
+/** The share of claims that must be met. */
 export function toPassShare({ passShare }: Pick<Judge, "passShare">): number {
   return passShare ?? DEFAULT_PASS_SHARE;
 }

@@ -2,35 +2,37 @@ import { type Change, type ChangedFile, type Hunk, MAX_COUNTED_FILES } from "./c
 import { countOf, cutEnd, cutMiddle } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
-/** How a change is shown. */
+/** How to show a change. */
 export interface ShowingChange {
-  /** Most characters, our own lines included. */
+  /** Maximum number of characters, including our own lines. */
   readonly maxCharacters: number;
-  /** Whether the last file comes first. */
+  /** Whether to show the files in reverse order. */
   readonly isReversed: boolean;
 }
 
-/** What a reader was shown of a change. */
+/** The shown parts of a change. */
 export interface ShownChange {
-  /** The number in the change of each shown hunk: the n-th is shown as hunk n, from 1. */
+  /** For each shown hunk, its number in the change. The n-th shown hunk is labelled hunk n, from 1. */
   readonly hunks: readonly number[];
   /** Whether anything was left out. */
   readonly isCut: boolean;
 }
 
-/** Part of the characters that names of files take which are not shown. */
+/** The share of the characters that is reserved for the names of files that are not shown. */
 const NAMES_SHARE = 0.1;
-/** Least characters worth showing of a file that is too long for its share. */
+/** Minimum number of characters to show of a file that is too long for its share. */
 const LEAST_SHARE = 400;
-/** Longest path shown, in characters. */
+/** Maximum length of a shown path, in characters. */
 const MAX_PATH = 500;
-/** Characters that a line of ours takes at most beside its mark, with the ends of itself and of the text after it. */
+/** Maximum characters of one of our lines besides its mark. Includes its line break and that of the text after it. */
 const LINE_WORDS = 64;
 
 /**
- * Shows a change within its characters. Files that are too long all together share them: a short file is shown whole, of
- * a long one the first hunks, and files for which there is no room are named with their counts; those of which nothing
- * was read are counted. Which files and hunks are shown does not depend on the order in which they are.
+ * Shows a change within its character limit. Files that are too long together share the characters: short files are
+ * shown
+ * whole, and long files with their first hunks. Files without a share are listed with their counts; unread files are
+ * only
+ * counted. The order of the files does not affect which files and hunks are shown.
  */
 export function showChange(
   into: FencedText,
@@ -46,7 +48,7 @@ export function showChange(
   return { hunks: showing.hunks, isCut: showing.isCut };
 }
 
-/** A file with the words that say it, not yet in one line, and the characters that it takes as a whole. */
+/** A file with its description, not yet in one line, and the characters that the whole file needs. */
 interface ShowableFile extends Pick<ChangedFile, "hunks" | "isCut"> {
   readonly words: string;
   readonly cost: number;
@@ -56,7 +58,7 @@ class ChangeShowing {
   readonly files: readonly ShowableFile[];
   readonly hunks: number[] = [];
   isCut = false;
-  /** What a line of ours takes at most. */
+  /** Maximum length of one of our lines. */
   readonly #line: number;
 
   constructor(
@@ -70,7 +72,7 @@ class ChangeShowing {
     });
   }
 
-  /** The characters that each file may take; 0 for one that is only named. */
+  /** The number of characters for each file; 0 for a file that is only listed. */
   shareOut(maxCharacters: number): readonly number[] {
     const costs = this.files.map(({ cost }) => cost);
     const isWhole = this.change.unread === 0 && costs.reduce((sum, cost) => sum + cost, 0) <= maxCharacters;
@@ -80,7 +82,7 @@ class ChangeShowing {
     const byCost = costs.map((cost, at) => ({ cost, at })).sort((a, b) => a.cost - b.cost || a.at - b.at);
     for (const [index, { cost, at }] of byCost.entries()) {
       const share = Math.min(cost, Math.floor(left / (byCost.length - index)));
-      // What is too little for one file is left to the longer ones.
+      // A share that is too small to show leaves its characters to longer files.
       if (share < cost && share < this.#line * 2 + MAX_PATH + LEAST_SHARE) continue;
       shares[at] = share;
       left -= share;
@@ -88,11 +90,11 @@ class ChangeShowing {
     return shares;
   }
 
-  /** Shows a file in at most `room` characters: whole if that is what it takes, else its first hunks. */
+  /** Shows a file in at most `room` characters: the whole file if it fits, otherwise its first hunks. */
   show(file: ShowableFile, room: number): void {
     this.into.line("file").text(inOneLine(file.words));
     const isWhole = file.cost <= room && !file.isCut;
-    // The line that says what is left out has its room.
+    // Reserve space for the line that says what was left out.
     let left = room - this.#line - file.words.length - (isWhole ? 0 : this.#line);
     let shown = 0;
     for (const hunk of file.hunks) {
@@ -106,7 +108,7 @@ class ChangeShowing {
     this.into.line(`left out: ${[...more, ...(file.isCut ? ["the rest of the file"] : [])].join(", ")}`);
   }
 
-  /** Names files that are not shown, in about `room` characters, and counts those of which nothing was read. */
+  /** Lists the files that are not shown, in about `room` characters, and counts the unread files. */
   name(files: readonly ShowableFile[], room: number): void {
     this.isCut = true;
     const { unread } = this.change;
@@ -127,7 +129,7 @@ class ChangeShowing {
     return file.hunks.reduce((sum, { text }) => sum + this.#line + text.length, head);
   }
 
-  /** Shows a hunk in at most `room` characters, and gives what it took. */
+  /** Shows a hunk in at most `room` characters. Returns the number of characters used. */
   #showHunk({ number, text }: Hunk, room: number): number {
     this.hunks.push(number);
     this.into.line(`hunk ${this.hunks.length}`);
@@ -144,7 +146,7 @@ class ChangeShowing {
   }
 }
 
-/** A file by its path and counts, as long as its line. */
+/** Describes a file by its path and counts. */
 function describe({ repository, path, kind, added, removed }: ChangedFile): string {
   const name = cutMiddle(`${repository}: ${path}`, MAX_PATH);
   return `${name} (${kind}, ${countOf(added, "line")} added, ${removed} removed)`;

@@ -1,24 +1,24 @@
 import { countOf, cutMiddle } from "./cut-text.js";
 import type { FencedText } from "./fence.js";
 
-/** A step of a run, as it is shown and cited. */
+/** A step of a run, in the form that judges see and cite. */
 export interface JudgedStep {
-  /** Within the run, from 0. */
+  /** The step's index in the run, from 0. */
   readonly index: number;
   readonly kind: string;
   readonly text: string;
-  /** The tool that was called, or null. */
+  /** The called tool, or null. */
   readonly tool: string | null;
 }
 
-/** Most steps shown: whoever reads them needs no more of the last. */
+/** Maximum number of steps to show. Callers need not load more than the last ones. */
 export const MAX_JUDGED_STEPS = 100;
-/** Longest text of one step, in characters: a longer one is cut in the middle. */
+/** Maximum text of one step, in characters. A longer text loses its middle. */
 const MAX_STEP = 2_000;
-/** Characters that a line of ours takes at most beside its mark, with the ends of itself and of the text after it. */
+/** Maximum characters of one of our lines besides its mark. Includes its line break and that of the text after it. */
 const LINE_WORDS = 64;
 
-/** Shows the last steps, in at most so many characters, in the order in which they were; gives their indexes. */
+/** Shows the last steps in chronological order, within the character limit. Returns their indexes. */
 export function showSteps(into: FencedText, steps: readonly JudgedStep[], maxCharacters: number): readonly number[] {
   const lineLength = into.mark.length + LINE_WORDS;
   let left = maxCharacters - lineLength;

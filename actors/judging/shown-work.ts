@@ -4,13 +4,13 @@ import type { FencedText } from "./fence.js";
 import { MAX_CHECK_OUTPUT, MAX_DESCRIPTION, MAX_TITLE } from "./prompt.js";
 import { type ShowingChange, type ShownChange, showChange } from "./shown-change.js";
 
-/** The task, as it was when the run was given it. */
+/** The task, as the run received it. */
 export interface JudgedTask {
   readonly title: string;
   readonly description: string;
 }
 
-/** What a station's check said. */
+/** The result of a station's check. */
 export interface JudgedCheck {
   readonly passed: boolean;
   readonly exitCode: number | null;
@@ -23,20 +23,20 @@ export function showTask(into: FencedText, task: JudgedTask | null): void {
   into.line("task description").text(cutMiddle(task.description, MAX_DESCRIPTION));
 }
 
-/** Says what the check said, with the end of its output unless `isBrief`. */
+/** Shows the check's result, with the end of its output unless `isBrief`. */
 export function showCheck(into: FencedText, check: JudgedCheck | null, isBrief = false): void {
   if (check === null) return;
   into.line(`check: ${check.passed ? "passed" : "failed"}, exit code ${check.exitCode ?? "unknown"}`);
   if (!isBrief) into.text(cutBegin(check.output, MAX_CHECK_OUTPUT));
 }
 
-/** Shows a change under a heading, or says that there is none. */
+/** Shows a change under a heading, or states that nothing was changed. */
 export function showChangeAs(into: FencedText, heading: string, change: Change, showing: ShowingChange): ShownChange {
   into.line(isEmptyChange(change) ? `${heading}: nothing was changed` : heading);
   return showChange(into, change, showing);
 }
 
-/** Shows the changes that a run began from, which nobody may cite. */
+/** Shows the changes that a run started from. A judge may not cite them. */
 export function showGiven(into: FencedText, given: readonly CheckoutDiff[], showing: ShowingChange): void {
   const change = readChange(given);
   if (isEmptyChange(change)) return;

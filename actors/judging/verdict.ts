@@ -5,7 +5,7 @@ import { type Judge, type JudgeScale, passesScore, passesShare, toPassShare, toS
 
 export interface JudgeReason {
   readonly text: string;
-  /** The claim's place, from 0; null on a rubric's scale. */
+  /** The index of the claim, from 0; null on a rubric's scale. */
   readonly claim: number | null;
   readonly citations: readonly Citation[];
 }
@@ -14,25 +14,26 @@ export interface JudgeReason {
 export interface JudgeVerdict {
   readonly scale: JudgeScale;
   readonly passed: boolean;
-  /** 0 or 1 on `yes-no`, 1 to 5 on `number`, the share of claims that are met on `claims`. */
+  /** 0 or 1 on `yes-no`, 1 to 5 on `number`, the share of met claims on `claims`. */
   readonly score: number;
-  /** Whether each claim is met; null unless there are claims. */
+  /** Whether each claim is met; null if there are no claims. */
   readonly marks: readonly boolean[] | null;
-  /** The claims as they were judged; empty unless there are any. */
+  /** The claims at the time of judging; empty if there are none. */
   readonly claims: readonly string[];
-  /** The share of claims to meet; null unless there are any. */
+  /** The share of claims that must be met; null if there are none. */
   readonly passShare: number | null;
   readonly reasons: readonly JudgeReason[];
-  /** The model that judged, and the version of what it was told. */
+  /** The model that judged, and the version of its prompt. */
   readonly model: string;
   readonly promptVersion: number;
-  /** Whether it saw only a part of the change. */
+  /** Whether the model saw only a part of the change. */
   readonly cut: boolean;
 }
 
 /**
- * Reads a model's answer to `judgeQuestion`, in terms of the judge and the change, whatever the order in which they were
- * shown; null when the answer does not have the judge's form.
+ * Reads a model's answer to `judgeQuestion`. The result refers to the judge's claims and the change's hunks in their
+ * own
+ * order, whatever the shown order. Returns null if the answer does not match the judge's schema.
  */
 export function readVerdict(
   judge: Judge,

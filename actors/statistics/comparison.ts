@@ -4,30 +4,32 @@ import { compareText, groupByTask, successShare } from "./copy.js";
 import { areSettled, hasRegressed, inRunOrder, shareGained } from "./regression.js";
 import type { PricedCopy } from "./spending.js";
 
-/** A task or a copy beside the other replay's, by the judge. */
+/** The result of a pairwise judgment of a task or a copy, from this replay's side. */
 export type PairOutcome = "win" | "loss" | "tie";
 
-/** A copy with all that is compared. */
+/** A copy with all measures that a comparison uses. */
 export interface MeasuredCopy extends PricedCopy {
-  /** How long it ran, in milliseconds, and how many steps its agent took; null when that is unknown. */
+  /** Run time in milliseconds, and number of agent steps; null if unknown. */
   readonly ms: number | null;
   readonly steps: number | null;
-  /** How it read beside the other replay's copy; null when they were not compared. */
+  /** The judge's result of this copy against the other replay's copy; null if the judge did not compare them. */
   readonly pairOutcome: PairOutcome | null;
 }
 
-/** One task in a replay and in the one that it is compared with (document 2, "Replay (read)": `comparison[]`). */
+/** One task in a replay and in the replay that it is compared with (document 2, "Replay (read)": `comparison[]`). */
 export interface ComparisonRow<Each extends MeasuredCopy> {
   readonly taskId: string;
-  /** The copies of both sides, by run in the set's order, then by copy. */
+  /** The copies of each side, ordered by run in the set's order, then by copy. */
   readonly candidate: readonly Each[];
   readonly baseline: readonly Each[];
-  /** Shares of the scored copies, from 0 to 1; null when none is scored. */
+  /** Shares of the scored copies that succeeded, from 0 to 1; null if none is scored. */
   readonly candidateSuccess: number | null;
   readonly baselineSuccess: number | null;
   /**
-   * The mean over this replay's copies less the mean over the other's: money in the currency of all of them, milliseconds
-   * and steps. Null until every copy of both has settled, when a copy lacks the measure, and between two currencies.
+   * The mean over this replay's copies minus the mean over the other's, in the currency of all copies, milliseconds and
+   * steps. Null until every copy of both sides has settled, and if a copy lacks the measure. `costDelta` is also null
+   * if the
+   * copies have different currencies.
    */
   readonly costDelta: number | null;
   readonly msDelta: number | null;
@@ -37,8 +39,9 @@ export interface ComparisonRow<Each extends MeasuredCopy> {
 }
 
 /**
- * A row for each task of the candidate: regressed first; then by pair (loss; tie or none; win); then by success gained,
- * the worst first and the unknown last; then by task id. `runs` has the set's runs in their order.
+ * Returns a row for each task of the candidate. Regressed tasks come first. Then rows are ordered by pair (loss; tie or
+ * none; win), then by gain in success (largest loss first, unknown last), then by task id. `runs` has the set's runs in
+ * order.
  */
 export function compareTasks<Each extends MeasuredCopy>(
   candidate: readonly Each[],
@@ -73,7 +76,7 @@ function compareTask<Each extends MeasuredCopy>(
   };
 }
 
-/** A copy whose agent never began cost nothing. */
+/** A copy whose agent never started cost nothing. */
 function costOf({ spent, priced }: MeasuredCopy): number | null {
   if (!priced) return null;
   return spent === null ? 0 : boundAmount(spent.amount);
@@ -91,7 +94,9 @@ function meanOf(copies: readonly MeasuredCopy[], measure: Measure): Fraction | n
   return areSettled(copies) && measures.length === copies.length ? mean(measures.map(decimal)) : null;
 }
 
-/** What more than half of the compared copies are, else a tie; null when none is compared. */
+/**
+ * Returns the outcome of more than half of the compared copies, otherwise a tie. Returns null if no copy is compared.
+ */
 export function pairOfTask(copies: readonly MeasuredCopy[]): PairOutcome | null {
   const outcomes = copies.map(({ pairOutcome }) => pairOutcome).filter((outcome) => outcome !== null);
   if (outcomes.length === 0) return null;
@@ -100,7 +105,10 @@ export function pairOfTask(copies: readonly MeasuredCopy[]): PairOutcome | null 
   return isMost("win") ? "win" : isMost("loss") ? "loss" : "tie";
 }
 
-/** How many tasks read as each (document 2, "Side by side": `pairsAgainstBaseline`, `searchedPairs`, `heldOutPairs`). */
+/**
+ * The number of tasks by pair outcome (document 2, "Side by side": `pairsAgainstBaseline`, `searchedPairs`,
+ * `heldOutPairs`).
+ */
 export interface PairTally {
   readonly wins: number;
   readonly losses: number;

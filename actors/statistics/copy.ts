@@ -1,19 +1,24 @@
 import { type Fraction, fraction, mean } from "../fraction.js";
 
-/** "unscored" says nothing of the configuration (a runner was lost). Null until settled and, with a judge, judged. */
+/**
+ * "unscored" says nothing about the configuration (for example, a runner was lost). Null until the copy has settled
+ * and, if there is a judge, is judged.
+ */
 export type CopyResult = "succeeded" | "failed" | "unscored" | null;
 
-/** One copy of a past run, as far as success is concerned (document 2, "Replay (read)": `entries[]`). */
+/** One copy of a past run, with the fields that determine success (document 2, "Replay (read)": `entries[]`). */
 export interface Copy {
   readonly taskId: string;
-  /** The past run that it repeats. A set may hold several runs of one task. */
+  /** The past run that the copy repeats. A set may have several runs of one task. */
   readonly originalRunId: string;
-  /** Which copy of that run, from 1. */
+  /** The number of this copy of the run, from 1. */
   readonly repeat: number;
   readonly result: CopyResult;
 }
 
-/** Fewer tasks than this tell little: figures of fewer say `few` (document 2, `roomToImprove` and `onlyOnSeenTasks`). */
+/**
+ * Figures over fewer tasks than this are unreliable, and say `few` (document 2, `roomToImprove` and `onlyOnSeenTasks`).
+ */
 export const FEW = 5;
 
 export function isScored({ result }: Copy): boolean {
@@ -24,13 +29,13 @@ export function countSucceeded(copies: readonly Copy[]): number {
   return copies.filter(({ result }) => result === "succeeded").length;
 }
 
-/** The share of the scored copies that succeeded; null when none is scored. */
+/** The share of the scored copies that succeeded; null if none is scored. */
 export function successShare(copies: readonly Copy[]): Fraction | null {
   const scored = copies.filter(isScored).length;
   return scored === 0 ? null : fraction(countSucceeded(copies), scored);
 }
 
-/** The copies of all runs of each task, tasks in the order of their ids. */
+/** Groups the copies by task, across the task's runs. Tasks are ordered by id. */
 export function groupByTask<Each extends Copy>(copies: readonly Each[]): ReadonlyMap<string, readonly Each[]> {
   const tasks = new Map<string, Each[]>();
   for (const copy of [...copies].sort((a, b) => compareText(a.taskId, b.taskId))) {
@@ -41,7 +46,7 @@ export function groupByTask<Each extends Copy>(copies: readonly Each[]): Readonl
   return tasks;
 }
 
-/** The share of each task that has a scored copy. */
+/** The success share of each task that has a scored copy. */
 export function taskShares(copies: readonly Copy[]): ReadonlyMap<string, Fraction> {
   const shares = new Map<string, Fraction>();
   for (const [taskId, ofTask] of groupByTask(copies)) {
@@ -51,12 +56,14 @@ export function taskShares(copies: readonly Copy[]): ReadonlyMap<string, Fractio
   return shares;
 }
 
-/** Success of a set: the mean of the tasks' shares, so that a task counts once; null while no task is scored. */
+/**
+ * Success of a set: the mean of the tasks' shares, so that each task has the same weight. Null while no task is scored.
+ */
 export function successRate(copies: readonly Copy[]): Fraction | null {
   return mean([...taskShares(copies).values()]);
 }
 
-/** Orders texts by their code units, as `<` does: the same in every place and language. */
+/** Compares texts by code unit, like `<`, so that the order does not depend on a locale. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

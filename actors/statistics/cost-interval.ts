@@ -3,8 +3,9 @@ import { bootstrapMean } from "./interval.js";
 import type { Ends } from "./resampled-sum.js";
 
 /**
- * The 95 % interval of what a run costs, bootstrapped over tasks as that of success is: `costs` has one for each task, 0
- * or more in one currency. Costs are counted in parts of the largest, of which an interval tells 840. Null of nothing.
+ * The 95 % bootstrap interval of a run's mean cost, resampled over tasks like the interval of success. `costs` has one
+ * cost per task, 0 or more, all in one currency. Each cost is rounded to the nearest 1/840 of the largest cost if the
+ * shares need a finer scale. Returns null for an empty list.
  */
 export function costInterval(costs: readonly Fraction[]): Ends<Fraction> | null {
   const largest = costs.reduce((most, cost) => (compare(cost, most) > 0 ? cost : most), ZERO);

@@ -1,18 +1,22 @@
 import { type Copy, countSucceeded, groupByTask, isScored } from "./copy.js";
 
-/** A check to be: the copies of each run, and how many regressed tasks it allows. */
+/** A planned check: the number of copies of each run, and the number of regressed tasks that the check allows. */
 export interface PlannedCheck {
   readonly repeats: number;
   readonly mostRegressions: number;
 }
 
 /**
- * The chance, from 0 to 1, that a check of a change that changes nothing fails against this baseline (a check's
- * `warnings`). Null ("unmeasured") where no task has two scored copies. It is shown and decides nothing, so it is a double.
+ * The probability, from 0 to 1, that a check fails against this baseline although the change has no effect (a check's
+ * `warnings`). Null ("unmeasured") if no task has two scored copies. It is display only and decides nothing, so it is a
+ * double.
  *
- * Only a task whose scored copies all succeeded can regress. How likely a copy of it fails is not in these copies, but in
- * how often the copies of all tasks differ: the tasks' rates are taken to be spread as a beta distribution whose mean and
- * whose variance within tasks are the ones measured. Where no copy differs, one copy of one more task is taken to.
+ * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
+ * fails, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution, with
+ * the
+ * measured mean and the measured variance within tasks. If the copies of each task all agree, the model adds one more
+ * task
+ * with a single failed copy.
  */
 export function falseFailureChance(baseline: readonly Copy[], check: PlannedCheck): number | null {
   const tasks = [...groupByTask(baseline).values()].map(toTally).filter(({ scored }) => scored > 0);
@@ -24,7 +28,7 @@ export function falseFailureChance(baseline: readonly Copy[], check: PlannedChec
   return chanceOfMore(chances, check.mostRegressions);
 }
 
-/** A task's copies, counted. */
+/** Counts of a task's copies. */
 interface Tally {
   readonly runs: number;
   readonly scored: number;
@@ -40,8 +44,10 @@ function toTally(copies: readonly Copy[]): Tally {
 }
 
 /**
- * A task's copies as draws from Pólya's urn, which is a rate drawn from a beta distribution: the first succeeds with the
- * chance `mean`, and each that was drawn pulls the next one by `likeness` towards itself (0: all tasks are alike).
+ * Models a task's copies as draws from Pólya's urn, which is equivalent to a rate drawn from a beta distribution. The
+ * first copy succeeds with probability `mean`. Each draw pulls the next one towards itself with weight `likeness` (0:
+ * all
+ * tasks have the same rate).
  */
 interface Urn {
   readonly mean: number;
@@ -67,7 +73,7 @@ function average(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** The chance that fewer than half of the next `copies` succeed, after `succeeded` that all did. */
+/** The probability that fewer than half of the next `copies` succeed, after `succeeded` copies that all succeeded. */
 function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: number): number {
   let chances = [1];
   for (let drawn = 0; drawn < copies; drawn++) {
@@ -78,13 +84,16 @@ function regressionChance({ mean, likeness }: Urn, succeeded: number, copies: nu
   return chances.reduce((sum, chance, successes) => (2 * successes < copies ? sum + chance : sum), 0);
 }
 
-/** The chance of more than `most` of independent events. */
+/** The probability that more than `most` of several independent events happen. */
 function chanceOfMore(chances: readonly number[], most: number): number {
   const counts = chances.reduce((before, chance) => drawOnce(before, () => chance), [1]);
   return counts.reduce((sum, chance, count) => (count > most ? sum + chance : sum), 0);
 }
 
-/** From the chances of each count, those after one more draw that raises a count by 1 with the chance `chanceAt(count)`. */
+/**
+ * Updates the probability of each count after one more draw. The draw raises a count by 1 with probability
+ * `chanceAt(count)`.
+ */
 function drawOnce(chances: readonly number[], chanceAt: (count: number) => number): number[] {
   const next = Array.from({ length: chances.length + 1 }, () => 0);
   for (const [count, chance] of chances.entries()) {

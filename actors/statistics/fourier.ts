@@ -5,9 +5,11 @@ export interface Complexes {
 }
 
 /**
- * Transforms `signal` in place: each entry becomes the sum of all entries times e^(-2πi · its place · theirs / length).
- * The length is a power of two. Radix 2 with exact enough roots (each by sine and cosine), so that the error of the
- * whole, as a vector, is at most {@link transformError} of its length.
+ * Transforms `signal` in place: entry k becomes the sum over all entries j of entry j times e^(-2πi · j · k / length).
+ * The
+ * length must be a power of two. Uses radix 2, with each root computed by sine and cosine. The error of the result, as
+ * a
+ * vector, is at most {@link transformError} times its length.
  */
 export function transform(signal: Complexes): void {
   const { length } = signal.real;
@@ -21,7 +23,7 @@ export function transform(signal: Complexes): void {
   }
 }
 
-/** Five roundings a stage (of a product, its root and a sum), each of at most 2^-53. */
+/** Five roundings per stage (of a product, its root and a sum), each at most 2^-53. */
 export function transformError(length: number): number {
   return 5 * Math.log2(length) * 2 ** -53;
 }
@@ -61,7 +63,7 @@ function swap(values: Float64Array, a: number, b: number): void {
   values[b] = kept;
 }
 
-/** Raises each number to a whole power, above 0, by squaring. */
+/** Raises each number to a positive integer power, by squaring. */
 export function raise({ real, imaginary }: Complexes, power: number): void {
   for (let at = 0; at < real.length; at++) {
     let [baseReal, baseImaginary] = [real[at] ?? 0, imaginary[at] ?? 0];

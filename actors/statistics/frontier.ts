@@ -1,20 +1,21 @@
 import { compare, type Fraction } from "../fraction.js";
 
-/** A config by how well it does and what that costs. */
+/** A config, with its score and its cost. */
 export interface FrontierPoint {
   readonly id: string;
-  /** More is better. Null when nothing was scored: such a point is off the frontier. */
+  /** Higher is better. Null if nothing was scored: such a point is not on the frontier. */
   readonly score: Fraction | null;
-  /** Of one run; null when unknown, which is dearer than any. */
+  /** The cost of one run; null if unknown, which ranks above every cost. */
   readonly cost: Fraction | null;
   /** The live config, which always stays on the frontier. */
   readonly isSeed: boolean;
 }
 
 /**
- * The points than which none is better without being dearer, or cheaper without being worse (document 2, "Search detail":
- * `frontier`). Equal points stay both. Cheapest first; of equal cost the better first, then in the order given. With the
- * objective `cost` the caller leaves out the candidates that did worse.
+ * Returns the Pareto frontier: the points that no other point dominates in score and cost (document 2, "Search detail":
+ * `frontier`). Equal points both stay. The order is by cost, cheapest first, then by score, best first, then as given.
+ * For
+ * the objective `cost`, the caller must leave out the candidates with a lower score.
  */
 export function paretoFrontier<Point extends FrontierPoint>(points: readonly Point[]): readonly Point[] {
   return points
@@ -27,12 +28,12 @@ function dominates(point: FrontierPoint, other: FrontierPoint): boolean {
   return better >= 0 && cheaper >= 0 && (better > 0 || cheaper > 0);
 }
 
-/** Above 0 when `a` is more; null is less than any. */
+/** Positive if `a` is higher. Null ranks below every score. */
 function compareScore(a: Fraction | null, b: Fraction | null): number {
   return a === null || b === null ? Number(b === null) - Number(a === null) : compare(a, b);
 }
 
-/** Above 0 when `a` is dearer. */
+/** Positive if `a` is more expensive. Null ranks above every cost. */
 function compareCost(a: Fraction | null, b: Fraction | null): number {
   return a === null || b === null ? Number(a === null) - Number(b === null) : compare(a, b);
 }

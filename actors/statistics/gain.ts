@@ -4,7 +4,7 @@ import { bootstrapMean } from "./interval.js";
 
 export type Verdict = "better" | "worse" | "within-noise";
 
-/** Success gained over another replay (document 2, "Gain"). */
+/** The gain in success over another replay (document 2, "Gain"). */
 export interface Gain {
   /** From -1 to 1, with its 95 % interval. */
   readonly gain: number;
@@ -13,18 +13,19 @@ export interface Gain {
   readonly verdict: Verdict;
   /** The smallest gain that counts as real. */
   readonly minGain: number;
-  /** The tasks that both sides scored. */
+  /** The number of tasks that both sides scored. */
   readonly tasks: number;
-  /** Fewer than 5 tasks: the verdict is never shown without saying so. */
+  /** Whether there are fewer than 5 tasks. Never show the verdict without this flag. */
   readonly few: boolean;
 }
 
 /**
- * What `own` gained over `other`: the mean over the tasks scored on both sides of the difference of their shares, with
- * the interval of resampling these tasks. Null when no task was scored on both sides. `minGain` is a decimal, compared
- * as it is written.
+ * The gain in success of `own` over `other`: the mean difference of the success shares, over the tasks that both sides
+ * scored, with its interval from resampling these tasks. Null if both sides scored no common task. `minGain` is a
+ * decimal,
+ * and is compared exactly as written.
  *
- * Both sides count with all copies given. Where one replayed runs that the other did not, the caller leaves them out.
+ * All given copies count. If one side replayed runs that the other did not, the caller must leave those out.
  */
 export function successGain(own: readonly Copy[], other: readonly Copy[], minGain: number): Gain | null {
   const differences = pairedDifferences(own, other);
@@ -54,15 +55,15 @@ function pairedDifferences(own: readonly Copy[], other: readonly Copy[]): readon
   });
 }
 
-/** The copies of the tasks that the other side scored too: of what `comparedWith` tells (document 2, "Replay (read)"). */
+/** Selects the copies of tasks that the other side also scored, for `comparedWith` (document 2, "Replay (read)"). */
 export function onTasksScoredBy<Each extends Copy>(copies: readonly Each[], other: readonly Copy[]): readonly Each[] {
   const shares = taskShares(other);
   return copies.filter(({ taskId }) => shares.has(taskId));
 }
 
 /**
- * Whether a replay with the answer did clearly better than the live config (document 2, "Set health":
- * `oracle.roomToImprove`). Null until they are compared, and while fewer than 5 tasks are.
+ * Whether a replay with the known answer was clearly better than the live config (document 2, "Set health":
+ * `oracle.roomToImprove`). Null before the comparison, and while it covers fewer than 5 tasks.
  */
 export function roomToImprove(gain: Gain | null): boolean | null {
   return gain === null || gain.few ? null : gain.verdict === "better";

@@ -1,19 +1,22 @@
 import { type Fraction, fraction, greatestCommonDivisor, leastCommonMultiple, multiply } from "../fraction.js";
 import { type Ends, resampledSumQuantiles, type ValueCount } from "./resampled-sum.js";
 
-/** The probabilities whose quantiles are the bounds: 2.5 and 97.5 %. */
+/** The probabilities of the two bounds: 2.5 % and 97.5 %. */
 const TAILS: Ends<Fraction> = { low: fraction(1, 40), high: fraction(39, 40) };
 
-/** The finest lattice: 840 is the least number that all of 1 to 8 divide. */
+/** The denominator of the finest scale: 840 is the least common multiple of 1 to 8. */
 const FINEST = 840n;
 
 /**
- * The 95 % interval of a mean, bootstrapped over tasks (document 2, "Replay (read)": `totals.interval`), in the limit of
- * infinitely many resamples: exact, without a seed, equal in every answer. `values` has one for each task: its share, or
- * the difference of its two shares. Null of nothing.
+ * The 95 % interval of a mean, bootstrapped over tasks (document 2, "Replay (read)": `totals.interval`). It is the
+ * limit of
+ * infinitely many resamples, so it is exact, needs no seed, and is the same in every response. Its bounds are type 1
+ * quantiles. `values` has one value per task: the task's share, or the difference of its two shares. Null for an empty
+ * list.
  *
- * Values lie on a lattice of one over the least common multiple of their denominators. When that is above 840, each is
- * rounded to the nearest 1/840 first, ties to the even, so that what mirrors a sample mirrors its interval.
+ * The scale is one over the least common multiple of the values' denominators. If that multiple is above 840, each
+ * value
+ * is first rounded to the nearest 1/840, with ties to even, so that a mirrored sample has the mirrored interval.
  */
 export function bootstrapMean(values: readonly Fraction[]): Ends<Fraction> | null {
   if (values.length === 0) return null;
@@ -29,7 +32,7 @@ export function bootstrapMean(values: readonly Fraction[]): Ends<Fraction> | nul
   return { low: toMean(sums.low), high: toMean(sums.high) };
 }
 
-/** The nearest whole number; of two as near, the even one. */
+/** Rounds to the nearest integer, with ties to even. */
 function roundToEven({ numerator, denominator }: Fraction): bigint {
   const twice = 2n * numerator + denominator;
   const over = 2n * denominator;

@@ -12,13 +12,15 @@ import {
 } from "../fraction.js";
 import { type Copy, countSucceeded, FEW, groupByTask, isScored } from "./copy.js";
 
-/** The most copies of a run that may be asked for (document 2, "Limits": replay repeats). */
+/** Maximum number of copies per run (document 2, "Limits": replay repeats). */
 const MAX_REPEATS = 5;
 
 /**
- * How many copies of each run bring a set's noise under `minGain`: spread divided by it, squared and rounded up
- * (document 2, "Warnings": `neededRepeats`). More than 5 means that no search tells such a gain from noise; over a
- * `minGain` of 0, any spread needs 6.
+ * The number of copies per run that reduces a set's noise below `minGain`: (spread / `minGain`)², rounded up (document
+ * 2,
+ * "Warnings": `neededRepeats`). More than 5 means that no search can distinguish such a gain from noise. For a
+ * `minGain`
+ * of 0, a positive spread needs 6 copies, and no spread needs 0.
  */
 export function neededRepeats(spread: Fraction, minGain: number): number {
   const smallest = decimal(minGain);
@@ -28,15 +30,15 @@ export function neededRepeats(spread: Fraction, minGain: number): number {
   return Math.min(needed, Number.MAX_SAFE_INTEGER);
 }
 
-/** The copies to ask for, at most 5 (document 2, "Warnings": `suggestedRepeats`). */
+/** The number of copies to suggest, at most 5 (document 2, "Warnings": `suggestedRepeats`). */
 export function suggestedRepeats(needed: number): number {
   return Math.min(needed, MAX_REPEATS);
 }
 
-/** Of a standard normal variable 95 of 100 values lie within this many standard deviations. */
+/** 95 % of a standard normal variable's values are within this many standard deviations. */
 const DEVIATIONS = 1.96;
 
-/** Two replays to be compared: how many tasks, and how many copies of a task each side has. */
+/** The size of a comparison of two replays: the number of tasks, and of copies per task on each side. */
 export interface ComparisonSize {
   readonly tasks: number;
   readonly own: number;
@@ -44,9 +46,11 @@ export interface ComparisonSize {
 }
 
 /**
- * The gain that noise alone seldom reaches, of two replays of this size: `1.96 · √(v · (1/own + 1/other) / tasks)`, with
- * v from {@link varianceWithinTasks} (a replay's `detectableGain`). Null under 5 tasks, and where no task has two scored
- * copies. It is shown and decides nothing, so it is a double.
+ * The gain that noise alone exceeds in about 5 % of comparisons of this size: `1.96 · √(v · (1/own + 1/other) /
+ * tasks)`,
+ * with v from {@link varianceWithinTasks} (a replay's `detectableGain`). Null for fewer than 5 tasks, and if no task
+ * has
+ * two scored copies. It is display only and decides nothing, so it is a double.
  */
 export function detectableGain(live: readonly Copy[], { tasks, own, other }: ComparisonSize): number | null {
   const variance = varianceWithinTasks(live);
@@ -55,8 +59,10 @@ export function detectableGain(live: readonly Copy[], { tasks, own, other }: Com
 }
 
 /**
- * The mean, over the tasks with at least two scored copies, of the unbiased variance of a copy's success (1 or 0) within
- * its task. `live` has the copies of all replays of the live config whose fingerprint is the present one.
+ * The mean, over the tasks with at least two scored copies, of the unbiased variance of a copy's success (1 or 0)
+ * within
+ * its task. Unbiased means divided by the number of copies minus one. `live` has the copies of all replays of the live
+ * config with the current fingerprint.
  */
 export function varianceWithinTasks(live: readonly Copy[]): Fraction | null {
   return mean([...groupByTask(live).values()].flatMap((copies) => varianceOf(copies)));

@@ -2,22 +2,27 @@ import { compare, subtract, toNumber, toNumberOrNull } from "../fraction.js";
 import { type Copy, groupByTask, successRate } from "./copy.js";
 import { neededRepeats, suggestedRepeats } from "./minimum-gain.js";
 
-/** How much success moves between copies of the same config (document 2, "Set health": `noise`; "Warnings": `noisy`). */
+/**
+ * The variation of success between copies of the same config (document 2, "Set health": `noise`; "Warnings": `noisy`).
+ */
 export interface Noise {
-  /** Success of the first copies, the second and so on, each from 0 to 1; null for copies of which none was scored. */
+  /** Success of the first copies, of the second copies and so on, each from 0 to 1; null if none of them was scored. */
   readonly perRepeat: readonly (number | null)[];
-  /** The highest of them less the lowest. */
+  /** The highest of these rates minus the lowest. */
   readonly spread: number;
-  /** Tasks with a copy that succeeded and one that failed, in the order of their ids. */
+  /** Tasks with both a succeeded and a failed copy, ordered by id. */
   readonly flippedTasks: readonly string[];
-  /** One copy of each run does not bring the noise under `minGain`. */
+  /** Whether one copy per run is too few to reduce the noise below `minGain`. */
   readonly noisyInOneCopy: boolean;
-  /** The copies that do, and how many of them to ask for. A search with fewer is `noisy`. */
+  /** The number of copies that reduces the noise enough, and the number to suggest. A search with fewer is `noisy`. */
   readonly neededRepeats: number;
   readonly suggestedRepeats: number;
 }
 
-/** A replay's noise, of so many `repeats`. Null while fewer than two of them have a scored copy. */
+/**
+ * Measures the noise of a replay with `repeats` copies per run. Null while fewer than two of the repeats have a scored
+ * copy.
+ */
 export function measureNoise(
   copies: readonly Copy[],
   { repeats, minGain }: { readonly repeats: number; readonly minGain: number },

@@ -2,9 +2,13 @@ import { compare, type Fraction, subtract, toNumber } from "../fraction.js";
 import { type Copy, countSucceeded, groupByTask, isScored, successShare } from "./copy.js";
 
 /**
- * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`): every copy of
- * both sides has settled, both sides scored one, all that the baseline scored succeeded, and fewer than half of those that
- * the candidate scored did (which none of none is not). Any drop of the share would fail nine of ten checks of a change that changes nothing.
+ * Whether a task regressed (document 2, "Replay check verdict", "Replay (read)": `comparison[].regressed`). It did if
+ * every
+ * copy of both sides has settled, both sides have a scored copy, all scored copies of the baseline succeeded, and fewer
+ * than half of the candidate's did. If every drop counted, 93 % of checks of 20 tasks with three copies would fail
+ * although nothing changed. With this rule 6 % do; with five copies 0.7 %, with one copy 67 %. The tasks' rates for
+ * these
+ * figures are in `test/actors/statistics/regression.test.ts`.
  */
 export function hasRegressed(candidate: readonly Copy[], baseline: readonly Copy[]): boolean {
   const scored = candidate.filter(isScored).length;
@@ -25,16 +29,16 @@ export function areSettled(copies: readonly Copy[]): boolean {
 /** A task that regressed (document 2, "Replay check (record)": `regressions[]`). */
 export interface Regression<Each extends Copy> {
   readonly taskId: string;
-  /** The run with the largest loss of success; of equal ones, the earlier in the set. */
+  /** The run with the largest loss of success. Of runs with equal losses, the first in the set's order. */
   readonly originalRunId: string;
-  /** The copies of both sides, by run in the set's order, then by copy. */
+  /** The copies of each side, ordered by run in the set's order, then by copy. */
   readonly candidate: readonly Each[];
   readonly baseline: readonly Each[];
-  /** The candidate's share of success less the baseline's: below 0. */
+  /** The candidate's success share minus the baseline's: below 0. */
   readonly scoreDelta: number;
 }
 
-/** The tasks that regressed, the largest loss first, then by their ids. `runs` has the set's runs in their order. */
+/** Finds the tasks that regressed, ordered by largest loss, then by id. `runs` has the set's runs in order. */
 export function findRegressions<Each extends Copy>(
   candidate: readonly Each[],
   baseline: readonly Each[],
@@ -43,7 +47,7 @@ export function findRegressions<Each extends Copy>(
   const before = groupByTask(inRunOrder(baseline, runs));
   const lost = [...groupByTask(inRunOrder(candidate, runs))].flatMap(([taskId, own]) => {
     const other = before.get(taskId) ?? [];
-    // Few tasks regress, and whether one did costs least to know.
+    // Check this first: it is cheap, and few tasks regress.
     if (!hasRegressed(own, other)) return [];
     const gained = shareGained(own, other);
     const originalRunId = runWithLargestLoss(own, other);
@@ -55,20 +59,23 @@ export function findRegressions<Each extends Copy>(
     .map(({ gained, ...regression }) => ({ ...regression, scoreDelta: toNumber(gained) }));
 }
 
-/** Copies by the order of their runs in the set, then by copy; those of other runs last. */
+/** Orders copies by run in the set's order, then by copy. Copies of other runs come last. */
 export function inRunOrder<Each extends Copy>(copies: readonly Each[], runs: readonly string[]): readonly Each[] {
   const places = new Map(runs.map((runId, place) => [runId, place]));
   const placeOf = ({ originalRunId }: Copy): number => places.get(originalRunId) ?? runs.length;
   return [...copies].sort((a, b) => placeOf(a) - placeOf(b) || a.repeat - b.repeat);
 }
 
-/** The share of success of `own` less that of `other`; null while one of them has no scored copy. */
+/** The success share of `own` minus that of `other`. Null while one side has no scored copy. */
 export function shareGained(own: readonly Copy[], other: readonly Copy[]): Fraction | null {
   const [share, otherShare] = [successShare(own), successShare(other)];
   return share === null || otherShare === null ? null : subtract(share, otherShare);
 }
 
-/** Of a task's runs that both sides scored, the one that lost most; without one, the first. Copies are in run order. */
+/**
+ * Finds the run with the largest loss among the task's runs that both sides scored. If there is none, returns the first
+ * run. Copies must be in run order.
+ */
 function runWithLargestLoss(own: readonly Copy[], other: readonly Copy[]): string | undefined {
   const ofRun = (copies: readonly Copy[], runId: string) => copies.filter((copy) => copy.originalRunId === runId);
   const runs = [...new Set(own.map(({ originalRunId }) => originalRunId))];

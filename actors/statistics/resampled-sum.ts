@@ -1,26 +1,26 @@
 import { type Fraction, toNumber } from "../fraction.js";
 import { raise, transform, transformError } from "./fourier.js";
 
-/** A value of the sample less the least one, a whole number from 0, and how many of the sample have it. */
+/** A sample value, minus the smallest one, as a non-negative integer, and how often it occurs in the sample. */
 export interface ValueCount {
   readonly value: number;
   readonly count: number;
 }
 
-/** What is asked for or found at both ends of a distribution. */
+/** A value for each end of a distribution. */
 export interface Ends<Each> {
   readonly low: Each;
   readonly high: Each;
 }
 
 /**
- * The type 1 quantiles of the sum of `size` values drawn with replacement from a sample of `size` values: for each of two
- * probabilities the least sum whose cumulative probability is not below it.
+ * The type 1 quantiles of the sum of `size` values, drawn with replacement from a sample of `size` values. For each of
+ * two
+ * probabilities, that is the smallest sum whose cumulative probability is not below it.
  *
- * The distribution is the sample's own, convolved with itself. It is computed by a Fourier transform first, in doubles
- * with a bound of their error, which takes milliseconds. Where a cumulative probability is too near to the one asked for
- * to tell which is less (and only there), all resamples are counted in whole numbers instead. So the answer is exact in
- * either case.
+ * The distribution is the sample's own, convolved with itself. It is first computed in doubles by a Fourier transform,
+ * with an error bound, which takes milliseconds. Only if a cumulative probability is within that error of the requested
+ * one, all resamples are counted in integers instead. So the result is always exact.
  */
 export function resampledSumQuantiles(
   sample: readonly ValueCount[],
@@ -30,7 +30,7 @@ export function resampledSumQuantiles(
   return boundedQuantiles(sample, size, probabilities) ?? countedQuantiles(sample, size, probabilities);
 }
 
-/** In doubles; null when their error leaves a quantile open. */
+/** Computes the quantiles in doubles. Returns null if the error leaves a quantile undecided. */
 export function boundedQuantiles(
   sample: readonly ValueCount[],
   size: number,
@@ -52,7 +52,10 @@ export function boundedQuantiles(
   return low === null || high === null ? null : { low, high };
 }
 
-/** The probability of each sum, from 0 up: the transform of the sample's, raised to the power of `size`, and back. */
+/**
+ * The probability of each sum, from 0 up: transforms the sample's distribution, raises it to the power of `size`, and
+ * transforms it back.
+ */
 function resampledDensity(sample: readonly ValueCount[], size: number): Float64Array {
   const sums = size * Math.max(...sample.map(({ value }) => value)) + 1;
   const length = 2 ** Math.ceil(Math.log2(sums));
@@ -60,23 +63,23 @@ function resampledDensity(sample: readonly ValueCount[], size: number): Float64A
   for (const { value, count } of sample) signal.real[value] = count / size;
   transform(signal);
   raise(signal, size);
-  // The way back is the same with the real and the imaginary parts swapped, divided by the length.
+  // The inverse transform: the same with real and imaginary parts swapped, divided by the length.
   transform({ real: signal.imaginary, imaginary: signal.real });
   return signal.real.subarray(0, sums).map((each) => each / length);
 }
 
 /**
- * How far off a cumulative probability may be. As vectors, the sample's transform is off by a part of {@link
- * transformError}; raised to a power by that many times it and three roundings each; the way back adds one. The sum of
- * some entries is off by at most the root of their number times that, and by the roundings of summing. Doubled, for what
- * products of errors add.
+ * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of {@link
+ * transformError}. The power multiplies it by `size` and adds three roundings each. The inverse transform adds one more
+ * error. The error of a sum of entries is at most the square root of their number times that, plus the roundings of the
+ * additions. The result is doubled to cover products of errors.
  */
 function cumulativeError(length: number, size: number): number {
   const ofDensity = (size + 1) * (transformError(2 * length) + 3 * 2 ** -53);
   return 2 * (Math.sqrt(2 * length) * ofDensity + length * 2 ** -53);
 }
 
-/** By counting the resamples, in whole numbers. Takes seconds for many values on a fine lattice. */
+/** Computes the quantiles by counting resamples in integers. Takes seconds for many values on a fine scale. */
 export function countedQuantiles(
   sample: readonly ValueCount[],
   size: number,
@@ -94,7 +97,8 @@ export function countedQuantiles(
 }
 
 /**
- * For each sum from 0 up, how many of the size^size resamples have it: the coefficients of the sample's
+ * For each sum from 0 up, the number of the size^size resamples with that sum. These are the coefficients of the
+ * sample's
  * polynomial to the power of `size`, by the recurrence of J. C. P. Miller.
  */
 function countResamples(sample: readonly ValueCount[], size: number): bigint[] {

@@ -2,24 +2,27 @@ import { compare, fraction, toNumber } from "../fraction.js";
 
 export type LookResult = "passed" | "failed";
 
-/** A change that a checking baseline looked at again: judged or checked twice. */
+/** A change that was judged or checked twice, in a checking baseline. */
 export interface TwoLooks {
-  /** Null when it came to no verdict, as the second. */
+  /** Null if the first look had no verdict. */
   readonly first: LookResult | null;
-  /** Null also when none was asked for. */
+  /** Null if the second look had no verdict, or was not requested. */
   readonly second: LookResult | "pending" | null;
 }
 
-/** Below it a judge is unstable (document 2, "Limits": second-judging threshold). */
+/** Below this agreement a judge is unstable (document 2, "Limits": second-judging threshold). */
 const STABLE_FROM = fraction(8, 10);
 
-/** How alike a judge judges the same change twice (document 2, "Set health": `judge`). */
+/** How often a judge gives the same verdict on the same change twice (document 2, "Set health": `judge`). */
 export interface JudgeAgreement {
-  /** The changes with two verdicts, those of them with the same one twice, and those whose second is still to come. */
+  /**
+   * The number of changes with two verdicts, of those with two equal verdicts, and of those whose second verdict is
+   * pending.
+   */
   readonly compared: number;
   readonly agreed: number;
   readonly pending: number;
-  /** Agreed out of compared, from 0 to 1; null before any is compared. */
+  /** `agreed` divided by `compared`, from 0 to 1; null if none is compared. */
   readonly agreement: number | null;
   readonly unstable: boolean;
 }
@@ -37,7 +40,7 @@ export function judgeAgreement(judgings: readonly TwoLooks[]): JudgeAgreement {
   };
 }
 
-/** Which changes a station's check passes once and fails once (document 2, "Set health": `checks`). */
+/** The changes that a station's check passes once and fails once (document 2, "Set health": `checks`). */
 export interface CheckFlakiness<Each extends TwoLooks> {
   readonly rechecked: number;
   readonly pending: number;

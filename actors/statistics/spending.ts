@@ -2,22 +2,22 @@ import { add, compare, decimal, divide, type Fraction, fraction, multiply } from
 import { type Money, sumMoney, toAmount } from "../money.js";
 import { type Copy, isScored } from "./copy.js";
 
-/** What a copy cost. */
+/** A copy with its cost. */
 export interface PricedCopy extends Copy {
-  /** What its attempts reported, with its first judging; null when nothing was reported. */
+  /** The cost that its attempts reported, including the first judging; null if nothing was reported. */
   readonly spent: Money | null;
-  /** Every attempt that began its agent reported its cost, in the currency of the replay's ceiling. */
+  /** Whether every attempt that started its agent reported its cost, in the currency of the replay's ceiling. */
   readonly priced: boolean;
 }
 
-/** What a replay cost (document 2, "Replay (read)": `totals`; "Candidate of a search": `costPerRun`). */
+/** The cost of a replay (document 2, "Replay (read)": `totals`; "Candidate of a search": `costPerRun`). */
 export interface Spending {
   readonly spent: Money;
-  /** What was spent, by scored copy. Null when any copy is unpriced or in another currency, and while none is scored. */
+  /** The cost per scored copy. Null while none is scored, and if any copy is unpriced or in another currency. */
   readonly costPerRun: Money | null;
 }
 
-/** `currency` is the ceiling's; amounts in another count as unpriced. */
+/** `currency` is the ceiling's. An amount in another currency counts as unpriced. */
 export function countSpending(copies: readonly PricedCopy[], currency: string): Spending {
   const spent = sumMoney(
     copies.flatMap((copy) => copy.spent ?? []),
@@ -35,22 +35,26 @@ function isPriced({ spent, priced }: PricedCopy, currency: string): boolean {
   return priced && (spent === null || spent.currency === currency);
 }
 
-/** A replay's ceiling, and what it is divided by for one unpriced copy. */
+/** A replay's ceiling, and the numbers that divide it to get the cost of an unpriced copy. */
 export interface CeilingOf {
   readonly ceiling: Money;
-  /** The runs replayed, and the copies of each. */
+  /** The number of replayed runs, and of copies of each. */
   readonly runs: number;
   readonly repeats: number;
 }
 
-/** What an unpriced copy counts against the ceiling (document 2, "Replay check (record)": `threshold.unpricedRun`). */
+/**
+ * The amount that an unpriced copy counts against the ceiling (document 2, "Replay check (record)":
+ * `threshold.unpricedRun`).
+ */
 export function unpricedRun({ ceiling, runs, repeats }: CeilingOf): Fraction {
   return divide(decimal(ceiling.amount), fraction(runs * repeats));
 }
 
 /**
- * What counts against a replay's ceiling: what its copies reported, once more {@link unpricedRun} for each that is
- * unpriced, and what was spent besides (second judgings, pairs, estimates of model calls under way).
+ * The amount that counts against a replay's ceiling: the reported costs of its copies, plus {@link unpricedRun} for
+ * each
+ * unpriced copy, plus other spending (second judgings, pairs, estimates of model calls in progress).
  */
 export function countedSpend(copies: readonly PricedCopy[], of: CeilingOf, besides: readonly Money[] = []): Fraction {
   const { currency } = of.ceiling;
@@ -59,7 +63,10 @@ export function countedSpend(copies: readonly PricedCopy[], of: CeilingOf, besid
   return add(reported, multiply(fraction(unpriced), unpricedRun(of)));
 }
 
-/** At its ceiling a replay starts no more copies (document 2, "Replay checks API": ceiling). */
+/**
+ * Whether the spending reaches the ceiling. The replay then starts no more copies (document 2, "Replay checks API":
+ * ceiling).
+ */
 export function reachesCeiling(counted: Fraction, ceiling: Money): boolean {
   return compare(counted, decimal(ceiling.amount)) >= 0;
 }

@@ -9,17 +9,17 @@ export interface Interval {
   readonly high: number;
 }
 
-/** How often a replay's copies succeeded (document 2, "Replay (read)": `totals`). */
+/** The success of a replay's copies (document 2, "Replay (read)": `totals`). */
 export interface SuccessTotals {
-  /** The tasks with a copy, and those with a scored one. */
+  /** The number of tasks with a copy, and of tasks with a scored copy. */
   readonly tasks: number;
   readonly tasksScored: number;
-  /** All copies, and of them the settled, the scored, and those settled without a score. */
+  /** The number of copies: all, settled, scored, and settled without a score. */
   readonly entries: number;
   readonly settled: number;
   readonly scored: number;
   readonly unscored: number;
-  /** From 0 to 1. Null while no task is scored, as `interval`. */
+  /** From 0 to 1. Both this and `interval` are null while no task is scored. */
   readonly successRate: number | null;
   readonly interval: Interval | null;
 }
@@ -48,7 +48,10 @@ export function successInterval(copies: readonly Copy[]): Interval | null {
   return { rate: toNumber(rate), low: toNumber(bounds.low), high: toNumber(bounds.high) };
 }
 
-/** Above it a set has no room to show a gain (document 2, "Set health": `saturated`, and a search's `objective`). */
+/**
+ * Above this success a set has too little headroom to show a gain (document 2, "Set health": `saturated`, and a
+ * search's `objective`).
+ */
 const SATURATED_ABOVE = fraction(95, 100);
 
 /** Success of the live config over a whole set (document 2, "Set health": `saturation`). */

@@ -15,10 +15,10 @@ Examples, with the token in SIGNALBOX_POOL_TOKEN:
   signalbox runner --url https://signalbox.example -- node --trace-warnings /opt/agent.js
 In a clone, npm run runner -- stands for signalbox runner.`;
 
-/** What the command line asks for. */
+/** The options that the command line sets. */
 export type RunnerWish = Omit<RunnerOptions, "clock" | "random" | "instance" | "log">;
 
-/** The runner's command line, not read yet. */
+/** Defines the runner's command line, without parsing any arguments. */
 export function createCommandLine(): Command {
   return new Command("signalbox runner")
     .description("Works the runs of a Signalbox service: lays out git checkouts, starts agents in them, reports.")
@@ -47,8 +47,8 @@ export function createCommandLine(): Command {
 }
 
 /**
- * Reads the arguments after the program's name, and the pool's token from the environment. Ends the process with one
- * line when they are wrong, unless the command line is told to throw.
+ * Parses the arguments after the program's name, and reads the pool token from the environment. Exits with a one-line
+ * error if they are invalid, unless `program` is configured to throw.
  */
 export function readCommandLine(program: Command, args: readonly string[]): RunnerWish {
   const options = program.parse(args, { from: "user" }).opts<Options>();
@@ -65,19 +65,21 @@ function httpUrl(text: string): string {
   return text;
 }
 
-/** Not used as the option's parser, whose errors would print the value. */
+/** Not the option's own parser, because commander's errors would print the value. */
 function tokenOf(program: Command, text = ""): string {
   if (text === "") {
     program.error(
       "error: a pool token is needed: --pool-token, or SIGNALBOX_POOL_TOKEN in the environment; or --trust with --trust-token-file",
     );
   }
-  // Other characters cannot be sent in a header.
+  // A header cannot carry other characters.
   if (!/^[\x21-\x7e]+$/.test(text)) program.error("error: the pool token must be visible ASCII characters");
   return text;
 }
 
-/** The pool's token, or the exchange of this host's own token by a runner trust. */
+/**
+ * Returns the pool token as a credential, or a credential that exchanges this host's own token under a runner trust.
+ */
 function credentialOf(program: Command, { url, poolToken: token, trust, trustTokenFile, pool }: Options): Credential {
   if (trust === undefined && trustTokenFile === undefined && pool === undefined)
     return poolToken(tokenOf(program, token));

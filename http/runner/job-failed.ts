@@ -1,6 +1,6 @@
 import { type FailureCode, MAX_OUTPUT_CHARACTERS, type RunFailure } from "../../actors/runners/protocol.js";
 
-/** Longest message of a failure, in characters. */
+/** Maximum length of a failure's message, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /** Thrown when a run fails, with the code and output for the service. */
@@ -15,7 +15,7 @@ export class JobFailed extends Error {
   }
 }
 
-/** The failure for the service: masked, and cut to the limits of a message. */
+/** Converts an error to the failure for the service: masked, and shortened to the message limits. */
 export function toFailure({ code, message, output }: JobFailed, mask: (text: string) => string): RunFailure {
   return { code, message: mask(message).slice(0, MAX_MESSAGE), output: mask(output).slice(-MAX_OUTPUT_CHARACTERS) };
 }

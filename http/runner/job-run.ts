@@ -36,13 +36,13 @@ export interface JobOptions {
   /** Commits that the service stores. */
   readonly archives: ArchiveCache;
   readonly attachments: Attachments;
-  /** What the service says and hears of searches. */
+  /** Sends the messages of searches to the service. */
   readonly searches: SearchClient;
-  /** By name. */
+  /** Harnesses by name. */
   readonly harnesses: ReadonlyMap<string, Harness>;
-  /** Names of variables of the runner's environment that are passed to programs. */
+  /** Names of variables of the runner's environment that its programs get. */
   readonly passEnv: readonly string[];
-  /** The runner's own secrets, to be masked: its token, and its credentials for git. */
+  /** Returns the runner's own secrets, which must be masked: its token, and its git credentials. */
   readonly hidden: () => readonly string[];
   readonly clock: Clock;
   readonly send: (message: RunnerMessage) => void;
@@ -53,7 +53,7 @@ export interface JobOptions {
   readonly log: (line: string) => void;
 }
 
-/** Why a run ends before it is done; `question`: a replay, or a run of a search, ends with its agent's question. */
+/** Why a run ends early. With `question`, the agent's question ends a replay's or search's run. */
 export type EndCause = "stop" | "drop" | "timeout" | "question";
 
 type CheckResult = CommandResult & { readonly passed: boolean };
@@ -63,9 +63,9 @@ const NO_LEAVE = "Nobody gives leave in a replay or a search.";
 /**
  * The work on one claim, from the checkouts to the report.
  *
- * 1. There is one report at the end, unless the claim is dropped: then everything is killed and nothing more is sent. A
- *    run whose changes may be pushed waits after it for the service, which drops the claim.
- * 2. When the work is over, none of its processes runs, and its folder is removed.
+ * 1. The runner sends one report at the end. If the claim is dropped, it kills all programs instead and sends nothing
+ *    more. A run whose changes the service may push waits after its report, until the service drops the claim.
+ * 2. When the work ends, none of its processes is running, and its folder is removed.
  */
 export class JobRun {
   readonly job: Job;
@@ -74,9 +74,9 @@ export class JobRun {
   readonly #dropped = new AbortController();
   readonly #dialogue: Dialogue;
   readonly #mask: (text: string) => string;
-  /** Null for a run of which nothing is pushed. */
+  /** Null for a run that cannot push. */
   readonly #pushes: Pushes | null;
-  /** The station's timeout, once the work began. */
+  /** The station's timeout; null until the work starts. */
   #timeout: TimeLimit | null = null;
   #cut: EndCause | null = null;
   #reported = false;
@@ -87,7 +87,7 @@ export class JobRun {
   #question: string | null = null;
   /** The agent's last message. */
   #said = "";
-  /** Whether an agent ended that said nothing at all. */
+  /** Whether an agent ended without any output. */
   #isSilent = false;
   #summary = "given up: the run was withdrawn, or is not this runner's any more";
 
@@ -110,17 +110,17 @@ export class JobRun {
     return { runId: this.job.runId, fence: this.job.fence };
   }
 
-  /** Whether the claim is still being worked on, or waits for what is to be pushed. */
+  /** Whether the work on the claim continues, or waits for a push. */
   get isHeld(): boolean {
     return this.#cut !== "drop" && (!this.#reported || this.#pushes !== null);
   }
 
-  /** The result of the work, once it is over; for the log, without secrets. */
+  /** The result of the finished work, for the log. It holds no secrets. */
   get summary(): string {
     return this.#summary;
   }
 
-  /** Ends the work: all causes but `drop` still report; `drop` kills at once and sends nothing more. */
+  /** Ends the work. `drop` kills at once and sends nothing more; all other causes still send a report. */
   end(cut: EndCause): void {
     this.#cut = this.#cut === null || cut === "drop" ? cut : this.#cut;
     this.#dialogue.close();
@@ -129,7 +129,7 @@ export class JobRun {
     return this.#halt.kill();
   }
 
-  /** A message for the agent, or about what is pushed. */
+  /** Handles a message for the agent, or about a push. */
   take(message: SaidToAgent | SaidOfPushes): void {
     if (message.type === "run.push" || message.type === "run.pull-request-answered") this.#pushes?.take(message);
     else this.#dialogue.take(message);
@@ -260,14 +260,14 @@ export class JobRun {
       .finally(() => search?.finish());
   }
 
-  /** Null in runs of no search. */
+  /** Null if the run belongs to no search. */
   #beginSearch(folder: RunFolder): Promise<SearchRun | null> {
     const { clock, searches: client } = this.#options;
     const options = { claim: this.claim, folder, client, clock, signal: this.#halt.stopping, mask: this.#mask };
     return beginSearch(this.job, { ...options, step: (step) => this.#step(step) });
   }
 
-  /** Checks what the checkouts begin from. */
+  /** Runs the station's check on the fresh checkouts, without an agent. */
   async #checkAlone(place: Place): Promise<RunEnding> {
     this.#sendStarted(place);
     await this.#passCheck(place);
@@ -288,7 +288,7 @@ export class JobRun {
     if (this.#question !== null) return this.#asked();
     await this.#passCheck(place);
     const [only, ...others] = this.job.station.next;
-    // What a review found is what its agent says last.
+    // The agent's last message is the result of a review.
     const found = this.job.task?.review === undefined ? "" : this.#mask(this.#said).slice(0, 20_000);
     if (only === undefined) return { kind: "finish", note: found };
     if (others.length > 0) return { kind: "finish", note: "The agent handed over to none of the next stations." };
@@ -306,7 +306,10 @@ export class JobRun {
     return { kind: "ask", question: this.#mask(this.#question ?? "") };
   }
 
-  /** Asks for a handover: runs the station's check, then asks the service. Null when it is given, else the reason. */
+  /**
+   * Requests a handover: runs the station's check, then asks the service. Returns null if the service accepts,
+   * otherwise the reason.
+   */
   async #handOver(place: Place, to: string, note: string): Promise<string | null> {
     const { closedBecause } = this.#dialogue.handovers;
     if (closedBecause !== null) return closedBecause;
@@ -324,7 +327,7 @@ export class JobRun {
     this.#dialogue.permissions.ask(wish, answered);
   }
 
-  /** Runs the station's check; throws when it fails. */
+  /** Runs the station's check. Throws if the check fails. */
   async #passCheck(place: Place): Promise<void> {
     const check = await this.#runCheck(place);
     if (check?.passed !== false) return;

@@ -2,7 +2,7 @@ import type { Job } from "../../actors/runners/job.js";
 import type { ServiceMessage } from "../../actors/runners/protocol.js";
 import { type JobOptions, JobRun } from "./job-run.js";
 
-/** The running jobs, at most one claim of each run. */
+/** The running jobs, with at most one claim per run. */
 export class Jobs {
   readonly #options: JobOptions;
   readonly #runs = new Map<string, JobRun>();
@@ -12,12 +12,12 @@ export class Jobs {
     this.#options = options;
   }
 
-  /** The jobs whose claims are still being worked on. */
+  /** The jobs that still hold their claims. */
   get held(): readonly JobRun[] {
     return [...this.#runs.values()].filter(({ isHeld }) => isHeld);
   }
 
-  /** Whether any job is running, also one whose claim is over. */
+  /** Whether any job is running, including a job that no longer holds its claim. */
   get isWorking(): boolean {
     return this.#working.size > 0;
   }
@@ -44,7 +44,7 @@ export class Jobs {
     for (const run of this.#runs.values()) run.end(cut);
   }
 
-  /** Resolves when no job is running, including those that come meanwhile. */
+  /** Resolves when no job is running, including jobs that start in the meantime. */
   async done(): Promise<void> {
     while (this.#working.size > 0) await Promise.all(this.#working);
   }

@@ -5,13 +5,13 @@ import { createCommandLine, readCommandLine } from "./command-line.js";
 import { startRunner } from "./runner.js";
 
 /**
- * The runner as a program: options from the command line, the token preferably from the environment. A first signal
- * drains, a second stops the runs, a third kills them.
+ * The runner as a program: options come from the command line, and the token preferably from the environment. The first
+ * signal drains, the second stops the runs, the third kills them.
  */
 
 async function main(): Promise<void> {
   const wish = readCommandLine(createCommandLine(), process.argv.slice(2));
-  // Agents do not inherit this environment, but it may be visible to other tools of the machine.
+  // Agents do not inherit this environment, but other tools on the machine may see it.
   delete process.env.SIGNALBOX_POOL_TOKEN;
   const runner = await startRunner({
     ...wish,

@@ -6,24 +6,24 @@ import { errorMessage, JobFailed } from "./job-failed.js";
 import { withinLimit } from "./process/time-limit.js";
 import { begunTree, type PushSite, type Snapshot, takeSnapshot } from "./push/push-site.js";
 
-/** Room for the parts of a report besides its diffs, in bytes of JSON. */
+/** Reserved size for the parts of a report besides its diffs, in bytes of JSON. */
 const REST_OF_FRAME = 2 * 1024 * 1024;
 
-/** Longest time in which the changes of one checkout are read, in milliseconds: git would wait for ever for some files. */
+/** Time limit for reading one checkout's changes, in milliseconds: git can block forever on some files. */
 const READ_MS = 10 * 60 * 1_000;
-/** Most paths that a remark names. */
+/** Maximum number of paths that a remark names. */
 const MAX_NAMED = 50;
 const NOTHING_DONE = "The agent ended without output, and nothing changed.";
 
 export interface Collected {
   readonly results: readonly CheckoutResult[];
-  /** The files of each checkout that could be read, by repository. */
+  /** Snapshots of the checkouts that the runner could read, by repository. */
   readonly snapshots: ReadonlyMap<string, Snapshot>;
-  /** What of the work is in no result, for people. */
+  /** Remarks for people on changes that no result includes. */
   readonly remarks: readonly string[];
-  /** Whether every checkout is as the run found it. */
+  /** Whether every checkout is unchanged since the start of the run. */
   readonly isUnchanged: boolean;
-  /** Why some changes are missing; null when none are. */
+  /** Why some changes are missing; null if none are. */
   readonly failed: JobFailed | null;
 }
 
@@ -31,11 +31,11 @@ export interface CollectOptions {
   readonly clock: Clock;
   /** Kills git when aborted. */
   readonly signal: AbortSignal;
-  /** Whether the run's own changes are told apart from those that it began with. */
+  /** Whether to also report the run's own changes, without those that it started with. */
   readonly own: boolean;
 }
 
-/** The changes in each checkout, as far as they can be read and fit into one frame. */
+/** Collects the changes of each checkout, as far as the runner can read them and they fit into one frame. */
 export async function collect(sites: readonly PushSite[], options: CollectOptions): Promise<Collected> {
   const results: CheckoutResult[] = [];
   const snapshots = new Map<string, Snapshot>();
@@ -66,7 +66,10 @@ export async function collect(sites: readonly PushSite[], options: CollectOption
   return { results, snapshots, remarks, isUnchanged, failed };
 }
 
-/** What people are told besides: what is in no result, and that nothing came of an agent that said nothing either. */
+/**
+ * The remarks for people: those on missing changes and, if the agent printed nothing and changed nothing, a remark on
+ * that.
+ */
 export function remarksOn({ remarks, isUnchanged }: Collected, isSilent: boolean): readonly string[] {
   return isSilent && isUnchanged ? [...remarks, NOTHING_DONE] : remarks;
 }
@@ -86,10 +89,10 @@ function unread(repository: string, error: unknown): JobFailed {
   return new JobFailed("diff-too-large", message, error.message);
 }
 
-/** Most characters of a note in the log. */
+/** Maximum number of characters of a note in the log. */
 const LOGGED_CHARACTERS = 200;
 
-/** How the work of an agent that completed ended, in one line for the log. */
+/** Describes the result of a completed agent in one line, for the log. */
 export function toSummary(ending: RunEnding, mask: (text: string) => string): string {
   const line = (text: string) =>
     mask(text)

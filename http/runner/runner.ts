@@ -18,27 +18,27 @@ export interface RunnerOptions {
   readonly credential: Credential;
   readonly name: string;
   readonly labels: readonly string[];
-  /** Number of runs at once. */
+  /** Maximum number of concurrent runs. */
   readonly slots: number;
-  /** An absolute path; created if it does not exist. */
+  /** An absolute path. The folder is created if it does not exist. */
   readonly workFolder: string;
   /** The address of repositories; `{name}` is replaced by `owner/name`. */
   readonly gitUrl: string;
-  /** The program of runs that name none, for the command harness. */
+  /** The default program of the command harness, for runs that name none. */
   readonly command: readonly string[];
-  /** Names of variables of the runner's environment that are passed to agents. */
+  /** Names of variables of the runner's environment that agents get. */
   readonly passEnv: readonly string[];
   readonly clock: Clock;
   readonly random: () => number;
-  /** Identifies this process; random, at least 16 characters. */
+  /** Identifies this process. Random, at least 16 characters. */
   readonly instance: string;
   readonly log: (line: string) => void;
 }
 
 export interface Runner {
-  /** Takes no more runs; resolves when the running ones are done and reported. */
+  /** Accepts no more runs. Resolves when the active runs are done and reported. */
   drain(): Promise<void>;
-  /** Stops the running runs and reports them. */
+  /** Stops the active runs and reports them. */
   stop(): Promise<void>;
   /** Kills everything synchronously. */
   kill(): void;
@@ -46,12 +46,12 @@ export interface Runner {
 
 const VERSION = "0.1.0";
 
-/** How long an ending runner waits for the acknowledgement of its last reports, in milliseconds. */
+/** How long an ending runner waits for the acknowledgment of its last reports, in milliseconds. */
 const SETTLE_MS = 10_000;
 
 /**
  * Starts a runner: ends the leftovers of an earlier one, connects, and works on the runs that it gets. Rejects with
- * `FolderTaken` when another runner uses the folder.
+ * `FolderTaken` if another runner uses the folder.
  */
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { workFolder, clock, log } = options;
@@ -119,14 +119,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   };
 }
 
-/** What is wrong with the program of runs that name none; nothing where it can be started, and where there is none. */
+/** Describes the fault of the default program. Returns nothing if the program can start, or if there is none. */
 async function programFault([program]: readonly string[]): Promise<readonly string[]> {
   const why = program === undefined ? null : await whyNotStarted(program, process.env.PATH);
   if (why === null) return [];
   return [`the program ${program} cannot be started (${why}): runs of stations that name no program of their own fail`];
 }
 
-/** Takes no more runs; resolves when the running ones are done and reported, or no acknowledgement came in time. */
+/** Accepts no more runs. Resolves when the active runs are done and reported, or when the acknowledgment times out. */
 async function settle(jobs: Jobs, connection: ServiceConnection, clock: Clock): Promise<void> {
   connection.send({ type: "offer", slots: 0 });
   await jobs.done();

@@ -7,7 +7,7 @@ import type { JobArchive } from "../../../actors/runners/kept-commit.js";
 import { GitFailed, git, gitOutput } from "../checkout/git.js";
 import type { ArchiveClient, Claim } from "./archive-client.js";
 
-/** A stored commit that a run begins from. */
+/** A stored commit that a run starts from. */
 export interface ArchivedCommit {
   readonly archive: JobArchive;
   readonly commit: string;
@@ -17,7 +17,7 @@ export interface ArchivedCommit {
 export interface ArchiveCacheOptions {
   readonly workFolder: string;
   readonly client: Pick<ArchiveClient, "get">;
-  /** Bytes of all packs together; those used longest ago are removed. */
+  /** Maximum total size of all packs, in bytes. Above it, the cache removes the least recently used packs. */
   readonly maxBytes?: number;
 }
 
@@ -25,11 +25,12 @@ const MAX_CACHE_BYTES = 2 * 1024 ** 3;
 const PACK = "archive";
 
 /**
- * Packs of commits that their repositories have no more, fetched from the service and verified, kept between runs.
+ * Caches packs of commits that their repositories no longer have. The runner fetches packs from the service, verifies
+ * them, and keeps them between runs.
  *
- * 1. A pack is used only when it has the digest that the job names, and git has found in it the commit, its tree, and
- *    nothing else: object ids follow from the contents, so a false pack is never taken for the commit.
- * 2. Whoever uses one links its files, so it can be removed at any time.
+ * 1. The runner uses a pack only if its digest equals the job's, and git finds in it the commit, its tree and nothing
+ *    else. Object ids follow from contents, so a false pack never passes for the commit.
+ * 2. A checkout hard-links the files of a pack, so the cache can remove the pack at any time.
  */
 export class ArchiveCache {
   readonly #options: ArchiveCacheOptions;
@@ -41,7 +42,7 @@ export class ArchiveCache {
 
   /**
    * Links the commit's pack into a bare repository, where the commit has no parents. Rejects with {@link GitFailed} or
-   * the client's refusal.
+   * an error of the client.
    */
   restoreInto(record: string, wanted: ArchivedCommit, signal: AbortSignal): Promise<void> {
     const before = this.#busy.get(wanted.archive.id) ?? Promise.resolve();
@@ -71,7 +72,7 @@ export class ArchiveCache {
     return join(this.#options.workFolder, "archives");
   }
 
-  /** Fetches and verifies a pack beside its place, and moves it there when it is whole. */
+  /** Fetches and verifies a pack in a temporary folder, then renames the folder to its final name. */
   async #fetch(folder: string, wanted: ArchivedCommit, signal: AbortSignal): Promise<void> {
     const part = `${folder}.part`;
     await rm(part, { recursive: true, force: true });
@@ -120,7 +121,7 @@ export class ArchiveCache {
   }
 }
 
-/** What people may do about a pack that the service took for the commit's: it cannot know that it is not. */
+/** The error for a false pack, with what people can do. The service stored the pack unverified. */
 function falsePack({ commit }: ArchivedCommit): string {
   const again = "take its runs out of their replay sets and add them again, so that it is looked for once more";
   return `what a runner sent to be kept as the commit ${commit} is not the commit: ${again}`;

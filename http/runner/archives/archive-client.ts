@@ -9,20 +9,20 @@ import {
   type ServiceRequestsOptions,
 } from "../connection/service-requests.js";
 
-/** A claim under which a pack is fetched. */
+/** The claim under which the runner fetches a pack. */
 export interface Claim {
   readonly runId: string;
   readonly fence: number;
 }
 
-/** The service does not want what is sent, or has not what is fetched; another try would end the same. */
+/** The service rejects an upload, or does not have the requested chunk. A retry would fail the same way. */
 export class ArchiveRefused extends Error {
   override readonly name = "ArchiveRefused";
 }
 
 const receivedSchema = z.object({ received: z.int().min(0) });
 
-/** What a runner asks of the service about archives. Every request is tried again when the service cannot be reached. */
+/** Sends the runner's archive requests to the service. Retries each request while the service is unreachable. */
 export class ArchiveClient {
   readonly #requests: ServiceRequests;
 
@@ -30,7 +30,7 @@ export class ArchiveClient {
     this.#requests = new ServiceRequests(options);
   }
 
-  /** Takes a commit; rejects with {@link ArchiveRefused} when another runner has it. */
+  /** Claims the commit for this runner. Rejects with {@link ArchiveRefused} if another runner has claimed it. */
   async take(archiveId: string, signal: AbortSignal): Promise<void> {
     await this.#step(archiveId, { step: "take" }, signal);
   }
@@ -39,12 +39,12 @@ export class ArchiveClient {
     await this.#step(archiveId, { step: "report", found }, signal);
   }
 
-  /** Offers a pack; returns how many of its chunks are there already. */
+  /** Offers a pack. Returns how many of its chunks the service already has. */
   offer(archiveId: string, { bytes, digest }: Pack, signal: AbortSignal): Promise<number> {
     return this.#step(archiveId, { step: "offer", bytes, digest }, signal);
   }
 
-  /** Sends a chunk; returns how many are there. */
+  /** Sends a chunk. Returns how many chunks the service now has. */
   async put(archiveId: string, n: number, chunk: Buffer, signal: AbortSignal): Promise<number> {
     const sha256 = createHash("sha256").update(chunk).digest("hex");
     const headers = { "content-type": "application/octet-stream", "service-sha256": sha256 };
@@ -52,7 +52,7 @@ export class ArchiveClient {
     return readReceived(await this.#ask(`${archiveId}/chunks/${n}`, wish, signal));
   }
 
-  /** Fetches a chunk for a checkout of the run. */
+  /** Fetches a chunk for one of the run's checkouts. */
   async get(archiveId: string, n: number, claim: Claim, signal: AbortSignal): Promise<Buffer> {
     const headers = { "service-run": claim.runId, "service-run-fence": String(claim.fence) };
     const answer = await this.#ask(`${archiveId}/chunks/${n}`, { method: "GET", headers }, signal);

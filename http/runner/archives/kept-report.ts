@@ -12,20 +12,21 @@ export interface KeptReportOptions {
   readonly log: (line: string) => void;
 }
 
-/** How often the commits are reported while the connection lasts, in milliseconds. */
+/** Interval between reports while the connection lasts, in milliseconds. */
 const REPORT_AGAIN_MS = 6 * 60 * 60 * 1_000;
 
-/** Commits that were reported, and what was held when they were listed (`HeldCommits.now`). */
+/** The frames still to send in a report, and the value of `HeldCommits.now` when the report was started. */
 interface Reported {
   readonly since: number;
   readonly rest: readonly RepositoryCommit[];
 }
 
 /**
- * Reports to the service which commits the mirrors keep, a frame at a time, and releases those that it names.
+ * Reports to the service which commits the mirrors keep, one frame at a time, and releases the commits that the service
+ * names in its answers.
  *
- * 1. Commits of runs under way are not reported: the service may not know yet that they began from them.
- * 2. What a run began from since the report is not released.
+ * 1. The report omits the commits of active runs: the service may not know yet that these runs started from them.
+ * 2. The runner does not release a commit that a run has started from since the report.
  */
 export class KeptReport {
   readonly #options: KeptReportOptions;
@@ -38,13 +39,13 @@ export class KeptReport {
     this.#options = options;
   }
 
-  /** Begins a report, at the next call of {@link KeptReport.report}. */
+  /** Schedules a new report for the next call of {@link KeptReport.report}. */
   begin(): void {
     this.#nextMs = 0;
     this.#reported = null;
   }
 
-  /** Reports if it is time to. Call it only when the service has received all that was said of runs. */
+  /** Sends a report if one is due. Call it only when the service has acknowledged all run messages. */
   report(): void {
     const { clock, mirrors } = this.#options;
     if (clock.now() < this.#nextMs) return;
@@ -53,7 +54,7 @@ export class KeptReport {
     this.#next(async () => this.#send({ since, rest: await this.#list(since) }));
   }
 
-  /** The service's answer to a frame: these are not needed any more. */
+  /** Handles the service's answer to a frame: no run needs these commits. */
   release(commits: readonly RepositoryCommit[]): void {
     const reported = this.#reported;
     if (reported === null) return;
@@ -64,7 +65,7 @@ export class KeptReport {
     });
   }
 
-  /** Ends what is under way; resolves when it has. */
+  /** Aborts the current work. Resolves when it has ended. */
   async close(): Promise<void> {
     this.#ended.abort();
     await this.#work;

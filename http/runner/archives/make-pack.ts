@@ -3,18 +3,18 @@ import { open } from "node:fs/promises";
 import { CHUNK_BYTES, chainDigest, MAX_PACK_BYTES, NO_CHUNKS, type Pack } from "../../../actors/archives/pack.js";
 import { gitOutput, OutputTooLong } from "../checkout/git.js";
 
-/** What a pack is made of, and the file that it is written to. */
+/** The commit to pack, and the file to write the pack to. */
 export interface PackWish {
   readonly mirror: string;
   readonly commit: string;
   readonly file: string;
   readonly signal: AbortSignal;
-  /** Longest pack, in bytes. */
+  /** Maximum size of the pack, in bytes. */
   readonly maxBytes?: number;
 }
 
 /**
- * Writes a pack of one commit and its tree, without what came before. Returns null when it would be longer than allowed.
+ * Writes a pack of one commit and its tree, without the commit's history. Returns null if the pack exceeds the limit.
  * Rejects with git's error.
  */
 export async function makePack({
@@ -25,9 +25,9 @@ export async function makePack({
   maxBytes = MAX_PACK_BYTES,
 }: PackWish): Promise<Pack | null> {
   const to = openSync(file, "w", 0o600);
-  // As if the commit had no parents.
+  // Treat the commit as if it had no parents.
   const input = `--shallow ${commit}\n${commit}\n`;
-  // Differences that git has stored already are taken over; looking for more takes minutes for little.
+  // Reuse the deltas that git has stored. A search for more would take minutes and save little.
   const args = ["pack-objects", "--revs", "--stdout", "--quiet", "--threads=1", "--window=0", "--delta-base-offset"];
   try {
     await gitOutput(mirror, [...args, "--no-use-bitmap-index"], { input, signal, maxBytes }, (bytes) => {
@@ -42,7 +42,7 @@ export async function makePack({
   return describePack(file);
 }
 
-/** Length and digest of a pack in a file. */
+/** Computes the length and the digest of a pack file. */
 export async function describePack(file: string): Promise<Pack> {
   let [bytes, digest] = [0, NO_CHUNKS];
   for await (const chunk of readChunks(file, 0)) {
@@ -52,7 +52,7 @@ export async function describePack(file: string): Promise<Pack> {
   return { bytes, digest };
 }
 
-/** The chunks of a pack in a file, from the one with this number on. */
+/** Reads the chunks of a pack file, starting at chunk number `from`. */
 export async function* readChunks(file: string, from: number): AsyncGenerator<Buffer> {
   const handle = await open(file, "r");
   try {

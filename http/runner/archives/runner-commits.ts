@@ -15,12 +15,12 @@ export interface RunnerCommitsOptions extends Pick<ServiceRequestsOptions, "url"
   readonly log: (line: string) => void;
 }
 
-/** What a runner does for commits that outlive their branches. */
+/** The parts of a runner that preserve commits after their branches are gone. */
 export interface RunnerCommits {
   readonly archives: ArchiveCache;
   readonly kept: KeptReport;
   readonly wanted: WantedCommits;
-  /** Ends what is under way; resolves when it has. */
+  /** Aborts the current work. Resolves when it has ended. */
   close(): Promise<void>;
 }
 

@@ -15,19 +15,19 @@ export interface WantedCommitsOptions {
   readonly mirrors: Mirrors;
   readonly client: Pick<ArchiveClient, "take" | "report" | "offer" | "put">;
   readonly log: (line: string) => void;
-  /** Longest pack, in bytes; that of the protocol by default. */
+  /** Maximum size of a pack, in bytes. Defaults to the protocol's limit. */
   readonly maxBytes?: number;
 }
 
-/** Most commits that wait; further ones are passed over, and asked for again later. */
+/** Maximum number of queued commits. The runner ignores further ones; the service asks for them again later. */
 const MAX_WAITING = 1_000;
 
-/** What was found of a commit, besides a pack. */
+/** The result of the search for a commit when the runner sends no pack. */
 type Found = "on-branch" | "missing" | "too-large";
 
 /**
- * Looks for the commits that replay sets need, one after the other: whether a branch of the repository holds it, or else
- * sends a pack of it.
+ * Looks for the commits that replay sets need, one at a time. If no branch of the repository holds a commit, sends a
+ * pack of it to the service.
  */
 export class WantedCommits {
   readonly #options: WantedCommitsOptions;
@@ -39,7 +39,7 @@ export class WantedCommits {
     this.#options = options;
   }
 
-  /** Looks for them soon; one that waits already is looked for once. */
+  /** Queues commits to look for. A queued commit is not queued twice. */
   add(wanted: readonly WantedCommit[]): void {
     for (const each of wanted) {
       const before = this.#waiting.get(each.archiveId);
@@ -51,12 +51,12 @@ export class WantedCommits {
     });
   }
 
-  /** Resolves when nothing is looked for. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     await this.#work;
   }
 
-  /** Ends what is under way; resolves when it has. */
+  /** Aborts the current work and clears the queue. Resolves when the work has ended. */
   async close(): Promise<void> {
     this.#ended.abort();
     this.#waiting.clear();
@@ -83,7 +83,7 @@ export class WantedCommits {
     try {
       await client.take(archiveId, signal);
     } catch (error) {
-      // Another runner was first, or nobody needs it any more.
+      // Another runner has claimed the commit, or no replay set needs it any more.
       if (error instanceof ArchiveRefused) return;
       throw error;
     }
@@ -113,7 +113,7 @@ export class WantedCommits {
     return mirrors.within({ repository, signal }, ({ mirror }) => hasCommit(mirror, commit, signal));
   }
 
-  /** Writes the pack to the file, unless there is no need for one, or none can be made. */
+  /** Writes the pack to the file, unless a branch holds the commit, or no pack can be made. */
   #find({ repository, commit }: WantedCommit, file: string): Promise<Found | { bytes: number; digest: string }> {
     const { mirrors, maxBytes } = this.#options;
     const { signal } = this.#ended;
@@ -131,7 +131,7 @@ export class WantedCommits {
   }
 }
 
-/** Whether a branch of the repository holds the commit now; false when the repository cannot be reached. */
+/** Whether a branch of the repository holds the commit now. Returns false if the repository is unreachable. */
 async function isOnBranch(place: MirrorPlace, commit: string, signal: AbortSignal): Promise<boolean> {
   try {
     await fetchBranches(place, signal);

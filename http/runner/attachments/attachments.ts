@@ -6,17 +6,14 @@ import type { Claim } from "../archives/archive-client.js";
 import { reasonOf, ServiceRequests, type ServiceRequestsOptions } from "../connection/service-requests.js";
 import { JobFailed } from "../job-failed.js";
 
-/** Where the files of a run's task go, and for which claim they are fetched. */
+/** Where to write the files of a run's task, and the claim under which to fetch them. */
 interface Place {
   readonly folder: string;
   readonly claim: Claim;
   readonly signal: AbortSignal;
 }
 
-/**
- * The files of tasks, fetched from the service. A file is written only when it is what the job names, by its length and
- * its SHA-256.
- */
+/** Fetches task files from the service. It writes a file only if its length and SHA-256 equal those in the job. */
 export class Attachments {
   readonly #requests: Pick<ServiceRequests, "ask">;
 
@@ -24,7 +21,7 @@ export class Attachments {
     this.#requests = "ask" in options ? options : new ServiceRequests(options);
   }
 
-  /** Fetches the files of the job's task into the folder, one after the other. Rejects with {@link JobFailed}. */
+  /** Fetches the files of the job's task into the folder, one at a time. Rejects with {@link JobFailed}. */
   async fetchFor(job: Pick<Job, "task" | "runId" | "fence">, folder: string, signal: AbortSignal): Promise<void> {
     const files = job.task?.attachments ?? [];
     if (files.length > 0) await mkdir(folder, { recursive: true });

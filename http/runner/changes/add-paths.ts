@@ -1,14 +1,14 @@
 import { GitFailed, gitOutput } from "../checkout/git.js";
 import { type LeftOut, type Place, toRecords } from "./place.js";
 
-/** How many paths git is given at once; where it fails at one of them, it reads the others of these again. */
+/** How many paths to pass to git at once. If git fails at one path, it must read the batch's other paths again. */
 const AT_ONCE = 2_000;
 
 const NO_NAME = "git takes no file of this name";
 
 /**
- * Reads files and links into the index, as git would store them. A path that git refuses is left out, and everything else
- * is taken. Rejects with `GitFailed` only where git fails for another reason.
+ * Adds files and links to the index, in the form that git stores. Leaves out each path that git refuses, and adds all
+ * others. Rejects with `GitFailed` only if git fails for another reason.
  */
 export async function addPaths(place: Place, paths: readonly string[]): Promise<readonly LeftOut[]> {
   const leftOut: LeftOut[] = [];
@@ -31,11 +31,13 @@ export async function addPaths(place: Place, paths: readonly string[]): Promise<
 
 interface Updated {
   readonly taken: ReadonlySet<string>;
-  /** Null where git went through all of them; otherwise nothing was written. */
+  /** Null if git processed all paths. Otherwise the index is unchanged. */
   readonly failed: GitFailed | null;
 }
 
-/** Git passes over names that it does not take, and ends at the first path that it cannot read. */
+/**
+ * Runs `git update-index`. Git skips names that it does not accept, and exits at the first path that it cannot read.
+ */
 async function update(place: Place, paths: readonly string[]): Promise<Updated> {
   const chunks: Buffer[] = [];
   const args = ["update-index", "--add", "--remove", "--verbose", "-z", "--stdin"];
@@ -52,7 +54,7 @@ async function update(place: Place, paths: readonly string[]): Promise<Updated> 
   return { taken: readTaken(Buffer.concat(chunks).toString("latin1"), paths), failed };
 }
 
-/** Which of the paths git names as taken, in their order. */
+/** Finds the paths that git's output reports as added or removed. The output keeps the order of `paths`. */
 function readTaken(text: string, paths: readonly string[]): ReadonlySet<string> {
   const taken = new Set<string>();
   let at = 0;
@@ -65,7 +67,7 @@ function readTaken(text: string, paths: readonly string[]): ReadonlySet<string> 
   return taken;
 }
 
-/** The path that git ended at: the first after those that it took which fails by itself. */
+/** Finds the path at which git stopped: the first one after the last added path that also fails alone. */
 async function findCulprit(
   place: Place,
   paths: readonly string[],
@@ -79,7 +81,7 @@ async function findCulprit(
   return null;
 }
 
-/** What git says of a path: its first line, without the words that say that it is an error. */
+/** Returns the first line of git's error message about a path, without its prefixes. */
 function reasonOf({ message }: GitFailed): string {
   const [line = ""] = message.replace(/^git [a-z-]+: /, "").split("\n");
   return line.replace(/^(error|fatal): /, "").slice(0, 200);

@@ -2,19 +2,20 @@ import { type FileHandle, lstat, mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { gitAt, type Place, pathIn, READ_ONLY, toRecords } from "./place.js";
 
-/** Bytes of each file that are compared at once. */
+/** How many bytes of each file to compare at once. */
 const PART_BYTES = 64 * 1024;
 
 /**
- * Which of the files are, byte for byte, what was laid out. Git itself compares what it would store of a file, which is
- * something else where the stored bytes are not what the attributes of the path would make of them.
+ * Finds the files whose bytes are still those that the runner checked out. Git itself compares what it would store.
+ * That
+ * can differ without a change to the file, if the stored bytes do not follow the path's attributes.
  */
 export async function findAsLaidOut(place: Place, paths: readonly string[]): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();
   const folder = join(place.scratch, "laid-out");
   await mkdir(folder, { recursive: true });
   try {
-    // Nothing but the index says here which attributes a path has, as when the files were laid out.
+    // Git reads the attributes only from the index here, as it did at the checkout.
     const options = { folder, env: { GIT_INDEX_FILE: place.begun }, input: toRecords(paths) };
     await gitAt(place, ["checkout-index", "--force", "--quiet", "-z", "--stdin"], options);
     const same = new Set<string>();

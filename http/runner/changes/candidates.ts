@@ -2,19 +2,19 @@ import { copyFile, lstat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Entry, GITLINK, gitAt, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
 
-/** What git finds changed in a folder, before anything is read. */
+/** The changes that git detects in tracked files, before the runner reads any file. */
 export interface Tracked {
-  /** Paths that may hold something else than they began with, with what they began with. */
+  /** Paths whose content may have changed, with their original entries. */
   readonly changed: ReadonlyMap<string, Entry>;
-  /** Paths that hold nothing any more. */
+  /** Paths that no longer exist. */
   readonly removed: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Compares the files that git knows with the index, by their dates and sizes first. */
+/** Compares the tracked files with the index. Git first compares their dates and sizes. */
 export async function listTracked(place: Place): Promise<Tracked> {
   const warnings = new Warnings();
-  // What is in submodules is not looked at here: git would do so by their own configuration.
+  // Do not look inside submodules: git would read their own configuration to do so.
   const args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"];
   const records = recordsOf(await gitAt(place, args, { warned: (text) => warnings.add(text) }));
   const changed = new Map<string, Entry>();
@@ -28,21 +28,23 @@ export async function listTracked(place: Place): Promise<Tracked> {
   return { changed, removed, leftOut: warnings.leftOut };
 }
 
-/** Most repositories inside one another that are read. */
+/** Maximum depth of nested repositories to read. */
 const MAX_DEPTH = 100;
 const TOO_DEEP = "it is a repository inside too many others";
-/** Longer than a name of a file can be, so that it names none. */
+/** A file name longer than any file system allows, so no file has it. */
 const NO_FILE = "x".repeat(256);
 
-/** New files, without ignored ones. */
+/** Untracked files, without ignored ones. */
 export interface Others {
   readonly files: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }
 
 /**
- * Lists the new files. Git lists a repository inside the folder as its folder alone. Where `isPlain` resolves to true its
- * files are listed too: git looks into every folder that its index names something in. Paths of folders end with `/`.
+ * Lists the untracked files. Git lists a nested repository only as a folder, with a path that ends with `/`. If
+ * `isPlain`
+ * resolves to true for that folder, the result includes its files too: a false entry in a copied index makes git look
+ * inside the folder.
  */
 export async function listOthers(place: Place, isPlain: (folder: string) => Promise<boolean>): Promise<Others> {
   const index = join(place.scratch, "others");
@@ -68,7 +70,10 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
   }
 }
 
-/** The ignored files that the agent force-added, by the index of its own clone; none where that cannot be read. */
+/**
+ * Lists the ignored files that the agent force-added, according to the index of its clone. Returns none if that index
+ * is unreadable.
+ */
 export async function listForced(place: Place): Promise<readonly string[]> {
   const index = join(place.folder, ".git/index");
   if (!(await isChangedFile(index, place.begun))) return [];
@@ -77,7 +82,7 @@ export async function listForced(place: Place): Promise<readonly string[]> {
   return recordsOf(text).filter((path) => !place.laidOut.has(path) && !/^\/|(^|\/)\.\.(\/|$)/.test(path));
 }
 
-/** What git says that it could not read, and passed over. */
+/** Collects the paths that git skipped because it could not read them, from its warnings. */
 class Warnings {
   readonly #found = new Map<string, string>();
 
@@ -93,11 +98,11 @@ class Warnings {
   }
 }
 
-/** How git reports a folder that it cannot list (a long message is cut off), and a file that it cannot look at. */
+/** How git reports a folder that it cannot list (it truncates a long message), and a file that it cannot stat. */
 const FOLDER = /^warning: could not open directory '(.*?)(?:\/?': (.+))?$/;
 const FILE = /^(?!warning:|error:|fatal:|hint:)(.+): (Permission denied|File name too long|Input\/output error)$/;
 
-/** Whether it is a file, and not the one that was copied there; git would wait for ever for a pipe in its place. */
+/** Whether `path` is a file that differs from the copy. It must be a file: git would block forever on a pipe. */
 async function isChangedFile(path: string, copied: string): Promise<boolean> {
   const found = await lstat(path).catch(() => null);
   if (found?.isFile() !== true) return false;

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { gitBytes, gitOutput, OutputTooLong } from "../checkout/git.js";
 import type { Source } from "./gather.js";
 
-/** Two trees, and how much may be said of what is between them. */
+/** The two trees to compare, and the size limit of their diff. */
 export interface DiffWish {
   readonly from: string;
   readonly to: string;
-  /** Longest diff, in bytes; a longer one rejects with `OutputTooLong`. */
+  /** Maximum size of the diff, in bytes. A longer one rejects with `OutputTooLong`. */
   readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
@@ -16,14 +16,14 @@ export interface DiffWish {
 const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
 
 /**
- * The changes between two trees as a git diff. Files that are neither UTF-8 nor binary to git become binary patches.
- * Rejects with `GitFailed` or `OutputTooLong`.
+ * Returns the changes between two trees as a git diff. Files that are not UTF-8, and that git does not treat as binary,
+ * become binary patches. Rejects with `GitFailed` or `OutputTooLong`.
  */
 export async function diffBetween(source: Source, wish: DiffWish): Promise<string> {
   if (wish.from === wish.to) return "";
   const text = await diff(source, wish, wish.maxBytes);
   if (isUtf8(text)) return text.toString("utf8");
-  // Of all of it only the sections that are not UTF-8 are used.
+  // Only the sections that are not UTF-8 come from this diff, so it may be longer.
   const binary = await asBinary(source, () => diff(source, wish, 4 * wish.maxBytes));
   const inBinary = sectionsOf(binary);
   const sections = sectionsOf(text);
@@ -37,12 +37,12 @@ function diff(source: Source, { from, to, signal }: DiffWish, maxBytes: number):
   return gitBytes(source.folder, [...ARGS, from, to, "--"], { env: environmentOf(source), signal, maxBytes });
 }
 
-/** How many bytes of a diff each changed path takes where none counts as moved, in git's order of paths. */
+/** Measures the bytes that each changed path takes in a diff without rename detection, in git's order of paths. */
 export async function measureDiff(source: Source, { from, to, signal }: Omit<DiffWish, "maxBytes">): Promise<number[]> {
   const options = { env: environmentOf(source), signal, maxBytes: Number.MAX_SAFE_INTEGER };
   const sizes: number[] = [];
   let header = "";
-  // What a section may still begin in.
+  // The end of the previous chunk, which may hold the start of a section mark.
   let tail = Buffer.from("\n");
   const count = (bytes: number) => {
     if (sizes.length > 0) sizes[sizes.length - 1] = (sizes.at(-1) ?? 0) + bytes;
@@ -60,7 +60,7 @@ export async function measureDiff(source: Source, { from, to, signal }: Omit<Dif
       }
       count(mark - at);
       const begun = text.toString("latin1", mark + 1, end);
-      // A path that became another type has two sections.
+      // A path whose file type changed has two sections.
       if (begun !== header) sizes.push(0);
       header = begun;
       count(end - mark);
@@ -83,10 +83,10 @@ async function asBinary<Done>({ gitDir }: Source, work: () => Promise<Done>): Pr
   }
 }
 
-/** What a section begins with, after the line before; no line of a file's content does. */
+/** The start of a section, with the line break before it. No line of a file's content starts with it. */
 const SECTION = Buffer.from("\ndiff --git ");
 
-/** Splits a diff into the sections of its files. */
+/** Splits a diff into one section per file. */
 function sectionsOf(bytes: Buffer): readonly Buffer[] {
   const sections: Buffer[] = [];
   let from = 0;

@@ -5,31 +5,31 @@ import { diffBetween, measureDiff } from "./diff.js";
 import type { Gathered, Source } from "./gather.js";
 import { type Entry, gitAt, inOrder, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
 
-/** What a run began from, and how much may be said of its changes. */
+/** The trees that a run's changes are relative to, and the size limits of the diffs. */
 export interface FitWish {
   /** The tree that the whole diff is relative to. */
   readonly base: string;
-  /** The tree that the run began with. */
+  /** The tree that the run started from. */
   readonly begun: string;
-  /** Whether the run's own changes are told apart from those that it began with. */
+  /** Whether to also return the run's own changes, relative to `begun`. */
   readonly own: boolean;
-  /** Longest diff, in bytes. */
+  /** Maximum size of each diff, in bytes. */
   readonly maxBytes: number;
-  /** Longest diffs together, in bytes of JSON. */
+  /** Maximum size of both diffs together, in bytes of JSON. */
   readonly maxJsonBytes: number;
   readonly signal: AbortSignal;
 }
 
-/** Changes that are no longer than wished. */
+/** Changes that fit into the limits. */
 export interface Fitted extends Gathered {
   readonly diff: string;
-  /** Absent unless wished. */
+  /** The diff of the run's own changes. Absent unless the caller asked for it. */
   readonly own?: string;
 }
 
 /**
- * The changes as diffs. Where they are too long, the paths of the run's changes that take most of them are left out and
- * stay as they were, until the rest fits. Rejects with `OutputTooLong` where that does not help.
+ * Returns the changes as diffs. If the diffs are too long, it leaves out the run's largest changes until the rest fits.
+ * Those paths keep their original content. Rejects with `OutputTooLong` if this is not enough.
  */
 export async function fitChanges(source: Source, gathered: Gathered, wish: FitWish): Promise<Fitted> {
   let { tree, leftOut } = gathered;
@@ -38,7 +38,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
     const diffs = await diffsOf(source, tree, { ...wish, maxBytes });
     const bytes = diffs === null ? 0 : Buffer.byteLength(JSON.stringify(diffs));
     if (diffs !== null && bytes <= wish.maxJsonBytes) return { tree, leftOut, ...diffs };
-    // JSON may need more bytes for a character than the diff.
+    // A character may need more bytes in JSON than in the diff.
     if (diffs !== null) maxBytes = Math.floor((diffs.diff.length * Math.max(0, wish.maxJsonBytes)) / bytes);
     const dropped = await dropLargest(source, tree, { ...wish, maxBytes });
     if (dropped === null) throw new OutputTooLong(`a diff has more than ${maxBytes} bytes`);
@@ -47,7 +47,7 @@ export async function fitChanges(source: Source, gathered: Gathered, wish: FitWi
   }
 }
 
-/** Null where one is too long. */
+/** Null if a diff exceeds the limit. */
 async function diffsOf(
   source: Source,
   tree: string,
@@ -63,7 +63,9 @@ async function diffsOf(
   }
 }
 
-/** The tree without the run's changes that take most of the diff; null where there are none. */
+/**
+ * Returns the tree without those changes of the run that take most of the diff. Returns null if the run has no changes.
+ */
 async function dropLargest(source: Source, tree: string, wish: FitWish): Promise<Gathered | null> {
   const { base, begun, maxBytes, signal } = wish;
   const mine = await listChanges(source, { from: begun, to: tree }, signal);
@@ -90,7 +92,9 @@ async function dropLargest(source: Source, tree: string, wish: FitWish): Promise
   return { tree: await changedTree(source, { tree, entries }, signal), leftOut };
 }
 
-/** The paths in which two trees differ, in git's order, with what the first has there; null for nothing. */
+/**
+ * Lists the paths that differ between two trees, in git's order, with the entry of the first tree; null if it has none.
+ */
 async function listChanges(
   source: Source,
   { from, to }: { readonly from: string; readonly to: string },

@@ -1,11 +1,12 @@
 /**
- * What a folder of files holds now, as a tree of git.
+ * Turns the current content of a folder into a git tree.
  *
- * 1. Everything is taken that git can hold. What it cannot hold is left out, with the path and the reason; it loses nothing
- *    else.
- * 2. What is byte for byte as it was laid out is no change, whatever attributes would make of it.
- * 3. A repository inside is taken as its files. A submodule is taken whole, as a commit that others can get, or not at all.
- * 4. Nothing of a repository in the folder is configuration, hook or filter here.
+ * 1. It includes everything that git can store. It leaves out each path that git cannot store, with a reason, and still
+ *    includes the rest.
+ * 2. A file with the bytes of the checkout is unchanged, whatever its attributes would convert it to.
+ * 3. A nested repository becomes plain files. A submodule becomes its commit, if others can fetch that commit;
+ *    otherwise its change is left out.
+ * 4. Nothing in the folder's repositories acts as configuration, hook or filter here.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -20,7 +21,7 @@ import { type Declared, readDeclared, undeclare } from "./modules-file.js";
 import { type Entry, entriesIn, GITLINK, gitAt, inOrder, type LeftOut, type Place, putEntries } from "./place.js";
 import { judgeSubmodule, type Submodule } from "./submodules.js";
 
-/** A folder, and a bare git directory of the runner's own whose index has the files as they were laid out. */
+/** A folder, and the runner's own bare git directory. That directory's index has the files of the checkout. */
 export interface Source {
   readonly gitDir: string;
   readonly folder: string;
@@ -34,7 +35,10 @@ export interface Gathered {
 const WORKTREE = "it is a further worktree of a git repository, whose files are not the run's";
 const TOO_LARGE = `it is larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB`;
 
-/** See above. Rejects with `GitFailed` where git cannot read the folder, or the signal is aborted. */
+/**
+ * Turns a folder into a tree, as this file's header describes. Rejects with `GitFailed` if git cannot read the folder,
+ * or if the signal is aborted.
+ */
 export async function gather(source: Source, signal: AbortSignal): Promise<Gathered> {
   const scratch = await mkdtemp(join(source.gitDir, "gather-"));
   const [begun, index] = [join(source.gitDir, "index"), join(scratch, "index")];
@@ -73,8 +77,8 @@ async function fill(place: Place): Promise<Gathered> {
 }
 
 /**
- * The submodules that the folder began with and still has. One that is named no more is none any more: its files are like
- * others from then on.
+ * Lists the submodules that the folder started with and still has. If `.gitmodules` no longer names a submodule, its
+ * files count as ordinary files.
  */
 async function findLinks(place: Place, { now, begun }: Declared): Promise<readonly Submodule[]> {
   const links: Submodule[] = [];
@@ -86,7 +90,7 @@ async function findLinks(place: Place, { now, begun }: Declared): Promise<readon
   return links;
 }
 
-/** Takes files and links that may have changed. */
+/** Adds the files and links that may have changed. */
 async function takeFiles(place: Place, all: Candidates): Promise<readonly LeftOut[]> {
   const files = new Map([...all].filter(([, { mode }]) => mode !== "120000"));
   const large = await findLargeFiles(place, files);
@@ -107,7 +111,7 @@ async function takeFiles(place: Place, all: Candidates): Promise<readonly LeftOu
   return [...large.leftOut, ...tooLarge.map(([path]) => ({ path, why: TOO_LARGE })), ...refused];
 }
 
-/** Takes each submodule whole, or leaves it out with the lines that name it. */
+/** Adds the commit of each submodule, or leaves out the submodule and its section in `.gitmodules`. */
 async function takeSubmodules(
   place: Place,
   submodules: readonly Submodule[],
@@ -118,7 +122,7 @@ async function takeSubmodules(
   const leftOut: LeftOut[] = [];
   const entries = new Map<string, Entry>();
   for (const submodule of submodules) {
-    // Its folder is gone, or something else now.
+    // The submodule's folder no longer exists, or is no submodule any more.
     if (submodule.begun !== null && present.get(submodule.path)?.mode !== GITLINK) continue;
     const judged = await judgeSubmodule(place, submodule, (inner, commit) => holdsCommit(inner, commit, place.signal));
     if (judged === null) continue;

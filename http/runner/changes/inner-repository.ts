@@ -2,15 +2,15 @@ import { lstat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { type Place, pathIn, readSmallFile } from "./place.js";
 
-/** A repository inside a folder of files. */
+/** A repository nested in a folder of files. */
 export interface InnerRepository {
-  /** Its git directory, an absolute path. */
+  /** Absolute path of its git directory. */
   readonly gitDir: string;
-  /** Whether it is a further worktree of a repository that is elsewhere. */
+  /** Whether the folder is an additional worktree of a repository elsewhere. */
   readonly isWorktree: boolean;
 }
 
-/** The repository of a folder that a place has at this path; null where it has none. */
+/** Finds the repository in the folder at this path. Returns null if there is none. */
 export async function findInner(place: Place, path: string): Promise<InnerRepository | null> {
   const folder = pathIn(place, path).toString("utf8").replace(/\/$/, "");
   const at = join(folder, ".git");

@@ -5,32 +5,38 @@ import { pathIn } from "./place.js";
 
 /** A file or link that may have changed. */
 export interface Candidate {
-  /** What its path began with; null for a new one. */
+  /** The original entry of its path; null for a new path. */
   readonly begun: Entry | null;
-  /** Its mode now, as git has it. */
+  /** Its current mode, as git stores it. */
   readonly mode: "100644" | "100755" | "120000";
   /** Its size, in bytes. */
   readonly bytes: number;
 }
 
-/** By path. */
+/** Candidates by path. */
 export type Candidates = ReadonlyMap<string, Candidate>;
 
 export interface Inspected {
   readonly candidates: Candidates;
-  /** Paths that hold nothing any more. */
+  /** Paths that no longer exist. */
   readonly gone: readonly string[];
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Longest file that is read, in bytes; git reads longer ones no more to compare them (`core.bigFileThreshold`). */
+/**
+ * Maximum size of a file that the runner reads, in bytes. Above it, git does not read a file to compare it
+ * (`core.bigFileThreshold`).
+ */
 export const MAX_FILE_BYTES = 512 * 1024 * 1024;
-/** Paths that are looked at at once. */
+/** How many paths to inspect at once. */
 const AT_ONCE = 64;
 
 const SPECIAL = "it is neither a file nor a link";
 
-/** Looks at what stands at each path, without reading it: what git could not read, or would wait for, is left out. */
+/**
+ * Checks the file type at each path without reading the file. Leaves out files that git could not read, or would block
+ * on.
+ */
 export async function inspect(place: Place, paths: ReadonlyMap<string, Entry | null>): Promise<Inspected> {
   const candidates = new Map<string, Candidate>();
   const gone: string[] = [];
@@ -49,12 +55,12 @@ export async function inspect(place: Place, paths: ReadonlyMap<string, Entry | n
   return { candidates, gone, leftOut };
 }
 
-/** Null for nothing; a text says why it cannot be taken. */
+/** Null if nothing is there. A text says why the runner cannot include the path. */
 async function look(path: Buffer, begun: Entry | null): Promise<Candidate | string | null> {
   try {
     const found = await lstat(path);
     if (found.isSymbolicLink()) return { begun, mode: "120000", bytes: found.size };
-    // A new folder has been listed by its files.
+    // The files of a new folder are listed separately.
     if (found.isDirectory()) return null;
     if (!found.isFile()) return SPECIAL;
     await access(path, constants.R_OK);

@@ -14,20 +14,21 @@ import {
   toRecords,
 } from "./place.js";
 
-/** Longest pointer of Git LFS, in bytes (its specification: less than 1,024). */
+/** Maximum size of a Git LFS pointer, in bytes. The specification says less than 1,024. */
 const MAX_POINTER_BYTES = 1_023;
 const LFS_CONTENT = "Git LFS is to keep its content, which a run sends nowhere";
 
-/** What becomes of the files whose content Git LFS keeps. */
+/** The result for files that Git LFS manages. */
 export interface LargeFiles {
-  /** Files that hold the content of a pointer: they stay, or become, that pointer. */
+  /** Files that hold the content of a known pointer. Their entries become that pointer. */
   readonly pointers: ReadonlyMap<string, Entry>;
   readonly leftOut: readonly LeftOut[];
 }
 
 /**
- * Finds the files that are under the filter of Git LFS, and hold something else than a pointer. The runner has no LFS
- * server to send it to, and in its pointer's place it would break the file for everybody.
+ * Finds the files under the Git LFS filter that hold content instead of a pointer. The runner has no LFS server to
+ * upload
+ * the content to. Committed in place of its pointer, the content would break the file for everyone.
  */
 export async function findLargeFiles(place: Place, candidates: Candidates): Promise<LargeFiles> {
   const filtered = await listFiltered(place, [...candidates.keys()]);
@@ -50,7 +51,7 @@ export async function findLargeFiles(place: Place, candidates: Candidates): Prom
   return { pointers, leftOut };
 }
 
-/** Those of the paths that the attributes in the folder give to Git LFS. */
+/** Filters the paths to those that the folder's attributes assign to Git LFS. */
 async function listFiltered(place: Place, paths: readonly string[]): Promise<readonly string[]> {
   if (paths.length === 0) return [];
   const text = await gitAt(place, ["check-attr", "--stdin", "-z", "filter"], { input: toRecords(paths) });
@@ -58,7 +59,7 @@ async function listFiltered(place: Place, paths: readonly string[]): Promise<rea
   return records.flatMap((path, at) => (at % 3 === 0 && records[at + 2] === "lfs" ? [path] : []));
 }
 
-/** The ids of the pointers that the folder began with, by what they point to. */
+/** Lists the pointers that the folder started with: the content's key to the pointer's object id. */
 async function listPointers(place: Place, candidates: Candidates): Promise<ReadonlyMap<string, string>> {
   const all = place.laidOut;
   const filtered = await listFiltered(place, [...all.keys()]);
@@ -73,7 +74,7 @@ async function listPointers(place: Place, candidates: Candidates): Promise<Reado
   return known;
 }
 
-/** The contents of objects that are no longer than a pointer. */
+/** Reads the objects that are small enough to be a pointer. */
 async function readBlobs(place: Place, oids: readonly string[]): Promise<ReadonlyMap<string, Buffer>> {
   const input = (ids: readonly string[]) => Buffer.from(ids.map((id) => `${id}\n`).join(""));
   const sizes = await gitAt(place, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], { input: input(oids) });
@@ -97,7 +98,7 @@ async function readBlobs(place: Place, oids: readonly string[]): Promise<Readonl
   return found;
 }
 
-/** What a pointer of Git LFS points to; null for text that is none. */
+/** The digest and size in a Git LFS pointer, as a key. Returns null for other text. */
 function toKey(content: Buffer): string | null {
   const text = content.toString("utf8");
   if (!/^version https:\/\/(git-lfs\.github\.com|hawser\.github\.com)\/spec\/v1\n/.test(text)) return null;
@@ -106,7 +107,7 @@ function toKey(content: Buffer): string | null {
   return digest === undefined || size === undefined ? null : `${digest} ${size}`;
 }
 
-/** The same of a file's content. */
+/** The key of a file's content: its digest and size. */
 async function keyOf(path: Buffer): Promise<string> {
   const hash = createHash("sha256");
   const handle = await open(path, READ_ONLY);

@@ -3,16 +3,16 @@ import { join } from "node:path";
 import { GitFailed, git, gitBytes } from "../checkout/git.js";
 import { type Entry, entriesIn, type LeftOut, type Place, pathIn, putEntries, readSmallFile } from "./place.js";
 
-/** The file that names submodules. */
+/** The file that declares submodules. */
 export const MODULES_FILE = ".gitmodules";
 
-/** Longest such file that is read, in bytes. */
+/** Maximum size of `.gitmodules` that the runner reads, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** The folders that a file names as submodules, each with the names of its sections. */
+/** Submodule folders that a file declares, each with the names of its sections. */
 export type Modules = ReadonlyMap<string, readonly string[]>;
 
-/** The submodules that the folder names now, and those that it began with. */
+/** The submodules that the folder declares now, and those that it declared at the start. */
 export interface Declared {
   readonly now: Modules;
   readonly begun: Modules;
@@ -26,8 +26,8 @@ export async function readDeclared(place: Place): Promise<Declared> {
 }
 
 /**
- * Takes the sections of submodules that are left out from the file in the index, so that nobody finds half of one. A file
- * that would be empty then is not taken.
+ * Removes the sections of left-out new submodules from the index's `.gitmodules`, so that the index declares no missing
+ * submodule. Leaves out a new file that would then be empty.
  */
 export async function undeclare(place: Place, { now, begun }: Declared, leftOut: readonly LeftOut[]): Promise<void> {
   const sections = leftOut.flatMap(({ path }) => (begun.has(path) ? [] : (now.get(path) ?? [])));
@@ -53,7 +53,7 @@ async function contentOf({ gitDir, signal }: Place, { oid }: Entry): Promise<Buf
   return gitBytes(gitDir, ["cat-file", "blob", oid], { env: { GIT_DIR: gitDir }, signal, maxBytes: MAX_BYTES });
 }
 
-/** None where there is no file, or git cannot read it. */
+/** Parses a `.gitmodules` file. Returns an empty map if there is no file, or if git cannot read it. */
 async function read(place: Place, content: Buffer | null): Promise<Modules> {
   const found = new Map<string, string[]>();
   if (content === null) return found;
@@ -61,7 +61,7 @@ async function read(place: Place, content: Buffer | null): Promise<Modules> {
   const list = (file: string) => ["config", "--file", file, "-z", "--get-regexp", "^submodule\\..*\\.path$"];
   const text = await inFile(place, content, (file) =>
     gitBytes(scratch, list(file), { signal }).catch((error: unknown) => {
-      // It exits so where the file names none, too.
+      // Git also exits with an error if the file declares no submodule.
       if (error instanceof GitFailed && !signal.aborted) return Buffer.alloc(0);
       throw error;
     }),

@@ -3,21 +3,22 @@ import { open } from "node:fs/promises";
 import { type GitOptions, gitBytes } from "../checkout/git.js";
 
 /**
- * A folder of files, with a git directory and an index of the runner's own by which git reads it.
+ * A folder of files, with the runner's own git directory and index, through which git reads it.
  *
- * Names of files need not be UTF-8: paths are texts with one character for each byte (`latin1`) throughout this folder,
- * and {@link shownPath} is what people read.
+ * File names need not be UTF-8. Everywhere in `changes/`, a path is a string with one character for each byte
+ * (`latin1`).
+ * Use {@link shownPath} for the form that people read.
  */
 export interface Place {
-  /** A bare git directory whose configuration, attributes and hooks nobody else writes. */
+  /** A bare git directory. Only the runner writes its configuration, attributes and hooks. */
   readonly gitDir: string;
   /** The folder of the files. */
   readonly folder: string;
-  /** The index that is filled. */
+  /** The index to fill. */
   readonly index: string;
-  /** The index of the files as they were laid out; never written. */
+  /** The index of the files at the checkout. Never written. */
   readonly begun: string;
-  /** What it holds, by path. */
+  /** The entries of `begun`, by path. */
   readonly laidOut: ReadonlyMap<string, Entry>;
   /** A folder for temporary files. */
   readonly scratch: string;
@@ -25,7 +26,7 @@ export interface Place {
   readonly signal: AbortSignal;
 }
 
-/** A path whose change is not taken, and why: a clause that follows a colon. */
+/** A path whose change is left out, and the reason: a clause that follows a colon. */
 export interface LeftOut {
   readonly path: string;
   readonly why: string;
@@ -40,15 +41,15 @@ export interface Entry {
 /** The mode of a submodule's commit. */
 export const GITLINK = "160000";
 
-/** Follows no link, and waits for no pipe. */
+/** Open flags that follow no link and do not block on a pipe. */
 export const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Longest listing that is read, in bytes: that of millions of files. */
+/** Maximum size of a listing, in bytes. Enough for millions of files. */
 const MAX_LISTING_BYTES = 512 * 1024 * 1024;
-/** Most characters of a path that are shown. */
+/** Maximum number of characters of a path to show. */
 const SHOWN_CHARACTERS = 200;
 
-/** Runs git on the place; returns what it printed, a character for each byte. */
+/** Runs git on the place. Returns its output, with one character for each byte. */
 export async function gitAt(
   place: Omit<Place, "laidOut" | "begun">,
   args: readonly string[],
@@ -60,22 +61,22 @@ export async function gitAt(
   return (await gitBytes(folder, args, of)).toString("latin1");
 }
 
-/** The parts of a text, each of which ends with NUL. */
+/** Splits a text into records. Each record ends with NUL. */
 export function recordsOf(text: string): string[] {
   return text.split("\0").slice(0, -1);
 }
 
-/** The reverse of {@link recordsOf}, as input for git. */
+/** Reverses {@link recordsOf}: joins records into input for git. */
 export function toRecords(records: Iterable<string>): Buffer {
   return Buffer.from([...records].map((record) => `${record}\0`).join(""), "latin1");
 }
 
-/** The absolute path, as bytes. */
+/** Returns the absolute path, as bytes. */
 export function pathIn({ folder }: Pick<Place, "folder">, path: string): Buffer {
   return Buffer.concat([Buffer.from(`${folder}/`), Buffer.from(path, "latin1")]);
 }
 
-/** The path as people read it: without control characters, and cut in its middle. */
+/** Returns the path in readable form: control characters escaped, a long path shortened in the middle. */
 export function shownPath(path: string): string {
   const text = Buffer.from(path, "latin1").toString("utf8");
   const plain = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) => JSON.stringify(character).slice(1, -1));
@@ -83,7 +84,7 @@ export function shownPath(path: string): string {
   return `${plain.slice(0, SHOWN_CHARACTERS / 2)}…${plain.slice(-SHOWN_CHARACTERS / 2)}`;
 }
 
-/** Puts entries into the index; a path whose entry is null leaves it. */
+/** Writes entries to the index. A null entry removes its path. */
 export async function putEntries(place: Place, entries: ReadonlyMap<string, Entry | null>): Promise<void> {
   const removed = [...entries].flatMap(([path, entry]) => (entry === null ? [path] : []));
   const lines = [...entries].flatMap(([path, entry]) =>
@@ -96,7 +97,7 @@ export async function putEntries(place: Place, entries: ReadonlyMap<string, Entr
   if (lines.length > 0) await gitAt(place, [update, "-z", "--index-info"], { input: toRecords(lines) });
 }
 
-/** What an index holds, by path. */
+/** Lists the entries of an index, by path. */
 export async function entriesIn(
   place: Omit<Place, "laidOut" | "begun">,
   index: string,
@@ -110,7 +111,10 @@ export async function entriesIn(
   );
 }
 
-/** The bytes of a file that is no link, pipe or folder, up to a length; null where it is another, longer or not there. */
+/**
+ * Reads a regular file of at most `maxBytes`. Returns null for a link, pipe or folder, and if the file is longer or
+ * missing.
+ */
 export async function readSmallFile(path: string | Buffer, maxBytes: number): Promise<Buffer | null> {
   const handle = await open(path, READ_ONLY).catch(() => null);
   if (handle === null) return null;
@@ -122,7 +126,7 @@ export async function readSmallFile(path: string | Buffer, maxBytes: number): Pr
   }
 }
 
-/** By path, one for each. */
+/** Sorts by path, and keeps one item per path. */
 export function inOrder(leftOut: readonly LeftOut[]): readonly LeftOut[] {
   const byPath = new Map(leftOut.map((one) => [one.path, one]));
   return [...byPath.values()].sort((left, right) => (left.path < right.path ? -1 : 1));

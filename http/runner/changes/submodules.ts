@@ -4,13 +4,13 @@ import { GitFailed, git } from "../checkout/git.js";
 import { findInner, type InnerRepository } from "./inner-repository.js";
 import { type Entry, GITLINK, type LeftOut, type Place, pathIn } from "./place.js";
 
-/** Whether a folder, read as a place whose git directory this is, holds what its commit does. */
+/** Whether a folder, read through this git directory, has the same content as the commit. */
 export type HoldsCommit = (
   place: { readonly gitDir: string; readonly folder: string },
   commit: string,
 ) => Promise<boolean>;
 
-/** A submodule, with the commit that the folder began with; null for a new one. */
+/** A submodule, with the commit that the folder started with; null for a new submodule. */
 export interface Submodule {
   readonly path: string;
   readonly begun: Entry | null;
@@ -22,8 +22,8 @@ const UNPUSHED = "it is a submodule at a commit that none of its remote's branch
 const UNREADABLE = "it is a submodule whose repository cannot be read";
 
 /**
- * What becomes of a submodule: its commit where that is all of it and others can get it. Anything else is left out, with
- * the reason.
+ * Decides what to do with a submodule. Returns its commit if the commit is the folder's whole content and others can
+ * fetch it. Otherwise returns the path with the reason to leave it out.
  */
 export async function judgeSubmodule(
   place: Place,
@@ -49,8 +49,8 @@ export async function judgeSubmodule(
 }
 
 /**
- * A git directory that sees the commits and branches of another, and nothing else of it: none of the configuration, hooks
- * and filters by which it could make git run programs.
+ * Creates a git directory that shares only the commits and branches of another one. It has none of the other's
+ * configuration, hooks and filters, which could make git run programs.
  */
 async function viewOf(place: Place, { gitDir: theirs, isWorktree }: InnerRepository, path: string): Promise<string> {
   if (isWorktree || /[\p{Cc}"]/u.test(theirs)) throw new GitFailed(`${path} has a repository that is not read`);

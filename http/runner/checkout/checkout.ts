@@ -8,30 +8,33 @@ import { mergeTrees } from "./merge-trees.js";
 import type { Mirrors, Origin } from "./mirrors.js";
 import { removeAll } from "./run-folder.js";
 
-/** A repository that is checked out for a run. */
+/** A repository that the runner checked out for a run. */
 export interface Checkout {
   readonly repository: string;
-  /** The folder of its files: a clone for the agent. */
+  /** The folder of the files: a clone for the agent. */
   readonly folder: string;
-  /** A bare git directory that the agent does not use: changes are determined with it, not with the clone's. */
+  /** A bare git directory that the agent does not use. The runner computes changes with it, not with the clone's. */
   readonly record: string;
-  /** The commit that its diff is relative to. */
+  /** The commit that the run's diff is relative to. */
   readonly base: string;
-  /** The tree that the run began from, where that is not the commit's: it has the task's changes so far. */
+  /**
+   * The tree that the run started from, which includes the task's changes so far and the merge; null if it is the
+   * commit's own tree.
+   */
   readonly tree: string | null;
-  /** The branch whose head `base` was; null where the checkout began from the base of its job. */
+  /** The branch whose head `base` was; null if the checkout started from the job's base or the default branch. */
   readonly branch: string | null;
-  /** What was merged into `base` before the run began; null for nothing. */
+  /** The commit that the runner merged into `base` before the run started; null for none. */
   readonly merged: MergedIn | null;
 }
 
-/** A commit that was merged into a checkout. */
+/** A commit that the runner merged into a checkout. */
 export interface MergedIn {
   readonly branch: string;
   readonly commit: string;
-  /** The files of both, conflicts marked. */
+  /** The merged files, with conflict markers. */
   readonly tree: string;
-  /** Paths with conflicts, which the agent resolves. */
+  /** Paths with conflicts, for the agent to resolve. */
   readonly conflicts: readonly string[];
 }
 
@@ -40,7 +43,7 @@ export interface CheckoutOptions {
   readonly folder: string;
   readonly record: string;
   readonly signal: AbortSignal;
-  /** Puts a stored commit into a bare repository, for a base that its own repository has no more; absent for none. */
+  /** Restores a stored commit, for a base that its repository no longer has. If absent, such a base fails. */
   readonly restore?: RestoreCommit;
 }
 
@@ -50,13 +53,16 @@ interface StoredCommit {
   readonly commit: string;
 }
 
-/** Puts a stored commit, without parents, into a bare repository. */
+/** Adds a stored commit, without parents, to a bare repository. */
 export type RestoreCommit = (record: string, stored: StoredCommit) => Promise<void>;
 
 /**
- * Checks out a repository at the wanted branch's head, base, or the head of its default branch. At a base the task's
- * changes so far are staged. A base that the repository has no more comes from where the job says that it is stored. The commit is held
- * (`Mirrors.held`) until whoever has the checkout lets go of it. Rejects with git's error, and then holds nothing.
+ * Checks out a repository at the head of the wanted branch, at the base, or else at the head of the default branch. At
+ * a
+ * base, it stages the task's changes so far. If the repository no longer has the base, it restores the base from the
+ * job's archive. The commit stays held (`Mirrors.held`) until the checkout's user calls `letGo`. Rejects with git's
+ * error,
+ * and then holds nothing.
  */
 export async function createCheckout(
   mirrors: Mirrors,
@@ -72,15 +78,15 @@ export async function createCheckout(
   }
 }
 
-/** What a checkout begins from. */
+/** The commit that a checkout starts from. */
 interface Began {
   readonly commit: string;
   readonly branch: string | null;
-  /** The branch that is to be merged in, and its commit; null for none. */
+  /** The branch to merge in, and its commit; null for none. */
   readonly merges: { readonly branch: string; readonly commit: string } | null;
 }
 
-/** Merges a commit into another, in the record alone. Null where it is in there already. */
+/** Merges a commit into another, in the record only. Returns null if `into` already contains the commit. */
 async function mergeIn(
   record: string,
   into: string,
@@ -92,7 +98,7 @@ async function mergeIn(
   return { branch, commit, ...(await mergeTrees(record, { ours: into, theirs: commit }, options)) };
 }
 
-/** Gives the record and the clone the files of the commit, with the task's changes. */
+/** Writes the commit's files, with the merge and the task's changes, to the record and the clone. */
 async function layOut(
   { repository, diff }: Job["checkouts"][number],
   { folder, record, signal }: CheckoutOptions,
@@ -109,13 +115,13 @@ async function layOut(
   await git(folder, ["config", "remote.origin.pushurl", "nothing-is-pushed-from-a-run"], { signal });
   await git(folder, ["update-ref", "--no-deref", "HEAD", commit], { signal });
   await git(folder, ["read-tree", "-u", "--reset", tree], { signal });
-  // Copied with git's file stats, so that git reads only changed files again.
+  // Copy the index with git's file stats, so that git rereads only changed files.
   await copyIndex(join(folder, ".git/index"), join(record, "index"));
   const isBegun = diff === "" && merged === null;
   return { repository, folder, record, base: commit, tree: isBegun ? null : tree, branch, merged };
 }
 
-/** Makes the record and the clone, still without files. */
+/** Creates the record and the clone, without files yet. */
 async function beginAt(
   mirrors: Mirrors,
   { repository, base, archive, branch, merges }: Job["checkouts"][number],
@@ -142,7 +148,7 @@ async function beginAt(
   }
 }
 
-/** The record holds the commit, and the clone shares the record's objects; in both it has no parents. */
+/** Restores the commit into the record. The clone shares the record's objects. The commit has no parents in either. */
 async function beginFromArchive(
   stored: StoredCommit,
   { folder, record, signal }: CheckoutOptions,
@@ -165,13 +171,13 @@ async function makeRecord({ mirror }: Origin, record: string): Promise<void> {
   await writeFile(join(record, "objects/info/alternates"), `${mirror}/objects\n`);
 }
 
-/** What a checkout begins from, as the service is told. */
+/** The start of a checkout, in the form that the service receives. */
 export function toBase({ repository, base, branch, merged }: Checkout): CheckoutBase {
   const more = { ...(branch !== null && { branch }), ...(merged !== null && { merged: merged.commit }) };
   return { repository, base, ...more };
 }
 
-/** What an agent is told of its task and its checkouts, as JSON that ends with a newline. */
+/** The description of the task and its checkouts for the agent, as JSON that ends with a newline. */
 export function toContext({ task, line, station }: Job, checkouts: readonly Checkout[]): string {
   const begun = checkouts.map(({ repository, base, branch, merged }) => {
     const { commit, conflicts, branch: from } = merged ?? {};

@@ -1,27 +1,27 @@
 import { GitFailed, type GitOptions, git } from "./git.js";
 
-/** What a runner does only with a git of some release or later. */
+/** A feature of the runner, and the minimum git version for it. */
 export interface NeedsGit {
-  /** A noun phrase. */
+  /** A noun phrase that names the feature. */
   readonly what: string;
   readonly major: number;
   readonly minor: number;
 }
 
-/** `fetch --no-write-fetch-head`. */
+/** The first release with `fetch --no-write-fetch-head`. */
 const FETCHING: NeedsGit = { what: "checking out repositories", major: 2, minor: 29 };
-/** `merge-tree --write-tree`. */
+/** The first release with `merge-tree --write-tree`. */
 export const MERGING: NeedsGit = { what: "merging branches", major: 2, minor: 38 };
 
 const NEEDS = [FETCHING, MERGING];
 
-/** The git on this machine, as it names itself; rejects with `GitFailed` where there is none. */
+/** Returns the git version on this machine. Rejects with `GitFailed` if there is no git. */
 export async function findGit({ signal }: Pick<GitOptions, "signal"> = {}): Promise<string> {
   const said = await git("/", ["--version"], signal === undefined ? {} : { signal });
   return said.trim().replace(/^git version /, "");
 }
 
-/** Rejects with `GitFailed` where the git on this machine is older than what is needed, and says so. */
+/** Rejects with `GitFailed` if the git on this machine is older than required. The message names both versions. */
 export async function demandGit(needed: NeedsGit, options: Pick<GitOptions, "signal">): Promise<void> {
   const version = await findGit(options);
   if (!isOlder(version, needed)) return;
@@ -30,7 +30,7 @@ export async function demandGit(needed: NeedsGit, options: Pick<GitOptions, "sig
   );
 }
 
-/** What a runner says at its start of the git that it found: which one, and what that one cannot do. */
+/** The lines that the runner logs about git at its start: the version, and the features that this version lacks. */
 export async function describeGit(): Promise<readonly string[]> {
   try {
     const version = await findGit();
@@ -46,7 +46,7 @@ export async function describeGit(): Promise<readonly string[]> {
   }
 }
 
-/** False for a version that cannot be read: it is tried. */
+/** Returns false for a version that it cannot parse: the runner tries such a git. */
 function isOlder(version: string, { major, minor }: NeedsGit): boolean {
   const [, first, second] = /^(\d+)\.(\d+)/.exec(version) ?? [];
   if (first === undefined || second === undefined) return false;

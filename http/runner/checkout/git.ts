@@ -3,17 +3,17 @@ import { join } from "node:path";
 import { ProcessGroup } from "../process/process-group.js";
 import { MARK } from "../process/process-marks.js";
 
-/** Longest output of git by default, in bytes. */
+/** Default maximum size of git's output, in bytes. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Longest error output that is kept, in characters, from its end. */
+/** How much of the end of git's error output to retain, in characters. */
 const MAX_ERROR_CHARACTERS = 8_192;
 
-/** Git failed; the message has its error output. */
+/** Git failed. The message has its error output. */
 export class GitFailed extends Error {
   override readonly name = "GitFailed";
   constructor(
     message: string,
-    /** What git exited with; null when a signal ended it, or it was not git that failed. */
+    /** Git's exit code. Null if a signal ended git, or if something other than git failed. */
     readonly exitCode: number | null = null,
   ) {
     super(message);
@@ -26,22 +26,22 @@ export class OutputTooLong extends Error {
 }
 
 export interface GitOptions {
-  /** Standard input; text is sent as UTF-8. */
+  /** Standard input. Text is sent as UTF-8. */
   readonly input?: string | Buffer;
-  /** Further environment, such as another git directory. */
+  /** Additional environment variables, such as another git directory. */
   readonly env?: Readonly<Record<string, string>>;
   /** Kills git when aborted. */
   readonly signal?: AbortSignal;
   readonly maxBytes?: number;
-  /** For input that others made: git gets no more memory and processor time than a pack of the longest needs. */
+  /** For untrusted input: limits git to the memory and processor time that the largest allowed pack needs. */
   readonly isLimited?: boolean;
-  /** What git may read from descriptor 3 (see `Launch`). */
+  /** A secret that git can read from descriptor 3 (see `Launch`). */
   readonly secret?: string;
-  /** Gets the end of what git printed to its error output, also where it succeeds. */
+  /** Receives the end of git's error output, also after success. */
   readonly warned?: (text: string) => void;
 }
 
-/** Memory in KiB, and seconds of a processor: a shell sets them for itself, and becomes git. */
+/** Limits memory to 4 GiB and processor time to 600 seconds. The shell sets both limits and then becomes git. */
 const LIMITED = 'ulimit -v 4194304; ulimit -t 600; exec git "$@"';
 
 const hardened = [
@@ -50,39 +50,40 @@ const hardened = [
   ...["-c", "core.attributesFile=/dev/null"],
   ...["-c", "core.excludesFile=/dev/null"],
   ...["-c", "advice.addEmbeddedRepo=false"],
-  // Housekeeping is part of the fetch, so that nobody copies from a mirror during it.
+  // Housekeeping runs within the fetch, so that nothing copies from a mirror during housekeeping.
   ...["-c", "gc.autoDetach=false"],
   ...["-c", "maintenance.autoDetach=false"],
   ...["-c", "submodule.recurse=false"],
-  // Fails when a server sends nothing for two minutes.
+  // Fail if a server sends nothing for two minutes.
   ...["-c", "http.lowSpeedLimit=1"],
   ...["-c", "http.lowSpeedTime=120"],
   ...["-c", "user.name=Signalbox"],
   ...["-c", "user.email=signalbox@localhost"],
 ];
 
-/** Variables of the runner's environment that git may need to reach other machines. */
+/** Environment variables of the runner that git may need to reach other machines. */
 const network = [
   ...["HOME", "SSH_AUTH_SOCK", "SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"],
   ...["HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"],
 ];
 
 /**
- * Runs git in a folder, without hooks, prompts, configuration of the machine or the user, or anything else that a
- * repository could make it run. Rejects with {@link GitFailed} or {@link OutputTooLong}.
+ * Runs git in a folder. It runs no hooks and no other program that a repository could configure. It does not prompt,
+ * and does not read the configuration of the machine or the user. Rejects with {@link GitFailed} or
+ * {@link OutputTooLong}.
  */
 export async function git(folder: string, args: readonly string[], options: GitOptions = {}): Promise<string> {
   return (await gitBytes(folder, args, options)).toString("utf8");
 }
 
-/** Like {@link git}, with the raw output. */
+/** Like {@link git}, but returns the raw output. */
 export async function gitBytes(folder: string, args: readonly string[], options: GitOptions = {}): Promise<Buffer> {
   const chunks: Buffer[] = [];
   await gitOutput(folder, args, options, (chunk) => void chunks.push(chunk));
   return Buffer.concat(chunks);
 }
 
-/** Like {@link git}, for output that is not held in memory: `take` gets each part of it. Returns its length in bytes. */
+/** Like {@link git}, but passes the output to `take` in chunks and does not buffer it. Returns its length in bytes. */
 export async function gitOutput(
   folder: string,
   args: readonly string[],
@@ -94,7 +95,8 @@ export async function gitOutput(
   const group = await ProcessGroup.start({
     argv: isLimited ? ["/bin/sh", "-c", LIMITED, "git", ...hardened, ...args] : ["git", ...hardened, ...args],
     cwd: folder,
-    // Git leaves no processes to find at its end; the mark is for the next runner, in case this one is killed.
+    // Git leaves no processes behind, so this group searches for none. The mark is for the next runner, in case
+    // something kills this one.
     env: { ...environment(), ...env, [MARK]: join(folder, "git") },
     mark: null,
     ...(options.secret !== undefined && { secret: options.secret }),
@@ -144,8 +146,8 @@ function environment(): Record<string, string> {
 }
 
 /**
- * Copies an index with its date: by it git knows which files may have changed after they were looked at, within the
- * second in which they were written.
+ * Copies an index with its modification time. Git uses that time to find files that may have changed after git examined
+ * them, within the same second.
  */
 export async function copyIndex(from: string, to: string): Promise<void> {
   const { atime, mtime } = await stat(from);

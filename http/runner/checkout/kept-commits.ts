@@ -1,23 +1,23 @@
 import type { RepositoryCommit } from "../../../actors/runners/kept-commit.js";
 import { GitFailed, git } from "./git.js";
 
-/** The name under which a mirror keeps a commit, so that git never collects it. */
+/** The ref with which a mirror protects a commit from git's garbage collection. */
 export function keptRef(commit: string): string {
   return `refs/kept/${commit}`;
 }
 
-/** Keeps a commit that the mirror has, whatever becomes of its branches. */
+/** Protects a commit in the mirror from garbage collection, even if its branch is gone. */
 export async function keepCommit(mirror: string, commit: string, signal: AbortSignal): Promise<void> {
   await git(mirror, ["update-ref", keptRef(commit), commit], { signal });
 }
 
-/** The commits that a mirror keeps, in order. */
+/** Lists the commits that a mirror protects, in order. */
 export async function listKeptIn(mirror: string, signal: AbortSignal): Promise<readonly string[]> {
   const listed = await git(mirror, ["for-each-ref", "--format=%(refname:lstrip=2)", "refs/kept"], { signal });
   return listed.split("\n").filter((name) => name !== "");
 }
 
-/** Keeps a commit no longer; one that is not kept is fine. */
+/** Removes a commit's protection. Does nothing if the commit has none. */
 export async function releaseCommit(mirror: string, commit: string, signal: AbortSignal): Promise<void> {
   await git(mirror, ["update-ref", "-d", keptRef(commit)], { signal }).catch((error: unknown) => {
     if (!(error instanceof GitFailed)) throw error;
@@ -25,13 +25,13 @@ export async function releaseCommit(mirror: string, commit: string, signal: Abor
 }
 
 /**
- * The commits that runs under way began from. Their service may not know of them yet, so they are not released, however
- * few runs it knows that began from them.
+ * Counts the active runs that started from each commit. The service may not know of such a run yet, so a held commit is
+ * never released, even if the service reports that no run needs it.
  */
 export class HeldCommits {
-  /** How many runs under way began from each, by its key. */
+  /** The number of active runs that started from each commit, by its key. */
   readonly #counts = new Map<string, number>();
-  /** When each was last held, as the number of the hold. */
+  /** The number of each commit's latest hold, by its key. */
   readonly #last = new Map<string, number>();
   #holds = 0;
 
@@ -50,18 +50,18 @@ export class HeldCommits {
     else this.#counts.delete(key);
   }
 
-  /** The number of the last hold; what is told of commits now is about holds up to it. */
+  /** The number of the latest hold. A report of commits covers the holds up to this number. */
   get now(): number {
     return this.#holds;
   }
 
-  /** Whether a run under way holds the commit, or one did after `since` (see {@link HeldCommits.now}). */
+  /** Whether an active run holds the commit, or a run has held it after `since` (see {@link HeldCommits.now}). */
   isHeldSince(commit: RepositoryCommit, since: number): boolean {
     const key = toKey(commit);
     return this.#counts.has(key) || (this.#last.get(key) ?? 0) > since;
   }
 
-  /** Forgets when a commit that is not held was. */
+  /** Discards the number of the commit's latest hold, unless a run holds the commit. */
   forget(commit: RepositoryCommit): void {
     if (!this.#counts.has(toKey(commit))) this.#last.delete(toKey(commit));
   }

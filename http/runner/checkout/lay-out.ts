@@ -10,16 +10,16 @@ export interface LayOutOptions {
   readonly mirrors: Mirrors;
   readonly restore: RestoreCommit;
   readonly signal: AbortSignal;
-  /** Those laid out so far. */
+  /** The checkouts made so far. */
   readonly checkouts: Checkout[];
-  /** Called with each checkout before a program of the run sees it. */
+  /** Called with each checkout before any program of the run can see it. */
   readonly laidOut: (checkout: Checkout) => Promise<void>;
-  /** Runs the setup of a checkout. */
+  /** Runs the setup command of a checkout. */
   readonly setUp: (checkout: Checkout, command: string) => Promise<CommandResult>;
 }
 
 /**
- * Lays out a job's checkouts, each with its setup, and adds them to `checkouts`. Rejects with a {@link JobFailed}:
+ * Creates a job's checkouts, runs the setup of each, and adds them to `checkouts`. Rejects with a {@link JobFailed}:
  * `no-image`, `checkout-failed` or `setup-failed`.
  */
 export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayOutOptions): Promise<void> {
@@ -44,7 +44,7 @@ export async function layOutCheckouts(job: Pick<Job, "checkouts">, options: LayO
   }
 }
 
-/** The agent's working folder: the only checkout, or with several the folder around them. */
+/** Returns the agent's working folder: the only checkout, or the parent folder of several checkouts. */
 export function cwdOf({ folder, checkouts }: Pick<LayOutOptions, "folder" | "checkouts">): string {
   const [only, ...others] = checkouts;
   return only !== undefined && others.length === 0 ? only.folder : folder.checkouts;

@@ -1,19 +1,21 @@
 import { GitFailed, type GitOptions, gitOutput } from "./git.js";
 import { demandGit, MERGING } from "./git-version.js";
 
-/** The files of two commits together. */
+/** The merged files of two commits. */
 export interface MergedTrees {
-  /** With conflicts marked in the files. */
+  /** The merged tree, with conflict markers in its files. */
   readonly tree: string;
-  /** Paths in conflict; none where the commits can be joined. */
+  /** Paths in conflict; empty for a clean merge. */
   readonly conflicts: readonly string[];
 }
 
-/** What git exits with where the commits conflict; anything else above 0 is a failure of git. */
+/** Git's exit code if the commits conflict. Any other code above 0 is a failure of git. */
 const CONFLICT = 1;
 const TREE = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
 
-/** Merges two commits in a git directory alone. Rejects with `GitFailed`, also where this git cannot do it. */
+/**
+ * Merges two commits in a git directory, without a worktree. Rejects with `GitFailed`, also if git is too old for it.
+ */
 export async function mergeTrees(
   gitDir: string,
   { ours, theirs, unrelated = false }: { readonly ours: string; readonly theirs: string; readonly unrelated?: boolean },

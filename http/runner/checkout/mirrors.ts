@@ -4,7 +4,9 @@ import { maskOf } from "../harness/mask.js";
 import { GitFailed, git } from "./git.js";
 import { HeldCommits, keepCommit, keptRef } from "./kept-commits.js";
 
-/** `owner/name` as code hosts allow it; neither part leads out of a folder, or is `.git`. */
+/**
+ * `owner/name`, in the characters that code hosts allow. Neither part can leave its folder, and the name is not `.git`.
+ */
 const REPOSITORY = /^[A-Za-z0-9][A-Za-z0-9._-]*\/(?!\.git$)[A-Za-z0-9._-]+$/i;
 const FETCH = ["fetch", "--quiet", "--prune", "--update-shallow", "--no-write-fetch-head", "--no-tags", "--"];
 const COMMIT = /^([0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -14,55 +16,58 @@ export interface Origin {
   /** The mirror's folder, a bare repository. */
   readonly mirror: string;
   readonly commit: string;
-  /** The branch whose head the commit is; null for the wanted base, or the default branch. */
+  /** The branch whose head the commit is; null for the wanted base or the default branch. */
   readonly branch: string | null;
-  /** What is to be merged in, with its commit; null for nothing. */
+  /** The branch to merge in, with its commit; null for none. */
   readonly merges: { readonly branch: string; readonly commit: string } | null;
 }
 
-/** What a checkout is to begin from, as its job says. */
+/** The start of a checkout, as the job requests it. */
 interface WantedOrigin {
   readonly repository: string;
   readonly base: string | null;
-  /** A branch's name, or `refs/pull/<n>/head`; null or absent for none. */
+  /** A branch name, or `refs/pull/<n>/head`; null or absent for none. */
   readonly branch?: string | null;
   readonly merges?: { readonly branch: string; readonly commit: string | null } | null;
   readonly signal: AbortSignal;
 }
 
-/** A repository's mirror, and the address that it is a copy of. */
+/** A repository's mirror, and the address that it copies. */
 export interface MirrorPlace {
   readonly mirror: string;
-  /** With the credentials that it holds: never to be told. */
+  /** The address, including its credentials: never log or report it. */
   readonly url: string;
 }
 
 /**
- * Bare copies of repositories, kept between runs, one for each repository.
+ * Bare copies of repositories, one for each repository. The runner keeps them between runs.
  *
- * 1. Nobody copies from a mirror during a fetch into it.
- * 2. A mirror has branches and tags under their own names, but neither the address of its origin nor a secret.
- * 3. A commit that a mirror has already needs no network.
- * 4. A commit that a run began from stays, whatever becomes of its branch, until it is released (`kept-commits.ts`).
+ * 1. Nothing copies from a mirror while git fetches into it.
+ * 2. A mirror has branches and tags under their own names, but neither its origin's address nor a secret.
+ * 3. The runner needs no network for a commit that the mirror already has.
+ * 4. A commit that a run started from stays in the mirror, even if its branch is gone, until the runner releases it
+ *    (`kept-commits.ts`).
  */
 export class Mirrors {
   readonly #folder: string;
   readonly #gitUrl: string;
   readonly #busy = new Map<string, Promise<unknown>>();
-  /** The commits that runs under way began from. */
+  /** The commits that active runs started from. */
   readonly held = new HeldCommits();
 
-  /** `{name}` in `gitUrl` is replaced by `owner/name`. */
+  /** Each repository's address is `gitUrl` with `{name}` replaced by `owner/name`. */
   constructor(options: { readonly workFolder: string; readonly gitUrl: string }) {
     this.#folder = join(options.workFolder, "mirrors");
     this.#gitUrl = options.gitUrl;
   }
 
   /**
-   * Updates the mirror and calls `copy` with the wanted commit: the head of the branch; where the repository has no
-   * such branch, or none is wanted, the base; where that is null too, the head of the default branch. A `refs/…` that is
-   * not there is an error. The commit is kept from then on, and held until `held.letGo`. Rejects with git's error, without the credentials in the address; then it is
-   * not held.
+   * Updates the mirror and calls `copy` with the wanted commit. That is the head of the wanted branch; else the base,
+   * if
+   * the repository has no such branch or the job names none; else the head of the default branch. A missing `refs/…` is
+   * an
+   * error. The mirror then protects the commit, and holds it until `held.letGo`. Rejects with git's error, without the
+   * address's credentials; then it does not hold the commit.
    */
   async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
     const { repository, base, signal, branch = null } = wanted;
@@ -84,8 +89,7 @@ export class Mirrors {
   }
 
   /**
-   * Calls `work` with a repository's mirror, which nobody else uses meanwhile; it may be empty. Rejects like
-   * {@link Mirrors.from}.
+   * Calls `work` with exclusive use of a repository's mirror, which may be empty. Rejects like {@link Mirrors.from}.
    */
   async within<Done>(
     of: { readonly repository: string; readonly signal: AbortSignal },
@@ -105,7 +109,7 @@ export class Mirrors {
     });
   }
 
-  /** The repositories that have a mirror, in order. */
+  /** Lists the repositories that have a mirror, in order. */
   async list(): Promise<readonly string[]> {
     const owners = await readdir(this.#folder).catch(() => []);
     const names = owners.map(async (owner) => {
@@ -125,16 +129,14 @@ export class Mirrors {
   async #made(repository: string): Promise<string> {
     const mirror = join(this.#folder, `${repository}.git`);
     await mkdir(mirror, { recursive: true });
-    // Does not change an existing mirror, and completes an interrupted one.
+    // This does not change an existing mirror, and completes an interrupted one.
     await git(mirror, ["init", "--quiet", "--bare", "--template=", "."]);
-    // What an agent pushes into it is refused: later runs begin from its branches.
+    // Reject an agent's pushes into the mirror: later runs start from its branches.
     await git(mirror, ["config", "receive.hideRefs", "refs"]);
     return mirror;
   }
 
-  /**
-   * Runs `work` with exclusive use of a repository's mirror. Rejects at once when `signal` is aborted while waiting.
-   */
+  /** Runs `work` with exclusive use of a repository's mirror. Rejects at once if `signal` is aborted while it waits. */
   async #alone<Done>(
     { repository, signal }: { readonly repository: string; readonly signal: AbortSignal },
     work: () => Promise<Done>,
@@ -171,7 +173,7 @@ async function bring({ mirror, url }: MirrorPlace, base: string | null, signal: 
   return commit;
 }
 
-/** The commit at a branch's head, as the repository has it now; null for no such branch. */
+/** Fetches the current commit at a branch's head. Returns null if the repository has no such branch. */
 async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal): Promise<string | null> {
   const { mirror, url } = place;
   if (branch === "HEAD") return bring(place, null, signal);
@@ -182,7 +184,7 @@ async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal
   if (!COMMIT.test(commit)) return null;
   if (await hasCommit(mirror, commit, signal)) return commit;
   if (ref.startsWith("refs/heads/")) await fetchBranches(place, signal);
-  // Of a pull request from another repository, or of a branch that moved meanwhile.
+  // The commit belongs to a pull request from another repository, or the branch has moved since.
   if (!(await hasCommit(mirror, commit, signal))) {
     await git(mirror, [...FETCH, url, `+${ref}:${keptRef(commit)}`], { signal });
   }
@@ -190,7 +192,10 @@ async function bringHead(place: MirrorPlace, branch: string, signal: AbortSignal
   return commit;
 }
 
-/** Brings what is to be merged in: the commit that is known already, or the branch's head. Null for nothing. */
+/**
+ * Fetches the commit to merge in: the commit that the job names, or else the branch's head. Returns null if there is
+ * nothing to merge.
+ */
 async function bringMerge(
   place: MirrorPlace,
   merges: (WantedOrigin["merges"] & {}) | null,
@@ -203,7 +208,10 @@ async function bringMerge(
   return { branch, commit };
 }
 
-/** Fetches a commit that the mirror has not, on no branch: of a detached head, or one that has left its branch. */
+/**
+ * Fetches a commit by its id if the mirror lacks it. No branch may contain it: a detached head, or a commit that left
+ * its branch.
+ */
 export async function obtainCommit({ mirror, url }: MirrorPlace, commit: string, signal: AbortSignal): Promise<void> {
   if (await hasCommit(mirror, commit, signal)) return;
   await git(mirror, [...FETCH, url, `+${commit}:${keptRef(commit)}`], { signal }).catch((error: unknown) => {
@@ -219,12 +227,15 @@ export function hasCommit(mirror: string, commit: string, signal: AbortSignal): 
   );
 }
 
-/** Gives the mirror the branches and tags that the repository has now, and takes away those that it has no more. */
+/**
+ * Updates the mirror's branches and tags to those of the repository, and removes those that the repository no longer
+ * has.
+ */
 export async function fetchBranches({ mirror, url }: MirrorPlace, signal: AbortSignal): Promise<void> {
   await git(mirror, [...FETCH, url, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"], { signal });
 }
 
-/** The commit at the head of the default branch. */
+/** Returns the commit at the head of the default branch. */
 async function headOf(mirror: string, url: string, signal: AbortSignal): Promise<string> {
   const listed = await git(mirror, ["ls-remote", "--quiet", "--", url, "HEAD"], { signal });
   const commit = listed.split("\t")[0] ?? "";
@@ -233,8 +244,9 @@ async function headOf(mirror: string, url: string, signal: AbortSignal): Promise
 }
 
 /**
- * The secrets in an address: user and password together, and the password alone, as written and decoded. In an http
- * address a user without a password is a token.
+ * Lists the secrets in an address: user and password together, and the password alone, both as written and decoded. In
+ * an
+ * http address, a user without a password is a token.
  */
 export function credentialsOf(url: string): readonly string[] {
   const [, scheme = "", userinfo = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)@/i.exec(url) ?? [];

@@ -7,29 +7,31 @@ import { isKeptIn } from "../process/kept-in.js";
 import type { ProcessGroup } from "../process/process-group.js";
 import { noteOf } from "../process/process-marks.js";
 
-/** The file with the processes of a run, a line for each. */
+/** The file that lists the processes of a run, one per line. */
 export const PROCESSES = "processes";
 
-/** The folder, within the work folder, of what pushes are made from. */
+/** The folder for push sites, within the work folder. */
 export const PUSH_SITES = "pushes";
 
 /** The agent's identity for commits, which never leave the clone. */
 const GIT_CONFIG = "[user]\n\tname = Signalbox agent\n\temail = agent@localhost\n";
-/** Takes away what the machine's configuration names for signing in. */
+/** Disables the credential helpers of the machine's configuration. */
 const NO_CREDENTIALS = "[credential]\n\thelper =\n";
 
-/** What an agent is told, each text in a file of its own. */
+/** The texts for the agent, each in its own file. */
 export interface ContextTexts {
   readonly prompt: string;
   /** Prompt, task and notes together. */
   readonly task: string;
-  /** JSON. */
+  /** The context, as JSON. */
   readonly context: string;
 }
 
 /**
- * The folder of one run: `checkouts/<owner>/<name>`, `records/` (to determine changes), `context/` (files for the
- * agent, including its skills), `home/` (its HOME) and `temporary/`. It is removed at the end of the run.
+ * The folder of one run: `checkouts/<owner>/<name>`, `records/` (to compute changes), `context/` (files for the agent,
+ * including its skills), `home/` (its HOME), `temporary/` and `tools/` (its MCP servers). The runner removes it at the
+ * end
+ * of the run.
  */
 export class RunFolder {
   readonly path: string;
@@ -65,32 +67,32 @@ export class RunFolder {
     return join(this.path, "checkouts");
   }
 
-  /** The folder of the run's skills, each in a folder of its own. */
+  /** The folder of the run's skills, each in its own subfolder. */
   get skills(): string {
     return join(this.context, "skills");
   }
 
-  /** Sockets of the MCP servers of the run's tools. */
+  /** The folder for the sockets of the run's MCP servers. */
   get tools(): string {
     return join(this.path, "tools");
   }
 
-  /** The file that names them, in the form that MCP clients read. */
+  /** The file that lists the MCP servers, in the form that MCP clients read. */
   get toolsConfig(): string {
     return join(this.tools, "mcp.json");
   }
 
-  /** The files of the run's task. */
+  /** The folder of the task's files. */
   get attachments(): string {
     return join(this.context, "attachments");
   }
 
-  /** What the agent of a search is shown. */
+  /** The folder of the material that a search's agent can read. */
   get search(): string {
     return join(this.context, "search");
   }
 
-  /** Where such an agent puts what it says, and where it is answered. */
+  /** The folder in which a search's agent writes its proposals. The answers go to `answers`. */
   get proposals(): string {
     return join(this.search, "proposals");
   }
@@ -99,7 +101,7 @@ export class RunFolder {
     return join(this.search, "answers");
   }
 
-  /** Writes the files of the run's skills. Throws for a path that leads out of the skill's folder. */
+  /** Writes the files of the run's skills. Throws if a path leads out of the skill's folder. */
   async writeSkills(skills: Job["skills"]): Promise<void> {
     await mkdir(this.skills, { recursive: true });
     for (const { key, files } of skills) {
@@ -125,7 +127,7 @@ export class RunFolder {
     return join(this.context, "context.json");
   }
 
-  /** Writes what the agent is told. */
+  /** Writes the texts for the agent. */
   async writeContext(texts: ContextTexts): Promise<void> {
     await writeFile(this.promptFile, texts.prompt);
     await writeFile(this.taskFile, texts.task);
@@ -140,12 +142,14 @@ export class RunFolder {
     return join(this.path, "records", `${repository}.git`);
   }
 
-  /** The git directory from which a checkout is pushed: outside this folder, so that no agent in a sandbox reaches it. */
+  /**
+   * The git directory for a checkout's pushes. It is outside the run folder, so that a sandboxed agent cannot reach it.
+   */
   pushSite(repository: string): string {
     return join(this.pushSites, `${repository}.git`);
   }
 
-  /** The folder of those. */
+  /** The folder of the run's push sites. */
   get pushSites(): string {
     return join(dirname(dirname(this.path)), PUSH_SITES, basename(this.path));
   }
@@ -155,12 +159,12 @@ export class RunFolder {
     return `${this.path}/`;
   }
 
-  /** Records a process of the run, so that the next runner can end it if this one is killed. */
+  /** Records a process of the run, so that the next runner can end it if something kills this runner. */
   async note(group: ProcessGroup): Promise<void> {
     await appendFile(join(this.path, PROCESSES), `${noteOf(group.pid)}\n`);
   }
 
-  /** Rejects when a part of it cannot be removed. */
+  /** Removes the folder and the push sites. Rejects if something remains. */
   async remove(): Promise<void> {
     await removeAll(this.pushSites);
     await removeAll(this.path);
@@ -168,8 +172,8 @@ export class RunFolder {
 }
 
 /**
- * Removes a folder, even if it has read-only folders inside, or paths that are longer than programs may name them. Rejects
- * when something is left.
+ * Removes a folder, even with read-only folders inside, or with paths longer than the system's path limit. Rejects if
+ * something remains.
  */
 export async function removeAll(path: string): Promise<void> {
   try {
@@ -177,7 +181,7 @@ export async function removeAll(path: string): Promise<void> {
   } catch {
     const run = promisify(execFile);
     await run("chmod", ["-R", "u+rwX", "--", path]).catch(() => undefined);
-    // It goes from folder to folder, so that no path is too long for it.
+    // `rm` descends one folder at a time, so no path is too long for it.
     await run("rm", ["-rf", "--", path]);
   }
 }

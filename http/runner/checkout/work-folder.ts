@@ -12,8 +12,8 @@ export class FolderTaken extends Error {
 }
 
 /**
- * Locks the folder for this process, since two runners in one would end each other's agents. Returns what releases it.
- * Rejects with {@link FolderTaken}.
+ * Locks the folder for this process: two runners in one folder would kill each other's agents. Returns a function that
+ * releases the lock. Rejects with {@link FolderTaken}.
  */
 export async function takeFolder(workFolder: string): Promise<() => Promise<void>> {
   await mkdir(workFolder, { recursive: true, mode: 0o700 });
@@ -35,10 +35,7 @@ export async function takeFolder(workFolder: string): Promise<() => Promise<void
   }
 }
 
-/**
- * Ends the processes of a killed runner, and removes the folders of its runs and the packs that it had half of. Returns
- * the number of runs.
- */
+/** Ends the processes of a killed runner, and removes its run folders and partial packs. Returns the number of runs. */
 export async function clearLeftovers(workFolder: string): Promise<number> {
   const runs = join(workFolder, "runs");
   const left = await readdir(runs).catch(() => []);

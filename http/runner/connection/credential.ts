@@ -3,18 +3,18 @@ import { z } from "zod";
 
 /** The credential that a runner connects with. */
 export interface Credential {
-  /** The current token. Rejects with {@link NoCredential} when there is none. */
+  /** Returns the current token. Rejects with {@link NoCredential} if there is none. */
   token(): Promise<string>;
-  /** Call it when the service refuses the last token. */
+  /** Call it when the service rejects the last token. */
   refused(): void;
-  /** Secret values, to be masked in every output. */
+  /** Secret values to mask in every output. */
   hidden(): readonly string[];
 }
 
-/** There is no token to connect with. The message is for the operator of the runner, without secrets. */
+/** The runner has no token to connect with. The message is for the runner's operator, and holds no secrets. */
 export class NoCredential extends Error {
   override readonly name = "NoCredential";
-  /** Whether the service refused, so that retrying soon is useless. */
+  /** Whether the service rejected the runner, so that an early retry is useless. */
   readonly isRefusal: boolean;
 
   constructor(message: string, options: { readonly isRefusal: boolean }) {
@@ -23,7 +23,7 @@ export class NoCredential extends Error {
   }
 }
 
-/** A pool's own token. */
+/** A credential with a fixed pool token. */
 export function poolToken(token: string): Credential {
   return { token: async () => token, refused: () => undefined, hidden: () => [token] };
 }
@@ -33,7 +33,7 @@ export interface HostCredentialOptions {
   readonly url: string;
   /** The runner trust's id. */
   readonly trust: string;
-  /** The file with this host's OIDC token; read for each exchange, since platforms renew it. */
+  /** The file with this host's OIDC token. The runner reads it for each exchange, because platforms renew it. */
   readonly tokenFile: string;
   /** The key of the pool to join; null if the trust has only one. */
   readonly pool: string | null;
@@ -41,7 +41,7 @@ export interface HostCredentialOptions {
 }
 
 const EXCHANGE_TIMEOUT_MS = 15_000;
-/** A token that expires within this time is not used for a new connection, in milliseconds. */
+/** A new connection does not use a token that expires within this time, in milliseconds. */
 const SPARE_MS = 60_000;
 
 const exchangeSchema = z.object({
@@ -49,7 +49,7 @@ const exchangeSchema = z.object({
   expiresAt: z.string(),
 });
 
-/** Exchanges the OIDC token of this host's platform for pool tokens, and uses each as long as it is valid. */
+/** Exchanges the host platform's OIDC token for pool tokens, and uses each pool token while it is valid. */
 export function hostCredential(options: HostCredentialOptions): Credential {
   let held: { readonly token: string; readonly untilMs: number } | null = null;
   let proof = "";
@@ -86,7 +86,7 @@ async function exchange(
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ trust, token }),
-    // No redirects: the token must not be sent to another host.
+    // Follow no redirects: they would send the token to another host.
     redirect: "error",
     signal: AbortSignal.timeout(EXCHANGE_TIMEOUT_MS),
   }).catch(() => {

@@ -13,18 +13,18 @@ export class Lease {
   readonly #sent = new Map<number, number>();
   #cancel: () => void = () => undefined;
 
-  /** `over` is called when the lease has expired since the last acknowledged heartbeat was sent. */
+  /** Calls `over` when the lease has expired since the last acknowledged heartbeat was sent. */
   constructor(clock: Clock, over: () => void) {
     this.#clock = clock;
     this.#over = over;
   }
 
-  /** Interval of heartbeats, in milliseconds. */
+  /** Heartbeat interval, in milliseconds. */
   get beatMs(): number {
     return this.#ms / 3;
   }
 
-  /** Whether the lease has not expired. */
+  /** Whether the lease is still valid. */
   get holds(): boolean {
     return this.#clock.now() < this.#endsMs;
   }
@@ -34,21 +34,21 @@ export class Lease {
     return this.#sent.size > 0;
   }
 
-  /** Begins a lease of `ms` milliseconds, granted for a hello that was sent at `sinceMs`. */
+  /** Starts a lease of `ms` milliseconds, granted for a hello that the runner sent at `sinceMs`. */
   begin(ms: number, sinceMs: number): void {
     this.#ms = ms;
     this.#sent.clear();
     this.#extend(sinceMs);
   }
 
-  /** Records that a heartbeat is sent now; returns its number. */
+  /** Records that the runner sends a heartbeat now. Returns the heartbeat's number. */
   beat(): number {
     this.#beats += 1;
     this.#sent.set(this.#beats, this.#clock.now());
     return this.#beats;
   }
 
-  /** The service has acknowledged a heartbeat. */
+  /** Handles the service's acknowledgment of a heartbeat. */
   acknowledged(beat: number): void {
     const sentMs = this.#sent.get(beat);
     if (sentMs === undefined) return;

@@ -8,21 +8,22 @@ import { MAX_ANSWER_BYTES, type RunnerFrame, type ServiceFrame } from "../../../
 type Request = Extract<ServiceFrame, { frame: "request" }>;
 type Response = Extract<RunnerFrame, { frame: "response" }>;
 
-/** Longest texts in a response besides the body, in characters. */
+/** Maximum length of each text in a response except the body, in characters. */
 const MAX_WORDS = 1_000;
 
 const FORBIDDEN = "where a cloud keeps what belongs to this host alone";
 
-/** Makes requests for the service to hosts that this one reaches. */
+/** Makes requests for the service to hosts that the runner can reach. */
 export interface Requests {
-  /** Never rejects: a failure is a response too. */
+  /** Never rejects: it reports a failure as a response. */
   make(request: Request): Promise<Response>;
   close(): Promise<void>;
 }
 
 /**
- * Requests may go to every host, including this host's own network, but not to the metadata services of clouds, which
- * hand out this host's credentials. Redirects are not followed, and proxies of the environment are not used.
+ * Requests may go to any host, including the runner's own network. Cloud metadata services are blocked, because they
+ * hand
+ * out this host's credentials. Requests follow no redirects, and ignore proxies from the environment.
  */
 export function createRequests(): Requests {
   const outbound = createOutbound({ allowList: everywhere, resolve, maxBodyBytes: MAX_ANSWER_BYTES });

@@ -1,6 +1,9 @@
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
 
-/** Most unacknowledged messages, and characters of their JSON, before senders wait. A run's report never waits. */
+/**
+ * Maximum number of unacknowledged messages, and maximum characters of their JSON, before senders wait. A run's report
+ * never waits.
+ */
 export const OUTBOX_ROOM = 1_000;
 export const OUTBOX_CHARACTERS = 16 * 1024 * 1024;
 
@@ -26,7 +29,7 @@ export class Outbox {
     return this.#last;
   }
 
-  /** In the order they were added. */
+  /** The messages, in the order in which they were added. */
   get entries(): readonly { readonly n: number; readonly message: RunnerMessage }[] {
     return [...this.#messages].map(([n, { message }]) => ({ n, message }));
   }
@@ -41,12 +44,12 @@ export class Outbox {
     this.#wake();
   }
 
-  /** Resolves when there is room for more, when `signal` is aborted, or when closed. */
+  /** Resolves when the outbox is below its limits, when `signal` is aborted, or when the outbox is closed. */
   room(signal: AbortSignal): Promise<void> {
     return this.#until(() => this.#hasRoom || signal.aborted, signal);
   }
 
-  /** Resolves when everything is acknowledged, or when closed. */
+  /** Resolves when all messages are acknowledged, or when the outbox is closed. */
   settled(): Promise<void> {
     return this.#until(() => this.#messages.size === 0);
   }

@@ -19,7 +19,7 @@ import { type Credential, NoCredential } from "./credential.js";
 import { Lease } from "./lease.js";
 import { Outbox } from "./outbox.js";
 
-/** What the runner reports about itself in each hello. */
+/** The runner's description of itself in each hello. */
 export type Hello = Omit<Extract<RunnerFrame, { frame: "hello" }>, "frame" | "protocol" | "runnerId" | "received">;
 export type Claim = Hello["claims"][number];
 type Request = Extract<ServiceFrame, { frame: "request" }>;
@@ -33,44 +33,49 @@ export interface ServiceConnectionOptions {
   /** A random number in [0, 1), to spread reconnects. */
   readonly random: () => number;
   readonly hello: () => Hello;
-  /** Called once for each message of the service, in order. */
+  /** Called once for each message from the service, in order. */
   readonly take: (message: ServiceMessage) => void;
-  /** Called for each request to make; its response is sent if the connection is still the same. */
+  /** Called for each request to make. The response is sent only if the connection is still the same. */
   readonly make: (request: Request) => Promise<Response>;
-  /** The report of kept commits, and the commits that the service looks for. */
+  /** The report of kept commits, and the search for commits that the service wants. */
   readonly commits: {
     readonly kept: Pick<KeptReport, "begin" | "report" | "release">;
     readonly wanted: Pick<WantedCommits, "add">;
   };
   /** Called with the claims that the service has ended. */
   readonly drop: (claims: readonly Claim[]) => void;
-  /** Called when no heartbeat was acknowledged for a lease: the service gives all claims to other runners. */
+  /**
+   * Called when the service acknowledged no heartbeat for a whole lease. The service then gives all claims to other
+   * runners.
+   */
   readonly leaseOver: () => void;
   readonly log: (line: string) => void;
 }
 
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 15_000;
-/** Wait after a refused token, in milliseconds. */
+/** Wait after a rejected token, in milliseconds. */
 const REFUSED_WAIT_MS = 30_000;
 /** Time limit for the welcome, in milliseconds. */
 const WELCOME_MS = 10_000;
-/** How often it is said that there is still no connection, in milliseconds. */
+/** Minimum interval between log lines about a connection that keeps failing, in milliseconds. */
 const SAID_EVERY_MS = 60_000;
-/** Close code when the pool's token is no longer valid. */
+/** Close code when the pool token is no longer valid. */
 const NOT_ADMITTED = 4401;
 
 /**
  * The runner's side of the protocol. Owns the message numbers of both directions, and the unacknowledged messages.
  *
- * 1. A message is kept until the service has acknowledged it, and until then sent again after each welcome.
- * 2. Each message of the service is handled once, by its number.
- * 3. When no heartbeat was acknowledged for a lease, {@link ServiceConnectionOptions.leaseOver} is called once. A hello
- *    or heartbeat that named claims which are given up then may still be on its way, and would keep them for this runner:
- *    the next hello, on another connection, says that it has them no more.
+ * 1. The runner stores each message until the service acknowledges it, and sends it again after each welcome until
+ *    then.
+ * 2. The runner handles each message from the service once, by its number.
+ * 3. If the service acknowledges no heartbeat for a whole lease, the runner calls
+ *    {@link ServiceConnectionOptions.leaseOver} once and closes the connection. A hello or heartbeat in transit may
+ *    still name the claims that it then gives up, and would renew them. The next hello, on a new connection, no longer
+ *    names them.
  * 4. If the service does not answer a heartbeat or a hello, the runner reconnects.
- * 5. During a lease, the wait between attempts is at most half a heartbeat interval, so that the runner keeps its runs
- *    when the service is down for a short time.
+ * 5. During a lease, the wait between attempts is at most half a heartbeat interval. So the runner keeps its runs when
+ *    the service is down for a short time.
  */
 export class ServiceConnection {
   readonly #options: ServiceConnectionOptions;
@@ -82,12 +87,12 @@ export class ServiceConnection {
   #helloMs = 0;
   #received = 0;
   #failures = 0;
-  /** When it was last said that the connection failed. */
+  /** When the runner last logged that the connection failed. */
   #saidMs = 0;
   #features: readonly string[] = [];
   #closed = false;
   #cancelRetry: () => void = () => undefined;
-  /** Ends the wait for the welcome, then for the next beat. */
+  /** Cancels the wait for the welcome or, later, for the next heartbeat. */
   #cancelBeat: () => void = () => undefined;
 
   constructor(options: ServiceConnectionOptions) {
@@ -95,7 +100,7 @@ export class ServiceConnection {
     this.#lease = new Lease(options.clock, () => this.#leaseOver());
   }
 
-  /** Connects, and again whenever the connection is lost, until closed. */
+  /** Connects, and reconnects whenever the connection is lost, until closed. */
   open(): void {
     const { credential, log } = this.#options;
     credential.token().then(
@@ -136,7 +141,7 @@ export class ServiceConnection {
     });
     socket.on("close", (code, reason) => {
       if (code === NOT_ADMITTED) {
-        // Reconnect soon: there may be a new token. If that is refused too, retries are slow.
+        // Reconnect soon: there may be a new token. If the service rejects that too, the runner retries slowly.
         credential.refused();
         log(`the service ended the connection: ${reason.toString()}`);
       }
@@ -144,38 +149,38 @@ export class ServiceConnection {
     });
   }
 
-  /** Sends a message, which is delivered exactly once, across reconnects. */
+  /** Sends a message. It is delivered exactly once, across reconnects. */
   send(message: RunnerMessage): void {
     const n = this.#outbox.add(message);
     if (this.#welcomed) this.#post(n, message);
   }
 
-  /** The id that the service gave this runner; null before the first welcome. */
+  /** The id that the service assigned to this runner; null before the first welcome. */
   get runnerId(): string | null {
     return this.#runnerId;
   }
 
-  /** Names kept commits to the service. A lost frame is made up for by the report after the next welcome. */
+  /** Reports kept commits to the service. If a frame is lost, the report after the next welcome replaces it. */
   sendKept(frame: Extract<RunnerFrame, { frame: "kept" }>): void {
     if (this.#welcomed) this.#frame(frame);
   }
 
-  /** Back-pressure: resolves when there is room for more messages, or when `signal` is aborted. */
+  /** Back-pressure: resolves when the outbox is below its limits, or when `signal` is aborted. */
   room(signal: AbortSignal): Promise<void> {
     return this.#outbox.room(signal);
   }
 
-  /** Whether the service supports this optional feature, by its last welcome. */
+  /** Whether the service supports this optional feature, according to its last welcome. */
   knows(feature: RunnerFeature): boolean {
     return this.#features.includes(feature);
   }
 
-  /** Whether there is no connection, and nothing that one would be needed for. */
+  /** Whether the runner is disconnected and has no unacknowledged messages. */
   get isIdleAndAway(): boolean {
     return !this.#welcomed && this.#outbox.entries.length === 0;
   }
 
-  /** Resolves when everything that was sent is acknowledged, or when closed. */
+  /** Resolves when all sent messages are acknowledged, or when the connection is closed. */
   settled(): Promise<void> {
     return this.#outbox.settled();
   }
@@ -189,7 +194,7 @@ export class ServiceConnection {
     this.#outbox.close();
   }
 
-  /** Says it the first time, and then again now and then: it may last for days. */
+  /** Logs the first failure, and then at most one line per {@link SAID_EVERY_MS}: an outage may last for days. */
   #sayFailed(line: string): void {
     const now = this.#options.clock.now();
     if (this.#failures > 0 && now - this.#saidMs < SAID_EVERY_MS) return;
@@ -214,7 +219,7 @@ export class ServiceConnection {
     });
   }
 
-  /** The claims that the runner holds: each until the report of its end is acknowledged. */
+  /** Lists the runner's claims. It holds each claim until the service acknowledges the report of the run's end. */
   #claims(): Claim[] {
     const claims = new Map(this.#options.hello().claims.map((claim) => [claim.runId, claim]));
     for (const { message } of this.#outbox.entries) {
@@ -340,10 +345,13 @@ function parseFrame(text: string): ServiceFrame | null {
   }
 }
 
-/** Longest answer that is read when the service refuses a connection, in characters. */
+/** Maximum length of a rejected connection's response body that the runner reads, in characters. */
 const MAX_PROBLEM = 4_096;
 
-/** The sentence of the problem that refuses a connection; empty where there is none. Ends the response. */
+/**
+ * Returns the `detail` of the problem with which the service rejects a connection, or an empty text. Destroys the
+ * response.
+ */
 async function detailOf(response: IncomingMessage): Promise<string> {
   response.setTimeout(WELCOME_MS, () => response.destroy());
   let text = "";

@@ -6,12 +6,12 @@ export interface ServiceRequestsOptions {
   /** The service's base URL. */
   readonly url: string;
   readonly credential: Credential;
-  /** The id that the service gave this runner; null before the first welcome. */
+  /** The id that the service assigned to this runner; null before the first welcome. */
   readonly runnerId: () => string | null;
   readonly clock: Clock;
 }
 
-/** A request: the path under the service's address, with its slash. */
+/** An HTTP request. `path` starts with a slash and is relative to the service's base URL. */
 export interface ServiceRequest extends Pick<RequestInit, "body"> {
   readonly path: string;
   readonly method: "GET" | "POST" | "PUT";
@@ -19,12 +19,12 @@ export interface ServiceRequest extends Pick<RequestInit, "body"> {
 }
 
 const ONE_REQUEST_MS = 60_000;
-/** Waits before each further try, in milliseconds. */
+/** Wait before each retry, in milliseconds. */
 const WAITS_MS = [500, 2_000, 8_000, 30_000];
 
 /**
- * The runner's requests to the service over HTTP, with its credential and its name. Each is tried again while the service
- * cannot be reached or says that it may pass.
+ * Sends the runner's HTTP requests to the service, with its credential and id. Retries a request while the service is
+ * unreachable or answers with 408, 429 or a server error.
  */
 export class ServiceRequests {
   readonly #options: ServiceRequestsOptions;
@@ -33,7 +33,7 @@ export class ServiceRequests {
     this.#options = options;
   }
 
-  /** The last answer, good or not; null when there was none. Does not reject. */
+  /** Returns the last response, successful or not, or null if there was none. Does not reject. */
   async ask(request: ServiceRequest, signal: AbortSignal): Promise<Response | null> {
     for (let tried = 0; ; tried++) {
       const answer = await this.#once(request, signal).catch(() => null);
@@ -51,7 +51,7 @@ export class ServiceRequests {
       method,
       ...(body === undefined ? {} : { body }),
       headers: { ...headers, authorization: `Bearer ${token}`, "service-runner": runnerId() ?? "" },
-      // No redirects: the token must not be sent to another host.
+      // Follow no redirects: they would send the token to another host.
       redirect: "error",
       signal: AbortSignal.any([signal, AbortSignal.timeout(ONE_REQUEST_MS)]),
     });
@@ -73,7 +73,7 @@ export class ServiceRequests {
   }
 }
 
-/** Why an answer is none that was hoped for, for the log. */
+/** Describes a missing or unsuccessful response, for the log. */
 export async function reasonOf(answer: Response | null): Promise<string> {
   if (answer === null) return "the service does not answer";
   const problem = z.object({ detail: z.string() }).safeParse(await answer.json().catch(() => null));

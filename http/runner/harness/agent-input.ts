@@ -2,12 +2,12 @@ import type { Writable } from "node:stream";
 import { writeJson } from "../../../actors/exact-json.js";
 import type { InputLine } from "./agent-lines.js";
 
-/** Most lines that a program has not read yet; further ones are dropped. */
+/** Maximum number of lines that the program has not read yet. Further lines are dropped. */
 const MAX_UNREAD_LINES = 1_000;
 
 /**
- * A program's standard input, with one JSON object in each line. Never blocks on a program that does not read it;
- * unread lines are bounded.
+ * A program's standard input, with one JSON object per line. It never blocks on a program that does not read it, and
+ * limits the unread lines.
  */
 export class AgentInput {
   readonly #pipe: Writable | null;
@@ -17,7 +17,7 @@ export class AgentInput {
     this.#pipe = pipe;
   }
 
-  /** Resolves with whether the program's pipe took the line, as soon as that is known. */
+  /** Writes a line. Resolves with whether the program's pipe accepted it, once that is known. */
   give(line: InputLine): Promise<boolean> {
     const pipe = this.#pipe;
     if (pipe === null || this.#unread >= MAX_UNREAD_LINES) return Promise.resolve(false);

@@ -15,7 +15,7 @@ import { parseBy } from "../../field-errors.js";
 const SHOWABLE = /^\P{Cc}*$/u;
 const NOT_SHOWABLE = "must hold no control characters";
 
-/** A call of a tool, as an agent names it. */
+/** A tool call in a step, as the agent reports it. */
 const callSchema = z.object({
   server: calledName.nullable().default(null),
   tool: calledName,
@@ -23,7 +23,7 @@ const callSchema = z.object({
   refusedBy: refuser.nullable().default(null),
 });
 
-/** The messages on an agent's standard output, one JSON object in each line. Any other line becomes an output step. */
+/** The messages on an agent's standard output, one JSON object per line. Any other line becomes an output step. */
 const agentLineSchema = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("step"),
@@ -48,7 +48,7 @@ const agentLineSchema = z.discriminatedUnion("type", [
     inputs: inputsSchema.default({}),
     reason: z.string().max(MAX_REASON_CHARACTERS).default(""),
   }),
-  /** To the service, in a run of a search: what else it holds is sent as it is. */
+  /** A message for the service, in a search's run. Its other members are sent unchanged. */
   z.looseObject({ type: z.enum(["candidates", "cause"]) }),
 ]);
 
@@ -57,22 +57,25 @@ const wantedSchema = z.object({
   id: z.string().nullable().catch(null),
 });
 
-/** A line with an invalid message, and what is wrong with it. */
+/** A line with an invalid message, and the reason why it is invalid. */
 export interface WrongLine {
   readonly type: "wrong";
   readonly wanted: z.output<typeof wantedSchema>["type"];
   readonly problem: string;
-  /** The message's `id`, for the answer; null when it has none. */
+  /** The message's `id`, for the answer; null if it has none. */
   readonly id: string | null;
 }
 
 export type AgentLine = z.output<typeof agentLineSchema> | WrongLine;
 
-/** The messages on an agent's standard input, one JSON object in each line. */
+/** The messages on an agent's standard input, one JSON object per line. */
 export type InputLine =
   | { readonly type: "handover.accepted" }
   | { readonly type: "handover.refused"; readonly reason: string }
-  /** `id` is that of the permission line. The call has to be made with `inputs`, which differ when `edited`. */
+  /**
+   * `id` is the permission line's id. The agent must make the call with `inputs`; `edited` says that they differ from
+   * its own.
+   */
   | {
       readonly type: "permission.approved";
       readonly id: string;
@@ -80,12 +83,12 @@ export type InputLine =
       readonly edited: boolean;
     }
   | { readonly type: "permission.dismissed"; readonly id: string; readonly reason: string | null }
-  /** Answers a `candidates` or `cause` line: the status of HTTP (0 for no answer), and the body or problem. */
+  /** Answers a `candidates` or `cause` line: the HTTP status (0 for no answer), and the body or problem. */
   | { readonly type: "candidates.answered" | "cause.answered"; readonly status: number; readonly body: unknown }
-  /** A message from a person; `from` is `person <id>`. */
+  /** A message from a person. `from` is `person <id>`. */
   | { readonly type: "message"; readonly from: string; readonly text: string };
 
-/** Parses a line; null when it is no message. */
+/** Parses a line. Returns null if it is no message. */
 export function parseAgentLine(line: string): AgentLine | null {
   if (!line.startsWith("{")) return null;
   const body = parseJson(line);
@@ -105,7 +108,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** A text cut to the length of a step, never within a surrogate pair. */
+/** Shortens a text to the maximum length of a step, and never splits a surrogate pair. */
 export function cut(text: string): string {
   if (text.length <= MAX_STEP_CHARACTERS) return text;
   const end = MAX_STEP_CHARACTERS - 1;

@@ -7,8 +7,10 @@ import { type Harness, HarnessNotFound, type HarnessRun } from "./harness.js";
 import { linesOf } from "./lines.js";
 
 /**
- * Runs any program as the agent: the run's arguments, or the runner's default command. Its output becomes steps; JSON
- * lines in it are messages (see {@link parseAgentLine}). Answers and people's messages go to its standard input.
+ * Runs any program as the agent: the run's arguments, or the runner's default command. The program's output becomes
+ * steps;
+ * JSON lines in it are messages (see {@link parseAgentLine}). The runner writes answers and people's messages to its
+ * standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {
@@ -60,7 +62,7 @@ async function readOutput({ group, input }: Agent, run: HarnessRun, tail: Tail):
   }
 }
 
-/** Handles a line; resolves when the next one may be read. The answer may come later. */
+/** Handles a line. Resolves when the next line may be read; the answer may come later. */
 async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) => void): Promise<void> {
   switch (line.type) {
     case "step": {
@@ -96,7 +98,7 @@ async function take(line: AgentLine, run: HarnessRun, answer: (line: InputLine) 
   }
 }
 
-/** Whether it is for the service, in runs of searches; elsewhere it is output. */
+/** Whether the line is a search's message for the service. In other runs such a line is plain output. */
 function isSaid({ type }: AgentLine): boolean {
   return type === "candidates" || type === "cause";
 }

@@ -6,7 +6,7 @@ import { maskedWithin } from "./mask.js";
 import { Messages } from "./messages.js";
 import { Permissions } from "./permissions.js";
 
-/** The messages of the service to an agent, or in answer to it. */
+/** Messages from the service to an agent, including answers to the agent's requests. */
 export type SaidToAgent = Extract<
   ServiceMessage,
   {
@@ -21,14 +21,14 @@ export type SaidToAgent = Extract<
 
 export interface DialogueOptions {
   readonly claim: { readonly runId: string; readonly fence: number };
-  /** Takes the run's secrets out of a text. */
+  /** Masks the run's secrets in a text. */
   readonly mask: (text: string) => string;
   readonly send: (message: RunnerMessage) => void;
-  /** Told when calls of tools begin to wait for a person, and when none does any more. */
+  /** Called with true when tool calls start to wait for a person, and with false when none waits any more. */
   readonly paused: (isPaused: boolean) => void;
 }
 
-/** What one run's agent asks the service, what it is answered, and what people say to it. */
+/** The agent's requests to the service in one run, the answers to them, and people's messages to the agent. */
 export class Dialogue {
   readonly handovers: Handovers;
   readonly permissions: Permissions;
@@ -64,7 +64,7 @@ export class Dialogue {
     }
   }
 
-  /** The run is being ended: nothing may be asked any more. */
+  /** The run is ending: rejects open and later requests. */
   close(): void {
     this.handovers.close();
     this.calls.close();

@@ -1,4 +1,4 @@
-/** A handover that was asked for or given. */
+/** A handover that the agent requested, or that the service accepted. */
 export interface Handover {
   readonly to: string;
   readonly note: string;
@@ -7,7 +7,7 @@ export interface Handover {
 const STOPPING = "The run is being stopped.";
 const GIVEN = "The run has handed over already.";
 
-/** The handovers that one run asks for. At most one is given; after a stop, none can be asked for. */
+/** The handover requests of one run. The service accepts at most one. After a stop, all requests are rejected. */
 export class Handovers {
   readonly #send: (id: string, wish: Handover) => void;
   readonly #prefix: string;
@@ -16,7 +16,7 @@ export class Handovers {
   #given: Handover | null = null;
   #closed = false;
 
-  /** `send` asks the service; ids begin with `prefix`. */
+  /** `send` sends a request to the service. All request ids start with `prefix`. */
   constructor(prefix: string, send: (id: string, wish: Handover) => void) {
     this.#prefix = prefix;
     this.#send = send;
@@ -26,13 +26,15 @@ export class Handovers {
     return this.#given;
   }
 
-  /** Why no handover may be asked for now, or null. */
+  /** The reason why the run cannot request a handover now, or null. */
   get closedBecause(): string | null {
     if (this.#closed) return STOPPING;
     return this.#given === null ? null : GIVEN;
   }
 
-  /** Asks the service; resolves with null when the handover is given, otherwise with the reason. */
+  /**
+   * Sends a request to the service. Resolves with null if the service accepts the handover, otherwise with the reason.
+   */
   async ask(wish: Handover): Promise<string | null> {
     if (this.closedBecause !== null) return this.closedBecause;
     this.#asked += 1;
@@ -44,13 +46,13 @@ export class Handovers {
     return refused;
   }
 
-  /** The service's answer. */
+  /** Handles the service's answer. */
   answer(id: string, refused: string | null): void {
     this.#answers.get(id)?.(refused);
     this.#answers.delete(id);
   }
 
-  /** Refuses waiting and later handovers. */
+  /** Rejects open and later requests. */
   close(): void {
     this.#closed = true;
     for (const id of [...this.#answers.keys()]) this.answer(id, STOPPING);

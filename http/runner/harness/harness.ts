@@ -9,7 +9,10 @@ import type { PermissionAnswer, PermissionWish } from "./permissions.js";
 /** The inputs of a harness for one run, and the callbacks for its reports. */
 export interface HarnessRun {
   readonly cwd: string;
-  /** With `SIGNALBOX_MCP_CONFIG`, the file that names the MCP servers of the run's tools: an adapter hands it on. */
+  /**
+   * Includes `SIGNALBOX_MCP_CONFIG`, the file that lists the MCP servers of the run's tools. An adapter passes the file
+   * to its agent.
+   */
   readonly env: Readonly<Record<string, string>>;
   /** The prefix of the marks of all processes that the run starts. */
   readonly mark: string;
@@ -19,31 +22,31 @@ export interface HarnessRun {
   readonly started: (group: ProcessGroup) => Promise<void>;
   /** Back-pressure: resolves when the next step may be reported. */
   readonly step: (step: Omit<RunStep, "index" | "spent">) => Promise<void>;
-  /** `model` is the model that it was spent on; null when the agent does not say. */
+  /** `model` is the model that the cost is for; null if the agent does not name one. */
   readonly cost: (spent: Spent, model: string | null) => Promise<void>;
-  /** Resolves with null when the handover is given, otherwise with the reason. */
+  /** Resolves with null if the service accepts the handover, otherwise with the reason. */
   readonly handover: (to: string, note: string) => Promise<string | null>;
   readonly ask: (question: string) => void;
   /** Resolves when the agent's next line may be read. `answered` is called later with the answer, or never. */
   readonly permission: (wish: PermissionWish, answered: (answer: PermissionAnswer) => void) => Promise<void>;
-  /** What the agent of a search says to the service; resolves with the answer. Null in other runs. */
+  /** Sends a message from a search's agent to the service, and resolves with the answer. Null in other runs. */
   readonly say: ((type: SaidType, value: object) => Promise<ServiceAnswer>) | null;
-  /** From now on, `give` gets the messages of people to the agent, in order. */
+  /** Passes people's messages to `give` from now on, in order. */
   readonly listen: (give: Give) => void;
 }
 
 /** How the agent ended. */
 export interface AgentResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the agent. */
   readonly exitCode: number | null;
-  /** The end of its output. */
+  /** The end of the agent's output. */
   readonly output: string;
 }
 
-/** Starts and controls an agent program; an adapter for one kind of agent. */
+/** Starts and controls an agent program. Each harness is an adapter for one kind of agent. */
 export interface Harness {
   readonly name: string;
-  /** Rejects with {@link HarnessNotFound} when the program cannot be started on this machine. */
+  /** Rejects with {@link HarnessNotFound} if the program cannot start on this machine. */
   run(job: Job, run: HarnessRun): Promise<AgentResult>;
 }
 

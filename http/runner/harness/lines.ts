@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Longest line, in characters; the rest of a longer one is dropped. */
+/** Maximum length of a line, in characters. The rest of a longer line is dropped. */
 const MAX_LINE = 256 * 1024;
 
 /** The lines of a stream, with back-pressure on its writer. */

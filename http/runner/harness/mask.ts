@@ -1,13 +1,16 @@
 import type { RunStep } from "../../../actors/runners/protocol.js";
 import { cut } from "./agent-lines.js";
 
-/** Shorter values occur in ordinary words: masking them would hide text, and reveal them by what is missing. */
+/**
+ * Minimum length of a masked value. Shorter values occur in ordinary words: a mask would hide text, and the gaps would
+ * reveal the value.
+ */
 const SHORTEST = 6;
 
 /** Replaces a secret. */
 const MASKED = "***";
 
-/** Returns a function that masks the values of secrets, and each line of a secret with several, in a text. */
+/** Returns a function that masks secrets in a text. It also masks each single line of a multi-line secret. */
 export function maskOf(secrets: readonly string[]): (text: string) => string {
   const hidden = secrets
     .flatMap((secret) => [secret, ...secret.split("\n")])
@@ -17,7 +20,7 @@ export function maskOf(secrets: readonly string[]): (text: string) => string {
   return (text) => hidden.reduce((masked, part) => masked.replaceAll(part, MASKED), text);
 }
 
-/** Masks every text in a value, including names; recursive, so the value must not be deep. */
+/** Masks every text in a value, including names. It is recursive, so the value must not be deep. */
 export function maskedWithin(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === "string") return mask(value);
   if (Array.isArray(value)) return value.map((inner) => maskedWithin(inner, mask));
@@ -25,7 +28,7 @@ export function maskedWithin(value: unknown, mask: (text: string) => string): un
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [mask(name), maskedWithin(inner, mask)]));
 }
 
-/** A step with its text, cut to the length of a step, and all names masked. */
+/** Returns a step with its text and all names masked, and the text shortened to the maximum length of a step. */
 export function maskedStep<Step extends Pick<RunStep, "text" | "tool" | "call" | "skill">>(
   step: Step,
   mask: (text: string) => string,

@@ -1,14 +1,15 @@
 import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 
-/** A message of a person to a run. */
+/** A person's message to a run. */
 export type PersonMessage = Pick<Extract<ServiceMessage, { type: "run.message" }>, "n" | "from" | "text">;
 
-/** Gives a message to the agent; resolves with whether the agent got it, as soon as that is known. */
+/** Passes a message to the agent. Resolves with whether the agent received it, once that is known. */
 export type Give = (said: PersonMessage) => Promise<boolean>;
 
 /**
- * The messages of people to one run, each given to its agent once, in order. Messages that come before the agent starts
- * wait for it; the service bounds their number.
+ * People's messages to one run. Each is passed to the agent once, in order. Messages that arrive before the agent
+ * starts
+ * wait for it; the service limits their number.
  */
 export class Messages {
   readonly #delivered: (n: number) => void;
@@ -16,7 +17,7 @@ export class Messages {
   #give: Give | null = null;
   #taken = 0;
 
-  /** `delivered` is called with the number of each message that the agent got. */
+  /** `delivered` is called with the number of each message that the agent received. */
   constructor(delivered: (n: number) => void) {
     this.#delivered = delivered;
   }
@@ -28,7 +29,7 @@ export class Messages {
     else this.#pass(this.#give, said);
   }
 
-  /** The agent has started, and gets messages through `give`. */
+  /** The agent has started: passes it waiting and later messages through `give`. */
   listen(give: Give): void {
     this.#give = give;
     for (const said of this.#waiting.splice(0)) this.#pass(give, said);

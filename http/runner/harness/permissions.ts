@@ -1,14 +1,14 @@
 import { type CallInputs, parseInputs } from "../../../actors/runners/call-inputs.js";
 import type { ServiceMessage } from "../../../actors/runners/protocol.js";
 
-/** A call that the agent asks permission for. */
+/** A call that the agent requests permission for. */
 export interface PermissionWish {
   readonly tool: string;
   readonly inputs: CallInputs;
   readonly reason: string;
 }
 
-/** The answer to the agent: the inputs for the call, or that it was dismissed, with the reason if one was given. */
+/** The answer to the agent: the inputs for an approved call, or the reason of a dismissal, which may be null. */
 export type PermissionAnswer =
   | { readonly inputs: CallInputs; readonly edited: boolean }
   | { readonly dismissed: string | null };
@@ -20,14 +20,14 @@ interface Pending {
   readonly answered: (answer: PermissionAnswer) => void;
 }
 
-/** The permissions that one run's agent asks for, each answered once, in any order. The service bounds their number. */
+/** The permission requests of one run's agent. Each is answered once, in any order. The service limits their number. */
 export class Permissions {
   readonly #prefix: string;
   readonly #send: (id: string, wish: PermissionWish) => void;
   readonly #pending = new Map<string, Pending>();
   #asked = 0;
 
-  /** `send` asks the service; ids begin with `prefix`. */
+  /** `send` sends a request to the service. All request ids start with `prefix`. */
   constructor(prefix: string, send: (id: string, wish: PermissionWish) => void) {
     this.#prefix = prefix;
     this.#send = send;
@@ -40,7 +40,7 @@ export class Permissions {
     this.#send(id, wish);
   }
 
-  /** The service's answer. A call that was approved without edits gets the agent's own inputs. */
+  /** Handles the service's answer. A call that was approved without edits gets the agent's own inputs. */
   answer({ id, verdict, inputs, reason }: Pick<Answered, "id" | "verdict" | "inputs" | "reason">): void {
     const pending = this.#pending.get(id);
     if (pending === undefined) return;

@@ -1,14 +1,14 @@
 import { addMoney } from "../../../actors/money.js";
 import type { Spent } from "../../../actors/runners/protocol.js";
 
-/** What a run's agent says that it spent, and on which model. */
+/** The costs and models that a run's agent reports. */
 export class Spending {
-  /** The sum; null for nothing said. */
+  /** The sum of all costs; null if the agent reported none. */
   spent: Spent | null = null;
-  /** The model that was last named; null for none. */
+  /** The model of the latest cost that names one; null for none. */
   model: string | null = null;
 
-  /** Adds a cost; returns why it cannot be, or null. */
+  /** Adds a cost. Returns the reason if the currencies differ, otherwise null. */
   add(spent: Spent, model: string | null): string | null {
     if (model !== null) this.model = model;
     const before = this.spent ?? { amount: 0, currency: spent.currency };

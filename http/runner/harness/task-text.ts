@@ -2,14 +2,14 @@ import type { Job } from "../../../actors/runners/job.js";
 import { type Checkout, toContext } from "../checkout/checkout.js";
 import type { ContextTexts } from "../checkout/run-folder.js";
 
-/** The texts that an agent is given; `prompt` is the station's, or that of a search. */
+/** The texts for an agent. `prompt` is the station's prompt, with a search's prompt before it. */
 export function toTexts(job: Job, prompt: string, checkouts: readonly Checkout[]): ContextTexts {
   return { prompt, task: toTaskText(job, prompt), context: toContext(job, checkouts) };
 }
 
 /**
- * Everything that an agent is told, as one text: the prompt, and where a task stands behind the run, the task with its
- * notes, oldest first. Markdown; ends with a newline.
+ * The prompt and, if the run has a task, the task with its notes, oldest first, as one text. It is Markdown that ends
+ * with a newline.
  */
 function toTaskText({ task }: Pick<Job, "task">, prompt: string): string {
   const parts = [prompt];

@@ -3,7 +3,7 @@ import type { Halt } from "./halt.js";
 import { type Launch, ProcessGroup } from "./process-group.js";
 
 export interface CommandResult {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the command. */
   readonly exitCode: number | null;
   /** The end of standard output and error, interleaved. */
   readonly output: string;
@@ -16,7 +16,7 @@ export interface CommandRun extends Omit<Launch, "argv"> {
   readonly started: (group: ProcessGroup) => Promise<void>;
 }
 
-/** Runs a shell command to its end, and ends what it leaves running. */
+/** Runs a shell command to its end, and ends the processes that it leaves running. */
 export async function runShell(command: string, run: CommandRun): Promise<CommandResult> {
   const { cwd, env, mark, halt, started } = run;
   const group = await ProcessGroup.start({ argv: ["/bin/sh", "-c", command], cwd, env, mark });
@@ -33,8 +33,8 @@ export async function runShell(command: string, run: CommandRun): Promise<Comman
 }
 
 /**
- * Keeps the end of a long text, without the rest of a line whose beginning was cut off, unless nothing follows it: a
- * part of a secret could not be masked.
+ * Collects the end of a long text. It drops a first line that lost its start, unless that line is the only one, because
+ * a part of a secret could not be masked.
  */
 export class Tail {
   #text = "";

@@ -2,12 +2,12 @@ import { constants } from "node:fs";
 import { access, open, stat } from "node:fs/promises";
 import { isAbsolute, join } from "node:path";
 
-/** Bytes of a script's first line that are read. */
+/** How many bytes of a script's first line to read. */
 const FIRST_LINE_BYTES = 256;
 
 /**
- * Why a program cannot be started, as a clause; null where it can be, and where only the folder that it is started in says
- * so: for a relative path, or where `PATH` has one.
+ * Returns why a program cannot start, as a clause, or null if it can. Also returns null if the answer depends on the
+ * folder that the program starts in: for a relative path, or if `PATH` has one.
  */
 export async function whyNotStarted(
   program: string,
@@ -41,7 +41,7 @@ async function isExecutable(path: string): Promise<boolean> {
   );
 }
 
-/** The program that a script names in its first line; null for another file, or one that cannot be read. */
+/** Returns the program that a script's first line names. Returns null for another file or an unreadable one. */
 async function interpreterOf(path: string): Promise<string | null> {
   const file = await open(path, "r").catch(() => null);
   if (file === null) return null;

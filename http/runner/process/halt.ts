@@ -3,7 +3,7 @@ import type { Clock } from "../../../runtime/clock.js";
 /** Time between asking programs to end and killing them, in milliseconds. */
 export const KILL_GRACE_MS = 5_000;
 
-/** Ends a run's programs: they are asked to end, and killed after a grace time. */
+/** Ends a run's programs: asks them to end, and kills them after a grace time. */
 export class Halt {
   readonly #clock: Clock;
   readonly #stop = new AbortController();
@@ -19,7 +19,7 @@ export class Halt {
     return this.#stop.signal;
   }
 
-  /** Aborted when programs have to be killed. */
+  /** Aborted when programs must be killed. */
   get killing(): AbortSignal {
     return this.#kill.signal;
   }
@@ -36,7 +36,7 @@ export class Halt {
     this.#kill.abort();
   }
 
-  /** Call it when no program runs any more: cancels the grace time. */
+  /** Cancels the grace time. Call it when no program is running any more. */
   over(): void {
     this.#cancelGrace();
   }

@@ -1,6 +1,6 @@
 import type { Job } from "../../../actors/runners/job.js";
 
-/** Whether nothing but its report may come of a run: its programs get no credentials for pushing, and nobody is asked. */
+/** Whether a run may have no effect except its report: its programs get no push credentials, and it asks nobody. */
 export function isKeptIn({ replay, search }: Pick<Job, "replay" | "search">): boolean {
   return replay !== undefined || search !== undefined;
 }

@@ -7,34 +7,41 @@ export interface Launch {
   readonly argv: readonly [string, ...string[]];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** The mark by which everything it starts is found at its end; null for programs that leave nothing running. */
+  /**
+   * The mark with which the runner finds everything that the program started, at its end. Null for programs that leave
+   * nothing running.
+   */
   readonly mark: string | null;
   /**
-   * What it may read, once, from descriptor 3: a socket, which other processes of the same user cannot open, unlike a
-   * pipe, a variable or an argument. Absent for nothing.
+   * A secret that the program can read once from descriptor 3. That is a socket: unlike a pipe, a variable or an
+   * argument,
+   * other processes of the same user cannot open it. Absent for none.
    */
   readonly secret?: string;
 }
 
 /** How a process ended. */
 export interface ProcessExit {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the process. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Interval of checks of pipes that are still open after the program's end, in milliseconds. */
+/** Interval between checks of pipes that are still open after the program's end, in milliseconds. */
 const PIPE_POLL_MS = 250;
 
 /**
  * A program with everything that it starts, in its own process group.
  *
- * 1. When the program ends, everything that it left running is killed, by its mark also what left the group.
+ * 1. When the program ends, everything that it left running is killed. With a mark, that includes processes that left
+ *    the group.
  * 2. The output up to then can still be read, however slowly.
  */
 export class ProcessGroup {
   readonly child: ChildProcess;
-  /** Its output, buffered from the first byte on: when a program ends, node drops output that has no listener. */
+  /**
+   * The program's output, buffered from the first byte on: when a program ends, node drops output that has no listener.
+   */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Resolves when the program has ended and its pipes are read to the end. */
@@ -64,7 +71,7 @@ export class ProcessGroup {
     child.stdin?.on("error", () => undefined);
   }
 
-  /** Starts the program. Rejects when it cannot be started (`ENOENT`: there is no such program). */
+  /** Starts the program. Rejects if it cannot start (`ENOENT`: there is no such program). */
   static start({ argv, cwd, env, mark, secret }: Launch): Promise<ProcessGroup> {
     const [program, ...args] = argv;
     const marks = mark === null ? {} : { [MARK]: mark };
@@ -85,7 +92,10 @@ export class ProcessGroup {
     return this.child.pid ?? 0;
   }
 
-  /** Ends it when the run is halted: SIGTERM on `stopping`, SIGKILL on `killing`. Returns what detaches it. */
+  /**
+   * Ends the program when the run is halted: SIGTERM on `stopping`, SIGKILL on `killing`. Returns a function that
+   * detaches it.
+   */
   obey(halt: Halt): () => void {
     const stop = () => killGroup(this.pid, "SIGTERM");
     const kill = () => this.kill();
@@ -118,7 +128,7 @@ export class ProcessGroup {
   }
 }
 
-/** Writes to descriptor 3, and closes it; a program that does not read it is fine. */
+/** Writes to descriptor 3 and closes it. Ignores the error of a program that does not read it. */
 function give(child: ChildProcess, secret: string): void {
   const into = child.stdio[3];
   if (!(into instanceof Duplex)) throw new Error("a program without the descriptor that it was to have");
@@ -126,12 +136,12 @@ function give(child: ChildProcess, secret: string): void {
   into.end(secret);
 }
 
-/** Signals a whole process group; one that has ended is fine. */
+/** Signals a whole process group. Does nothing if the group has ended. */
 export function killGroup(pid: number, signal: NodeJS.Signals): void {
   if (pid <= 1) return;
   try {
     process.kill(-pid, signal);
   } catch {
-    // It has ended already.
+    // The group has already ended.
   }
 }

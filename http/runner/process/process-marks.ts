@@ -2,21 +2,21 @@ import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 
 /**
- * Marks in the environment, by which everything that a program started is found, even outside its process group. They
- * are read from `/proc`; on systems without it, only process groups are ended.
+ * Marks in the environment, with which the runner finds everything that a program started, even outside its process
+ * group. The runner reads them from `/proc`. On systems without `/proc`, it ends only process groups.
  */
 
 /** The variable with the mark; child processes inherit it. */
 export const MARK = "SIGNALBOX_MARK";
 
-/** Most rounds over all processes: a process may start another during a round. */
+/** Maximum rounds over all processes: a process may start another one during a round. */
 const ROUNDS = 100;
 
 /** Time limit for killed processes to disappear, in milliseconds. */
 const GONE_MS = 5_000;
 const GONE_POLL_MS = 5;
 
-/** Kills every process whose mark has this prefix. They no longer run, but may not have disappeared yet. */
+/** Kills every process whose mark has this prefix. The processes no longer run, but may not have disappeared yet. */
 export function killMarked(prefix: string): void {
   const killed = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -29,7 +29,7 @@ export function killMarked(prefix: string): void {
   }
 }
 
-/** Like {@link killMarked}; resolves when they have disappeared, at the latest after {@link GONE_MS}. */
+/** Like {@link killMarked}, but resolves when the processes have disappeared, or after {@link GONE_MS}. */
 export async function endMarked(prefix: string): Promise<void> {
   for (let waited = 0; waited < GONE_MS; waited += GONE_POLL_MS) {
     if (marked(prefix).length === 0) return;
@@ -46,7 +46,7 @@ function marked(prefix: string): number[] {
         .split("\0")
         .some((entry) => entry.startsWith(begin));
     } catch {
-      // It has ended, or belongs to another user.
+      // The process has ended, or belongs to another user.
       return false;
     }
   });
@@ -67,11 +67,13 @@ function kill(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }
 
-/** A process's start, in kernel ticks since boot; unique together with its pid. Null when there is no such process. */
+/**
+ * A process's start, in kernel ticks since boot. Pid and start together are unique. Null if there is no such process.
+ */
 export function startTime(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -86,7 +88,9 @@ export function noteOf(pid: number): string {
   return `${pid} ${startTime(pid) ?? "unknown"}`;
 }
 
-/** The pid in a note, if that process still runs; null if it has ended, even if its pid is in use again. */
+/**
+ * Returns the pid in a note if that process still runs. Returns null if it has ended, even if its pid is in use again.
+ */
 export function aliveByNote(note: string): number | null {
   const [pidText, started] = note.trim().split(" ");
   const pid = Number(pidText);

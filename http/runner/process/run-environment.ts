@@ -3,16 +3,16 @@ import type { Checkout } from "../checkout/checkout.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 import { isKeptIn } from "./kept-in.js";
 
-/** Variables of the runner's environment that are always passed to programs. */
+/** Variables of the runner's environment that programs always get. */
 const ALWAYS = ["PATH", "LANG", "LC_ALL", "TZ"];
 
-/** Variables by which git and code hosts are given credentials. */
+/** Variables that pass credentials to git and to clients of code hosts. */
 const CREDENTIAL = /^(?:GIT_|SSH_|(?:GH|GITHUB|GITLAB|GITEA|BITBUCKET)_(?:.*_)?TOKEN$)/;
 
-/** What the environment of a program depends on besides its job and folder. */
+/** The inputs of a program's environment besides the job and its folder. */
 export interface EnvironmentOptions {
   readonly checkouts: readonly Checkout[];
-  /** Names of variables of the runner's environment that are passed on. */
+  /** Names of variables of the runner's environment to pass to the program. */
   readonly passed: readonly string[];
   /** Whether the program gets the values of the harness's secrets. */
   readonly secrets: boolean;
@@ -20,7 +20,7 @@ export interface EnvironmentOptions {
 
 /**
  * The environment of a run's programs: the run's own variables, and of the runner's environment only {@link ALWAYS} and
- * the names in `passed`; in a replay or search without those of {@link CREDENTIAL}.
+ * the names in `passed`. In a replay or search, names that match {@link CREDENTIAL} are removed from `passed`.
  */
 export function environmentOf(job: Job, folder: RunFolder, more: EnvironmentOptions): Record<string, string> {
   const folders = more.checkouts.map((checkout) => [checkout.repository, checkout.folder] as const);

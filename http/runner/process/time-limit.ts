@@ -1,6 +1,6 @@
 import type { Clock } from "../../../runtime/clock.js";
 
-/** A time limit whose clock can stand still. */
+/** A time limit that can be paused. */
 export class TimeLimit {
   readonly #clock: Clock;
   readonly #over: () => void;
@@ -8,7 +8,7 @@ export class TimeLimit {
   #sinceMs = 0;
   #cancel: (() => void) | null = null;
 
-  /** Begins at once; `over` is called at most once. */
+  /** Starts at once. `over` is called at most once. */
   constructor(clock: Clock, ms: number, over: () => void) {
     this.#clock = clock;
     this.#leftMs = ms;
@@ -16,13 +16,13 @@ export class TimeLimit {
     this.#go();
   }
 
-  /** Stops its clock, or lets it go on; to say either twice changes nothing. */
+  /** Pauses or resumes the clock. A repeated call changes nothing. */
   pause(isPaused: boolean): void {
     if (isPaused) this.#stand();
     else if (this.#cancel === null && this.#leftMs > 0) this.#go();
   }
 
-  /** Nothing is called any more. */
+  /** Cancels the limit: `over` is not called any more. */
   end(): void {
     this.#stand();
     this.#leftMs = 0;
@@ -44,7 +44,10 @@ export class TimeLimit {
   }
 }
 
-/** Does work with a signal that is aborted with the given one, and when the work takes longer than `ms` milliseconds. */
+/**
+ * Does work with a signal. The signal is aborted with the given one, or when the work takes longer than `ms`
+ * milliseconds.
+ */
 export async function withinLimit<Done>(
   { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
   ms: number,

@@ -34,8 +34,9 @@ const UNDER_WAY = "The pull request is being opened.";
 const AGAIN = `${UNDER_WAY} Call again with the same inputs: that opens no second one, and gives the result of this.`;
 
 /**
- * The tool by which an agent has a pull request opened while it works. A call with the inputs of one that is under way
- * waits for that one. A client that takes no progress is answered before it would give up.
+ * The tool with which an agent opens a pull request while it works. A call with the same inputs as an open call waits
+ * for
+ * the result of that call. A client without progress support gets an answer before its timeout.
  */
 export function pullRequestTool(pushes: Pushes, clock: Clock): ServedTool {
   const underWay = new Map<string, Promise<ToolResult>>();
@@ -61,7 +62,7 @@ export function pullRequestTool(pushes: Pushes, clock: Clock): ServedTool {
   };
 }
 
-/** The result, or null when the client has to be answered before, or has given up. */
+/** Resolves with the result, or with null if the client aborts, or has no progress support and needs an answer now. */
 function awaited(
   asked: Promise<ToolResult>,
   { signal, progress, clock }: ToolRequest & { readonly clock: Clock },

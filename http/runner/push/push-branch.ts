@@ -1,11 +1,13 @@
 /**
- * One push of a snapshot to its branch, never forced.
+ * Pushes a snapshot to its branch, and never forces the push.
  *
- * 1. A commit is made on what the branch was when the run last agreed with it: when it began, or when it last pushed.
- * 2. Where the branch has moved since (the push is rejected), it is fetched once, and what the run changed since it last
- *    agreed is applied to its head. What people pushed stays.
- * 3. Where that conflicts, or the branch has moved again, nothing is pushed.
- * 4. Where the branch has the snapshot's changes already (an answer was lost), nothing is pushed, and its head is told.
+ * 1. The push is a commit on the branch's last agreed state: the branch at the start of the run, or at the run's last
+ *    push.
+ * 2. If the branch has moved since (the host rejects the push), the runner fetches it once. It applies the run's
+ *    changes since the last agreed state to the branch's head. So people's pushes stay.
+ * 3. If that conflicts, or the branch has moved again, nothing is pushed.
+ * 4. If the branch already has the snapshot's changes (an earlier answer was lost), nothing is pushed, and the result
+ *    names its head.
  */
 import type { PushOrder, PushProblem } from "../../../actors/runners/push.js";
 import { git } from "../checkout/git.js";
@@ -13,13 +15,13 @@ import { mergeTrees } from "../checkout/merge-trees.js";
 import { gitWithToken, type PushTarget, targetOf } from "./push-git.js";
 import type { Snapshot } from "./push-site.js";
 
-/** What the run and the branch last agreed on. */
+/** The last state in which the run and the branch agreed. */
 export interface Agreed {
-  /** The branch's head then. */
+  /** The branch's head at that time. */
   readonly head: string;
-  /** The run's files then. */
+  /** The run's files at that time. */
   readonly tree: string;
-  /** What the run merged in and has not pushed yet; null for nothing. */
+  /** The commit that the run merged in but has not pushed yet; null for none. */
   readonly merged: string | null;
 }
 
@@ -28,7 +30,7 @@ export type PushResult =
   | {
       readonly problem: PushProblem;
       readonly why: string;
-      /** The branch's head, where that is what the push conflicts with. */
+      /** The branch's head, if the push conflicts with it. */
       readonly head?: string;
     };
 
@@ -46,7 +48,10 @@ const NO_ADDRESS = "The address is none to push to.";
 const ONTO_BASE = "The branch is the one that the pull request is to be merged into.";
 const BAD_TOKEN = "The code host gave no token for the push.";
 
-/** Pushes the snapshot; see above. Rejects only with what is a bug, or with `GitFailed` of git on this machine. */
+/**
+ * Pushes the snapshot, as this file's header describes. Rejects only because of a bug, or with `GitFailed` of a local
+ * git command.
+ */
 export async function pushSnapshot(order: PushOrder, snapshot: Snapshot, options: PushOptions): Promise<PushResult> {
   if (order.token === null) return { problem: "untokened", why: order.why ?? BAD_TOKEN };
   if (order.branch === order.base) return { problem: "refused", why: ONTO_BASE };
@@ -78,7 +83,7 @@ class Push {
     return sent === "moved" ? this.#again() : sent;
   }
 
-  /** Nothing to push: the branch has it, where there is one. */
+  /** There is nothing to push: returns the branch's head, or the problem if there is no branch. */
   async #found(): Promise<PushResult> {
     const head = await this.#fetch();
     if (typeof head === "object") return head;
@@ -100,7 +105,7 @@ class Push {
     return { head, agreed: { head, tree: this.#snapshot.tree, merged: null } };
   }
 
-  /** The branch's head as it is now, "" for no such branch. */
+  /** Fetches the branch's current head; "" if there is no such branch. */
   async #fetch(): Promise<string | { readonly problem: PushProblem; readonly why: string }> {
     const { site, signal } = this.#options;
     const refs = `+refs/heads/${this.#target.branch}:refs/theirs`;
@@ -121,12 +126,15 @@ class Push {
     if (reason !== undefined) {
       return MOVED.test(reason) ? "moved" : { problem: "refused", why: `${reason}\n${why}` };
     }
-    // The answer may have been lost after the branch was moved.
+    // The branch may have moved although the answer was lost.
     const head = await this.#fetch();
     return head === commit ? this.#agree(commit) : { problem: problemOf(why), why };
   }
 
-  /** The tree of what the run changed since it last agreed, on top of a commit; null where that conflicts. */
+  /**
+   * Applies the run's changes since the last agreed state to a commit. Returns the resulting tree, or null for a
+   * conflict.
+   */
   async #onto(head: string): Promise<string | null> {
     const { agreed } = this.#options;
     const theirs = await this.#treeOf(head);
@@ -139,7 +147,9 @@ class Push {
     return conflicts.length > 0 ? null : tree;
   }
 
-  /** Commits of three trees, the latter two on the first: git finds what to compare with by their parent. */
+  /**
+   * Creates commits of three trees, the latter two on top of the first: git finds the merge base through their parent.
+   */
   async #forked(from: string, ours: string, theirs: string): Promise<readonly string[]> {
     const begin = await this.#commitOf(from, [], "from");
     return [begin, await this.#commitOf(ours, [begin], "ours"), await this.#commitOf(theirs, [begin], "theirs")];
@@ -174,10 +184,10 @@ class Push {
   }
 }
 
-/** Reasons of git and of servers for a branch that is not where the push expects it. */
+/** Errors of git and of servers which mean that the branch is not where the push expects it. */
 const MOVED = /fetch first|non-fast-forward|stale info|cannot lock ref|failed to update ref|reference already exists/;
 
-/** What the code host's answer means, by git's error output. */
+/** Classifies the code host's answer by git's error output. */
 function problemOf(why: string): PushProblem {
   return /Authentication failed|could not read Username|error: 40[0-9]|not found|Permission/.test(why)
     ? "refused"

@@ -1,24 +1,27 @@
 import type { PushOrder } from "../../../actors/runners/push.js";
 import { GitFailed, gitOutput } from "../checkout/git.js";
 
-/** Where a push goes, and with what. */
+/** The address, the branch and the token of a push. */
 export interface PushTarget {
   readonly url: string;
   readonly token: string;
   readonly branch: string;
 }
 
-/** The target of an order; null where its address is none that a token may be sent to. */
+/** Returns the target of an order. Returns null if the address must not receive a token. */
 export function targetOf({ url, branch }: PushOrder, token: string): PushTarget | null {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return null;
   return parsed.username === "" && parsed.password === "" ? { url, token, branch } : null;
 }
 
-/** Hands git the token for this host alone, read from descriptor 3: see `Launch.secret`. */
+/**
+ * A credential helper that gives git the token for this host only. It reads the token from descriptor 3: see
+ * `Launch.secret`.
+ */
 const HELPER = '!f() { test "$1" = get && cat <&3; }; f';
 
-/** What keeps the token with the host that it is for, and takes every other credential away. */
+/** Settings that send the token only to its host, and disable every other credential. */
 function settings(url: string): readonly string[] {
   const values = [
     "credential.helper=",
@@ -32,7 +35,7 @@ function settings(url: string): readonly string[] {
     "push.recurseSubmodules=no",
     "fetch.recurseSubmodules=no",
     "fetch.fsckObjects=true",
-    // Other repositories whose objects are borrowed are not asked for their branches.
+    // Do not ask repositories with borrowed objects for their branches.
     "core.alternateRefsCommand=true",
     "protocol.allow=never",
     "protocol.http.allow=always",
@@ -45,7 +48,7 @@ export interface PushGitOptions {
   readonly signal: AbortSignal;
 }
 
-/** What git printed, and whether it ended well; `why` is its error output, without the token. */
+/** Git's output, and whether git succeeded. `why` is its error output, without the token. */
 export interface PushGitResult {
   readonly isDone: boolean;
   readonly output: string;
@@ -53,8 +56,9 @@ export interface PushGitResult {
 }
 
 /**
- * Runs git in a push site against the target. The token is on no command line, in no environment and no file: git reads
- * it from a socket that it was started with. The runner's own ways to sign in are not used.
+ * Runs git in a push site against the target. Git reads the token from a socket that it inherits at its start. The
+ * token
+ * is on no command line, in no environment and in no file. The runner's own credentials are not used.
  */
 export async function gitWithToken(
   site: string,
@@ -64,7 +68,7 @@ export async function gitWithToken(
 ): Promise<PushGitResult> {
   const chunks: Buffer[] = [];
   const options = {
-    // No `~/.netrc`, no configuration, no agent for keys.
+    // No `~/.netrc`, no configuration, no ssh agent.
     env: { GIT_DIR: site, HOME: site, XDG_CONFIG_HOME: site, SSH_AUTH_SOCK: "", GIT_ALLOW_PROTOCOL: "http:https" },
     signal,
     secret: `username=x-access-token\npassword=${token}\n`,

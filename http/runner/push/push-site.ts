@@ -10,41 +10,44 @@ import { copyIndex, GitFailed, git } from "../checkout/git.js";
 import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
- * A bare git directory by which what a run changed is read, and from which it is pushed. It is made before the run's first program starts, outside
- * the run's folder, and nothing that an agent can write is its configuration, hooks, attributes or index.
+ * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
+ * it
+ * before the run's first program starts, outside the run's folder. Nothing that an agent can write is its
+ * configuration,
+ * hooks, attributes or index.
  */
 export interface PushSite {
   readonly folder: string;
   readonly checkout: Checkout;
-  /** The run's folder with all checkouts, down to which nothing may have become a link. */
+  /** The run's folder with all checkouts. No folder between it and the checkout may have become a link. */
   readonly within: string;
-  /** The tree of the commit that the checkout began from. */
+  /** The tree of the commit that the checkout started from. */
   readonly begun: string;
 }
 
-/** The files of a checkout at one moment, and what changed. */
+/** The files of a checkout at one moment, and the changed paths. */
 export interface Snapshot extends Fitted {
-  /** Paths that are not as the run found them, in git's order; see `run.pull-request`. */
+  /** Paths that differ from the start of the run, in git's order; see `run.pull-request`. */
   readonly changed: readonly string[];
 }
 
 export interface SnapshotOptions {
   /** Kills git when aborted. */
   readonly signal: AbortSignal;
-  /** Whether the run's own changes are told apart from those that it began with; not unless wished. */
+  /** Whether to also return the run's own changes, without those that it started with. Defaults to false. */
   readonly own?: boolean;
-  /** Longest diff, in bytes; that of the protocol unless wished otherwise. */
+  /** Maximum size of each diff, in bytes. Defaults to the protocol's limit. */
   readonly maxBytes?: number;
-  /** Longest diffs together, in bytes of JSON. */
+  /** Maximum size of both diffs together, in bytes of JSON. Defaults to no limit. */
   readonly maxJsonBytes?: number;
 }
 
-/** Thrown where the folder of a checkout is not one any more. */
+/** Thrown if the checkout's folder is not a folder any more. */
 export class NoCheckout extends Error {
   override readonly name = "NoCheckout";
 }
 
-/** Makes the site of a checkout that was laid out just now; its index is git's picture of the untouched files. */
+/** Creates the push site of a new checkout. The site copies the index of the untouched files. */
 export async function openPushSite(
   checkout: Checkout,
   folder: Pick<RunFolder, "path" | "pushSite">,
@@ -58,7 +61,7 @@ export async function openPushSite(
   const borrowed = await readFile(join(record, "objects/info/alternates"), "utf8").catch(() => "");
   await mkdir(join(at, "objects/info"), { recursive: true });
   await writeFile(join(at, "objects/info/alternates"), `${borrowed}${record}/objects\n`);
-  // A base that came without its history stays without it.
+  // A base without history stays without it.
   await copyFile(join(record, "shallow"), join(at, "shallow")).catch(() => undefined);
   await copyIndex(join(record, "index"), join(at, "index"));
   await git(at, ["update-ref", "refs/began", base], { env: { GIT_DIR: at }, signal });
@@ -66,17 +69,17 @@ export async function openPushSite(
   return { folder: at, checkout, within: folder.path, begun };
 }
 
-/** The tree that the run began with: the commit's, with what was merged in and the task's changes so far. */
+/** The tree that the run started with: the commit's, including the merge and the task's changes so far. */
 export function begunTree({ checkout, begun }: PushSite): string {
   return checkout.tree ?? begun;
 }
 
-/** The snapshot that is taken of each site; the next one waits for it. */
+/** The snapshot in progress at each site. The next snapshot waits for it. */
 const busy = new WeakMap<PushSite, Promise<unknown>>();
 
 /**
- * Takes the files of the checkout as they are now into the site: see `changes/gather.ts` and `changes/fit.ts`. Rejects with
- * {@link NoCheckout}, `OutputTooLong` or `GitFailed`.
+ * Takes a snapshot of the checkout's current files into the site's git directory: see `changes/gather.ts` and
+ * `changes/fit.ts`. Rejects with {@link NoCheckout}, `OutputTooLong` or `GitFailed`.
  */
 export function takeSnapshot(site: PushSite, options: SnapshotOptions): Promise<Snapshot> {
   const before = busy.get(site) ?? Promise.resolve();
@@ -91,7 +94,7 @@ async function take(site: PushSite, options: SnapshotOptions): Promise<Snapshot>
   await mustBeFolders(checkout.folder, within);
   const { folder, merged } = checkout;
   const source = { gitDir, folder };
-  // An agent that works meanwhile may change a file while git reads it.
+  // A working agent may change a file while git reads it: try once more.
   const gathered = await gather(source, signal).catch((error: unknown) => {
     if (!(error instanceof GitFailed) || signal.aborted) throw error;
     return gather(source, signal);
@@ -112,7 +115,7 @@ async function listChanged(
   return changed.slice(0, MAX_CHANGED_PATHS);
 }
 
-/** Every folder from the checkout up to the run's is one, and no link to another place of the machine. */
+/** Throws unless every path from the checkout up to the run's folder is a folder, and no link to another place. */
 async function mustBeFolders(folder: string, within: string): Promise<void> {
   for (let at = folder; at !== within && at !== dirname(at); at = dirname(at)) {
     const isFolder = await lstat(at).then(

@@ -1,9 +1,10 @@
 /**
  * The pushes of one run.
  *
- * 1. What is pushed is a snapshot that was taken before the service was asked: at an agent's wish, or at the run's end.
- * 2. A repository is pushed by one order at a time, in the order in which they came. Each order is answered once.
- * 3. A token is in memory only, and dropped with its order.
+ * 1. Each push sends a snapshot that the runner took before it asked the service: when the agent requested a pull
+ *    request, or at the run's end.
+ * 2. The runner processes one order per repository at a time, in order of arrival. It answers each order once.
+ * 3. A token stays in memory only, and is dropped with its order.
  */
 
 import type { RunnerMessage } from "../../../actors/runners/protocol.js";
@@ -22,18 +23,18 @@ import { withinLimit } from "../process/time-limit.js";
 import { type Agreed, pushSnapshot } from "./push-branch.js";
 import { NoCheckout, type PushSite, type Snapshot, takeSnapshot } from "./push-site.js";
 
-/** What an agent wants a pull request for. */
+/** An agent's request for a pull request. */
 export interface PullRequestFields {
-  /** Null for the run's only one. */
+  /** Null for the run's only repository. */
   readonly repository: string | null;
   readonly title: string;
   readonly body: string;
 }
 
-/** The service's answer to it: the address of the pull request, or why there is none. */
+/** The service's answer: the address of the pull request, or the reason why there is none. */
 export type PullRequestResult = { readonly url: string } | { readonly refused: string };
 
-/** The messages of the service about pushes: an order, or the answer to what the agent wants a pull request for. */
+/** The service's messages about pushes: an order, or the answer to an agent's request for a pull request. */
 export type SaidOfPushes = PushOrder | PullRequestAnswered;
 
 export interface PushesOptions {
@@ -45,9 +46,9 @@ export interface PushesOptions {
   readonly signal: AbortSignal;
 }
 
-/** Longest time of one push, or of taking one snapshot, in milliseconds. */
+/** Time limit of one push or one snapshot, in milliseconds. */
 const LIMIT_MS = 10 * 60 * 1_000;
-/** Most wishes of a run that wait for their answers. */
+/** Maximum number of a run's unanswered pull request requests. */
 const MAX_WISHES = 5;
 
 const OVER = "The run is over.";
@@ -60,7 +61,7 @@ interface Pushed {
   busy: Promise<void>;
 }
 
-/** See above. */
+/** The pushes of one run; this file's header has its rules. */
 export class Pushes {
   readonly #options: PushesOptions;
   readonly #repositories = new Map<string, Pushed>();
@@ -72,14 +73,14 @@ export class Pushes {
     this.#options = options;
   }
 
-  /** Makes a checkout one that can be pushed. */
+  /** Registers a checkout as one that can be pushed. */
   add(site: PushSite): void {
     const { checkout } = site;
     const agreed = { head: checkout.base, tree: site.begun, merged: checkout.merged?.commit ?? null };
     this.#repositories.set(checkout.repository, { site, agreed, snapshots: new Map(), busy: Promise.resolve() });
   }
 
-  /** The agent wants a pull request of what it has changed so far. */
+  /** Requests a pull request for the agent's changes so far. */
   async wish({ repository, title, body }: PullRequestFields): Promise<PullRequestResult> {
     const { claim, mask, send } = this.#options;
     if (this.#isClosed) return { refused: OVER };
@@ -111,7 +112,10 @@ export class Pushes {
     this.#answer(id, url === null ? { refused: refused ?? "There is no pull request." } : { url });
   }
 
-  /** Keeps what checkouts held at the end of the run, by repository; the others could not be read. */
+  /**
+   * Stores the snapshots of the run's end, by repository, and rejects open requests. Unreadable checkouts have no
+   * snapshot.
+   */
   keep(taken: ReadonlyMap<string, Snapshot>): void {
     this.#close();
     for (const [name, snapshot] of taken) this.#repositories.get(name)?.snapshots.set(null, snapshot);

@@ -15,11 +15,11 @@ export interface ProposalFilesOptions {
   readonly signal: AbortSignal;
 }
 
-/** How often the folder is looked into, in milliseconds. */
+/** Interval between scans of the folder, in milliseconds. */
 const LOOK_MS = 500;
-/** Longest file, in bytes. */
+/** Maximum size of a file, in bytes. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Names of files that are taken: no hidden ones, which may be half written. */
+/** Names of files to process. Hidden files are ignored: the agent may still be writing them. */
 const NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,99}\.json$/;
 
 const TOO_LONG = `It must be a file of at most ${MAX_BYTES} bytes.`;
@@ -28,9 +28,10 @@ const NOT_UNDERSTOOD = 'It must be a JSON object whose `type` is "candidates" or
 const saidSchema = z.looseObject({ type: z.enum(["candidates", "cause"]) });
 
 /**
- * What an agent of any harness says in files: each `proposals/<name>.json`, an object as the `command` harness takes it in
- * a line, is taken away, sent, and answered in `answers/<name>.json`: `{ status, body }`. A file that is no JSON is left
- * once, since it may still be written.
+ * Sends messages that an agent of any harness writes to files. Each `proposals/<name>.json` holds an object like a line
+ * of
+ * the `command` harness. The runner removes the file, sends the object, and writes the answer to `answers/<name>.json`:
+ * `{ status, body }`. It skips a file that is not valid JSON once, because the agent may still be writing it.
  */
 export class ProposalFiles {
   readonly #options: ProposalFilesOptions;
@@ -43,12 +44,12 @@ export class ProposalFiles {
     this.#lookLater();
   }
 
-  /** The agent has ended: takes what it left, and looks no more. */
+  /** The agent has ended: processes its remaining files, and stops scanning. */
   async finish(): Promise<void> {
     this.#cancel();
     await this.#looking;
     this.#cancel();
-    // What is still no JSON will not become any.
+    // Scan twice: the first scan skips an invalid file, the second rejects it.
     await this.#look();
     await this.#look();
   }
@@ -65,7 +66,7 @@ export class ProposalFiles {
     const names = await readdir(folder.proposals).catch((): string[] => []);
     for (const name of names.filter((one) => NAME.test(one)).sort()) {
       if (signal.aborted) return;
-      // What the agent does to its folders harms only what it says.
+      // An agent that damages its folders harms only its own messages.
       await this.#take(name).catch(() => undefined);
     }
   }
@@ -78,7 +79,7 @@ export class ProposalFiles {
       this.#unready.add(name);
       return;
     }
-    // Taken away before it is sent, so that it is never sent twice.
+    // Remove the file before sending, so that it is never sent twice.
     await rm(path, { recursive: true });
     this.#unready.delete(name);
     await this.#answer(name, text === null ? refuse(TOO_LONG) : await this.#say(value));
@@ -104,7 +105,7 @@ function refuse(detail: string): ServiceAnswer {
   return { status: 400, body: { title: "Not sent", detail } };
 }
 
-/** The text of a plain file, not of what a link leads to; null for what is none, or too long. */
+/** Reads a regular file, and follows no link. Returns null for anything else, or if the file is too long. */
 async function readPlain(path: string): Promise<string | null> {
   const stat = await lstat(path);
   if (!stat.isFile() || stat.size > MAX_BYTES) return null;

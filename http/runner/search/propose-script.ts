@@ -1,6 +1,6 @@
 /**
- * `propose`, a program for agents of any harness: gives the runner a file with what an agent says, waits for the answer,
- * and prints it. Ends with 0 when the service took it.
+ * `propose`, a program for agents of any harness. It passes a file with an agent's message to the runner, waits for the
+ * answer, and prints it. It exits with 0 if the service accepted the message.
  */
 export const PROPOSE_SCRIPT = `#!/bin/sh
 # propose FILE: proposes candidates, or records a cause; prints the answer. See the skill "search".

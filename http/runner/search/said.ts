@@ -5,16 +5,16 @@ import type { SaidType, SearchClient, ServiceAnswer } from "./search-client.js";
 export interface SaidOptions {
   readonly client: Pick<SearchClient, "say">;
   readonly claim: { readonly runId: string; readonly fence: number };
-  /** Takes secrets out. */
+  /** Masks secrets. */
   readonly mask: (text: string) => string;
   readonly signal: AbortSignal;
-  /** Shows in the run's steps what was said and answered. */
+  /** Reports a message and its answer as a step of the run. */
   readonly show: (type: SaidType, answer: ServiceAnswer) => Promise<void>;
 }
 
 const NOT_SENT = { title: "Not sent", detail: "It is nested too deeply to be sent." };
 
-/** What the agent of one run of a search says to the service, one thing after the other, each once. */
+/** The messages of one search run's agent to the service, sent one at a time, each once. */
 export class Said {
   readonly #options: SaidOptions;
   #last: Promise<unknown> = Promise.resolve();
@@ -24,7 +24,7 @@ export class Said {
     this.#options = options;
   }
 
-  /** Sends it when what was said before is answered. Does not reject. */
+  /** Sends the message after the previous one is answered. Does not reject. */
   say(type: SaidType, value: object): Promise<ServiceAnswer> {
     const answered = this.#last.then(() => this.#send(type, value));
     this.#last = answered;

@@ -13,12 +13,12 @@ interface Claim {
   readonly fence: number;
 }
 
-/** What an agent of a search tells the service. */
+/** The kinds of messages that a search's agent sends to the service. */
 export type SaidType = "candidates" | "cause";
 
-/** What the service answered: the body of its answer, or the problem. */
+/** The service's answer: the body of its response, or the problem. */
 export interface ServiceAnswer {
-  /** Of HTTP; 0 where it did not answer. */
+  /** The HTTP status; 0 if the service did not answer. */
   readonly status: number;
   readonly body: unknown;
 }
@@ -30,18 +30,18 @@ const listed = z.object({
   digest: z.string(),
 });
 const listSchema = z.object({ files: z.array(listed).max(MAX_FILES), leftOut: z.int().min(0) });
-/** The files that the agent of a search is shown: name, path, SHA-256; and how many there was no room for. */
+/** The files that a search's agent can read: name, path, SHA-256. `leftOut` counts the files beyond the limit. */
 type ListedFiles = z.output<typeof listSchema>;
 
 const paths: Readonly<Record<SaidType, string>> = { candidates: "search-candidates", cause: "search-causes" };
 const NO_ANSWER = { title: "No answer", detail: "The service did not answer." };
 
-/** The service has not what is fetched, or its answer is of another form. */
+/** The service does not have the requested data, or its response is invalid. */
 export class SearchRefused extends Error {
   override readonly name = "SearchRefused";
 }
 
-/** What a runner asks of the service about the runs of searches that it holds. */
+/** Sends a runner's requests about search runs to the service. */
 export class SearchClient {
   readonly #requests: ServiceRequests;
 
@@ -49,7 +49,7 @@ export class SearchClient {
     this.#requests = new ServiceRequests(options);
   }
 
-  /** The files that the agent is to find. Rejects with {@link SearchRefused}. */
+  /** Lists the files for the agent. Rejects with {@link SearchRefused}. */
   async list(claim: Claim, signal: AbortSignal): Promise<ListedFiles> {
     const answer = await this.#get(claim, "search-files", signal);
     const parsed = listSchema.safeParse(await answer.json().catch(() => null));
@@ -57,13 +57,13 @@ export class SearchClient {
     return parsed.data;
   }
 
-  /** Rejects with {@link SearchRefused}. */
+  /** Fetches a file. Rejects with {@link SearchRefused}. */
   async file(claim: Claim, file: string, signal: AbortSignal): Promise<Buffer> {
     const answer = await this.#get(claim, `search-files/${file}`, signal);
     return Buffer.from(await answer.arrayBuffer());
   }
 
-  /** Tells what the agent says; the service takes it once under a key. Does not reject. */
+  /** Sends a message of the agent. The service accepts it once per key. Does not reject. */
   async say(
     claim: Claim,
     said: { readonly type: SaidType; readonly body: string; readonly key: string },

@@ -7,7 +7,7 @@ import { PROPOSE_SCRIPT } from "./propose-script.js";
 import { type SearchClient, SearchRefused } from "./search-client.js";
 import { SEARCH_SKILL } from "./skill.js";
 
-/** How often files are listed anew that changed between the list and the file. */
+/** How many times to list the files, if they change between the list and the fetch. */
 const MOST_LISTS = 3;
 
 export interface LayOut {
@@ -18,8 +18,9 @@ export interface LayOut {
 }
 
 /**
- * Writes what the agent of a search is shown: the files of the service, the skill that says what they are, and the program
- * by which any agent proposes. Rejects with {@link SearchRefused} for a path that leads out of the folder too.
+ * Writes the material for a search's agent: the service's files, the skill that explains them, and the program with
+ * which
+ * any agent can propose. Rejects with {@link SearchRefused}, also for a path that leads out of the folder.
  */
 export async function laySearchFiles({ folder, client, claim, signal }: LayOut): Promise<void> {
   const { search } = folder;
@@ -36,7 +37,7 @@ export async function laySearchFiles({ folder, client, claim, signal }: LayOut):
       const found = createHash("sha256").update(content).digest("hex");
       await writeInto(search, path, content);
       written.set(path, found);
-      // What a replay's judge says may come while files are fetched.
+      // A replay's judge may add its result while the runner fetches files.
       isWhole &&= found === digest;
     }
     await writeInto(search, "left-out.json", Buffer.from(`{"files":${leftOut}}\n`));

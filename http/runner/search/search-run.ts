@@ -22,7 +22,7 @@ export interface SearchRunOptions {
   readonly step: (step: Pick<RunStep, "kind" | "text" | "tool">) => Promise<void>;
 }
 
-/** The part of a run that is a search's: what its agent is shown, and what it says to the service. */
+/** The search part of a run: the material for its agent, and the agent's messages to the service. */
 export class SearchRun {
   readonly #options: SearchRunOptions;
   readonly #said: Said;
@@ -33,23 +33,23 @@ export class SearchRun {
     this.#said = new Said({ ...options, show: (type, answer) => this.#show(type, answer) });
   }
 
-  /** What the agent is told to do, before what its station's prompt says. */
+  /** The instructions for the agent, which come before its station's prompt. */
   get prompt(): string {
     return promptOf(this.#options.search.kind);
   }
 
-  /** Lays out what the agent is shown, and begins to look for what it says in files. */
+  /** Writes the material for the agent, and starts to scan for message files. */
   async begin(): Promise<void> {
     await laySearchFiles(this.#options);
     this.#files = new ProposalFiles({ ...this.#options, said: this.#said });
   }
 
-  /** What the agent says in a line; resolves with the answer to it. */
+  /** Sends a message that the agent printed. Resolves with the answer. */
   say(type: SaidType, value: object): Promise<ServiceAnswer> {
     return this.#said.say(type, value);
   }
 
-  /** The agent has ended: what it left in files is sent. */
+  /** The agent has ended: sends the messages in its remaining files. */
   async finish(): Promise<void> {
     await this.#files?.finish();
   }
@@ -60,7 +60,7 @@ export class SearchRun {
   }
 }
 
-/** Begins a job's part in its search: null for a job of none. Rejects with a {@link JobFailed}. */
+/** Starts the search part of a job. Returns null if the job belongs to no search. Rejects with a {@link JobFailed}. */
 export async function beginSearch(
   { search }: Pick<Job, "search">,
   options: Omit<SearchRunOptions, "search">,

@@ -1,6 +1,6 @@
 import type { Job, JobSearch } from "../../../actors/runners/job.js";
 
-/** What the agent of a search is told: a prompt for each kind of run, and the skill that comes with both. */
+/** The instructions for a search's agent: a prompt for each kind of run, and one skill for both. */
 
 const SKILL = `# Search for a better config
 
@@ -82,7 +82,7 @@ write the objects as files into \`proposals/\`: write under a hidden name, then 
 \`answers/<name>.json\`: \`{ "status": …, "body": … }\`. Nobody answers questions or grants permissions.
 `;
 
-/** The skill of every run of a search. */
+/** The skill of every search run. */
 export const SEARCH_SKILL: Job["skills"][number] = {
   key: "search",
   name: "Search for a better config",
@@ -105,7 +105,7 @@ another config could have helped. Then exit.
 `,
 };
 
-/** What the agent of such a run is told to do. */
+/** Returns the instructions for the agent of a search run of this kind. */
 export function promptOf(kind: JobSearch["kind"]): string {
   return PROMPTS[kind];
 }

@@ -1,24 +1,27 @@
 import type { Clock } from "../../../runtime/clock.js";
 import type { PendingCall, ToolCalls, ToolResult, ToolWish } from "./tool-calls.js";
 
-/** How often a client that takes progress gets some, in milliseconds: clients give up after a minute of silence. */
+/**
+ * Interval of progress messages to clients that support them, in milliseconds: clients give up after a minute of
+ * silence.
+ */
 export const PROGRESS_EVERY_MS = 15_000;
-/** How long any other client is kept waiting, in milliseconds: less than the minute after which it gives up. */
+/** Maximum wait of any other client, in milliseconds: less than the minute after which it gives up. */
 export const ANSWER_WITHIN_MS = 50_000;
 
 /** A client's request for a call. */
 export interface ToolRequest {
-  /** Aborted when the client gives the request up, or is gone. */
+  /** Aborted when the client cancels the request, or disconnects. */
   readonly signal: AbortSignal;
-  /** Tells the client that the call is under way; null when it wants no progress. */
+  /** Sends a progress message to the client; null if the client did not ask for progress. */
   readonly progress: ((text: string) => void) | null;
 }
 
 const GIVEN_UP: ToolResult = { text: "The request was given up.", isError: true };
 
 /**
- * Makes a call, and answers the client's request before it would give up: with the call's result, or, where it takes no
- * progress, with the advice to ask again. Never rejects.
+ * Makes a call, and answers the client's request before the client times out: with the call's result or, for a client
+ * without progress support, with the advice to call again. Never rejects.
  */
 export function awaitCall(
   calls: ToolCalls,
@@ -58,7 +61,7 @@ export function awaitCall(
   });
 }
 
-/** No error: an agent that takes it for one would try something else. */
+/** Not an error: after an error the agent would try something else. */
 function toAdvice({ callId, waitsFor }: PendingCall): string {
   const named = callId === null ? "" : ` (${callId})`;
   const what = waitsFor === null ? `The call${named} is under way.` : `The call waits for ${waitsFor}${named}.`;

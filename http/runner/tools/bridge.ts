@@ -2,11 +2,12 @@ import { connect } from "node:net";
 import { basename, dirname } from "node:path";
 
 /**
- * A program that an agent starts as an MCP server: passes its standard input and output on to the socket that its argument
- * names. It ends with its input, or when the socket is gone.
+ * A program that an agent starts as an MCP server. It connects its standard input and output to the socket whose path
+ * is
+ * its argument. It ends when its input ends, or when the socket is gone.
  */
 const [path = ""] = process.argv.slice(2);
-// The path itself may be longer than a socket's may be.
+// The whole path may be longer than the limit for socket paths.
 process.chdir(dirname(path));
 const socket = connect({ path: `./${basename(path)}` });
 process.stdin.pipe(socket);

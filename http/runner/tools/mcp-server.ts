@@ -7,15 +7,16 @@ export interface ServedTool {
   /** `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
   readonly description: string;
-  /** JSON Schema; `type` is `object`. */
+  /** JSON Schema with `type` `object`. */
   readonly schema: Readonly<Record<string, unknown>>;
-  /** `inputs` are as the client sent them, unchecked. Never rejects. */
+  /** `inputs` are unchecked, as the client sent them. Never rejects. */
   readonly call: (inputs: unknown, request: ToolRequest) => Promise<ToolResult>;
 }
 
 /**
- * An MCP server for one client, with tools that do not change. Inputs are not checked here. It asks nothing of its client:
- * whoever sits at an agent is not the one who may approve its calls.
+ * Creates an MCP server for one client, with a fixed list of tools. It does not check inputs. It asks its client
+ * nothing:
+ * the person at an agent may not be the one who may approve its calls.
  */
 export function createMcpServer(name: string, tools: readonly ServedTool[]): Server {
   const server = new Server({ name, version: "1" }, { capabilities: { tools: {} } });
@@ -37,7 +38,7 @@ export function createMcpServer(name: string, tools: readonly ServedTool[]): Ser
   return server;
 }
 
-/** Null for a client that wants no progress. */
+/** Null for a client that did not ask for progress. */
 function toProgress({ mcpReq }: ServerContext): ((text: string) => void) | null {
   const progressToken = mcpReq._meta?.progressToken;
   if (progressToken === undefined) return null;
@@ -49,5 +50,5 @@ function toProgress({ mcpReq }: ServerContext): ((text: string) => void) | null 
 }
 
 function noop(): void {
-  // The client is gone: its requests are aborted.
+  // The client has disconnected: its requests are aborted.
 }

@@ -1,16 +1,16 @@
 import type { Socket } from "node:net";
 import type { Clock } from "../../../runtime/clock.js";
 
-/** Bytes that count as a message: each has to be parsed, in the process that works other runs too. */
+/** The bytes that count as one message. The runner parses messages in the same process that serves other runs. */
 const BYTES_OF_A_MESSAGE = 1_024;
-/** What each client of a run may send at once, and then in a second, in messages, whatever the others send. */
+/** What each client of a run may send regardless of the other clients, in messages: a burst, then a rate per second. */
 const OWN = { atOnce: 200, aSecond: 50 };
-/** What all clients of a run may send beyond that: no agent comes near it. */
+/** What all clients of a run together may send beyond their own allowances. No agent comes near it. */
 const TOGETHER = { atOnce: 2_000, aSecond: 1_000 };
 
 const NEWLINE = "\n".charCodeAt(0);
 
-/** Reads the clients of a run no faster than that, so that other runs have their turn, and its other clients too. */
+/** Limits the rate at which the runner reads a run's clients, so that other runs and other clients are not blocked. */
 export class Pace {
   readonly #clock: Clock;
   readonly #together: Allowance;
@@ -20,7 +20,7 @@ export class Pace {
     this.#together = new Allowance(clock, TOGETHER);
   }
 
-  /** From now on the client is read so. */
+  /** Limits the rate of this client from now on. */
   add(client: Socket): void {
     const own = new Allowance(this.#clock, OWN);
     let cancel: () => void = () => undefined;
@@ -37,7 +37,7 @@ export class Pace {
   }
 }
 
-/** So many at once, and so many a second from then on. */
+/** A token bucket: a burst of `atOnce`, then `aSecond` per second. */
 class Allowance {
   readonly #clock: Clock;
   readonly #limits: { readonly atOnce: number; readonly aSecond: number };
@@ -51,7 +51,7 @@ class Allowance {
     this.#sinceMs = clock.now();
   }
 
-  /** Takes what there is of it; returns how much. */
+  /** Takes at most the available amount. Returns the amount taken. */
   takeUpTo(wanted: number): number {
     this.#refill();
     const taken = Math.min(wanted, this.#left);
@@ -59,7 +59,7 @@ class Allowance {
     return taken;
   }
 
-  /** Takes it, if need be of what is still to come; returns how long that takes, in milliseconds. */
+  /** Takes the whole amount, also in advance. Returns the wait until it is covered, in milliseconds. */
   take(wanted: number): number {
     this.#refill();
     this.#left -= wanted;

@@ -29,7 +29,7 @@ export interface RunToolsOptions {
   readonly room: (signal: AbortSignal) => Promise<void>;
 }
 
-/** The tools of a run while its agent works: MCP servers on sockets, and the file that says how to reach them. */
+/** The tools of a run while its agent works: MCP servers on sockets, and the file that describes how to start each. */
 export class RunTools {
   readonly #sockets: readonly ToolSocket[];
 
@@ -37,7 +37,9 @@ export class RunTools {
     this.#sockets = sockets;
   }
 
-  /** Opens a socket for each server, and writes the file: `{ "mcpServers": { "<server>": { "command", "args", … } } }`. */
+  /**
+   * Opens a socket for each server, and writes the file: `{ "mcpServers": { "<server>": { "command", "args", … } } }`.
+   */
   static async open(job: Pick<Job, "tools">, options: RunToolsOptions): Promise<RunTools> {
     const { folder } = options;
     await mkdir(folder.tools, { mode: 0o700 });
@@ -45,7 +47,7 @@ export class RunTools {
     const pace = new Pace(options.clock);
     const mcpServers: Record<string, object> = {};
     for (const [name, tools] of toServers(job.tools ?? [], options)) {
-      // Loaded with the first run that has tools: the server's library takes a quarter of a runner's start.
+      // Load the MCP library with the first run that has tools: it takes a quarter of a runner's start time.
       const { ToolSocket } = await import("./tool-socket.js");
       const socket = await ToolSocket.open(join(folder.tools, `${sockets.length}`), {
         name,
@@ -75,7 +77,7 @@ function toServers(offered: readonly OfferedTool[], options: RunToolsOptions): M
   return servers;
 }
 
-/** A tool whose calls the service makes. */
+/** Converts a tool whose calls the service makes. */
 function toServed({ server, name, description, schema }: OfferedTool, options: RunToolsOptions): ServedTool {
   const { calls, clock, mask, room } = options;
   return {

@@ -9,34 +9,34 @@ import {
   type ToolWaiting,
 } from "../../../actors/runners/run-tools.js";
 
-/** A call that an agent wants to make, with the run's secrets masked. */
+/** A call that an agent requests, with the run's secrets masked. */
 export interface ToolWish {
   readonly server: string;
   readonly tool: string;
   readonly inputs: CallInputs;
 }
 
-/** What an agent is answered. */
+/** The answer to an agent. */
 export interface ToolResult {
   readonly text: string;
-  /** One sentence in addition, or absent. */
+  /** One additional sentence, or absent. */
   readonly note?: string | undefined;
   readonly isError: boolean;
 }
 
 /** A client's request that waits for a call. */
 export interface Waiter {
-  /** The call waits for a person (`the assignee's approval`), or goes on (null). */
+  /** Called with what the call waits for (`the assignee's approval`), or with null when it continues. */
   readonly waits: (what: string | null) => void;
   /** Called at most once. */
   readonly answered: (result: ToolResult) => void;
 }
 
-/** A call without an answer, or with one that no request got yet. */
+/** A call without a result, or with a result that no request has received yet. */
 export interface PendingCall {
-  /** The service's id of it; null until the service named it. */
+  /** The service's id for the call; null until the service assigns it. */
   readonly callId: string | null;
-  /** What it waits for; null when it waits for nobody. */
+  /** What the call waits for; null if it does not wait for a person. */
   readonly waitsFor: string | null;
 }
 
@@ -53,14 +53,14 @@ interface Call extends PendingCall {
 }
 
 export interface ToolCallsOptions {
-  /** Ids begin with it. */
+  /** The prefix of all request ids. */
   readonly prefix: string;
   readonly send: (message: Omit<ToolCalled, "runId" | "fence"> | Omit<ToolCancelled, "runId" | "fence">) => void;
-  /** Told when a call begins to wait for a person while no other does, and when none does any more. */
+  /** Called with true when the first call starts to wait for a person, and with false when none waits any more. */
   readonly paused: (isPaused: boolean) => void;
 }
 
-/** Most answers that no request got yet; the oldest are dropped. */
+/** Maximum number of results that no request has received yet. The oldest are dropped. */
 const MAX_KEPT_ANSWERS = 32;
 
 const STOPPING: ToolResult = { text: "The run is being stopped.", isError: true };
@@ -70,12 +70,12 @@ const TOO_MANY: ToolResult = {
 };
 
 /**
- * The calls of tools that one run's agent makes, from its clients' requests to the service and back.
+ * The tool calls of one run's agent, from its clients' requests to the service and back.
  *
- * 1. A request whose tool and inputs are those of a call that no request waits for any more attaches to that call, or gets
- *    its answer at once. Each answer is given to one request.
- * 2. A request of its own otherwise asks the service, which makes equal calls once (rule 5 of `run-tools.ts`).
- * 3. Open calls, and answers that nobody got, are bounded.
+ * 1. A request attaches to an abandoned call with the same tool and inputs, or gets that call's result at once. Each
+ *    result goes to one request.
+ * 2. Any other request goes to the service, which makes equal calls once (rule 5 of `run-tools.ts`).
+ * 3. Open calls and undelivered results are limited.
  */
 export class ToolCalls {
   readonly #options: ToolCallsOptions;
@@ -88,7 +88,7 @@ export class ToolCalls {
     this.#options = options;
   }
 
-  /** Begins to wait for a call. Null when the waiter was answered at once. */
+  /** Starts to wait for a call. Returns null if the waiter was answered at once. */
   wait(wish: ToolWish, waiter: Waiter): PendingCall | null {
     if (this.#isClosed) return answer(waiter, STOPPING);
     const key = canonicalJson([wish.server, wish.tool, wish.inputs]);
@@ -103,13 +103,16 @@ export class ToolCalls {
     return call;
   }
 
-  /** The request that waited does so no longer; the call goes on, for an equal request to attach to. */
+  /** The waiting request leaves. The call continues, and an equal request can attach to it. */
   leave(pending: PendingCall): void {
     const call = this.#find(pending);
     if (call !== undefined) call.waiter = null;
   }
 
-  /** The same for a request that was given up: the service is told, and ends the call if it was not begun. */
+  /**
+   * The client cancelled its request. Like {@link ToolCalls.leave}, but also tells the service, which ends the call if
+   * it has not started.
+   */
   cancel(pending: PendingCall): void {
     const call = this.#find(pending);
     if (call === undefined) return;
@@ -120,7 +123,7 @@ export class ToolCalls {
     this.#options.send({ type: "run.tool-cancelled", id: call.id });
   }
 
-  /** The service says that a call waits for a person, or goes on. */
+  /** The service reports that a call waits for a person, or continues. */
   waiting({ id, callId, for: what }: Pick<ToolWaiting, "id" | "callId" | "for">): void {
     const call = this.#open.find((open) => open.id === id);
     if (call === undefined || call.isCancelled) return;
@@ -130,7 +133,7 @@ export class ToolCalls {
     call.waiter?.waits(what);
   }
 
-  /** The service's answer. */
+  /** Handles the service's answer. */
   answered({ id, outcome, text, note }: Pick<ToolAnswered, "id" | "outcome" | "text" | "note">): void {
     const call = this.#open.find((open) => open.id === id);
     if (call === undefined) return;
@@ -140,7 +143,7 @@ export class ToolCalls {
     this.#give(call, { text, isError: outcome !== "done", ...(note !== undefined && { note }) });
   }
 
-  /** Gives every call up, and answers every request; later ones are refused. */
+  /** Cancels every call, and answers every request with an error. Later requests are rejected. */
   close(): void {
     this.#isClosed = true;
     const [open, calls] = [this.#open, [...this.#calls]];
@@ -154,7 +157,7 @@ export class ToolCalls {
     return [...this.#calls].filter(({ result }) => result === null);
   }
 
-  /** Only while a request may wait for it. */
+  /** Finds the call while it has no result. */
   #find(pending: PendingCall): Call | undefined {
     return [...this.#calls].find((call) => call === pending && call.result === null);
   }
@@ -177,7 +180,10 @@ export class ToolCalls {
     return call;
   }
 
-  /** A cancelled call was not begun: it is over, or asked anew for a request that attached to it meanwhile. */
+  /**
+   * The service withdrew a cancelled call that had not started. Removes the call, or sends it again if a request has
+   * attached to it since.
+   */
   #withdrawn(call: Call): void {
     if (call.waiter === null) this.#calls.delete(call);
     else this.#ask(call);

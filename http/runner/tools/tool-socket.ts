@@ -14,27 +14,27 @@ import { MAX_DEPTH, MAX_DIGITS, mayRound, readJson, writeJson } from "../../../a
 import { createMcpServer, type ServedTool } from "./mcp-server.js";
 import type { Pace } from "./pace.js";
 
-/** Longest path that every system can bind a socket to, in bytes. */
+/** Maximum length of a socket path that every system accepts, in bytes. */
 const MAX_PATH_BYTES = 100;
-/** Most clients of one socket at once. */
+/** Maximum number of concurrent clients of one socket. */
 const MAX_CLIENTS = 32;
-/** Longest message of a client, in bytes; a longer one ends its connection. */
+/** Maximum size of a client's message, in bytes. A longer one ends the client's connection. */
 const MAX_MESSAGE_BYTES = 1024 * 1024;
-/** Most bytes that a client has not read while it asks for more. */
+/** Maximum number of bytes that a client may leave unread while it sends more. */
 const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
-/** What a socket serves. */
+/** The tools that a socket serves. */
 export interface ServedTools {
-  /** The server's. */
+  /** The server's name. */
   readonly name: string;
   readonly tools: readonly ServedTool[];
-  /** Of all clients of the run. */
+  /** The rate limit of all clients of the run. */
   readonly pace: Pace;
 }
 
 /**
- * An MCP server on a Unix socket. Only the user of the folder that it lies in can connect. Each client has its own
- * connection, within bounds; what one sends, or does not read, ends that connection alone.
+ * An MCP server on a Unix socket. Only the owner of the socket's folder can connect. Each client has its own connection
+ * with limits; a client that exceeds a limit loses only its own connection.
  */
 export class ToolSocket {
   readonly path: string;
@@ -47,7 +47,7 @@ export class ToolSocket {
     this.#clients = clients;
   }
 
-  /** `path` is in a folder that nobody else can enter. Rejects when it cannot be bound. */
+  /** `path` must be in a folder that no other user can enter. Rejects if the socket cannot be bound. */
   static async open(path: string, { name, tools, pace }: ServedTools): Promise<ToolSocket> {
     const clients = new Set<Socket>();
     const server = createServer((client) => {
@@ -62,7 +62,7 @@ export class ToolSocket {
     return new ToolSocket(path, server, clients);
   }
 
-  /** Ends its connections. */
+  /** Closes the server and its connections. */
   close(): void {
     this.#server.close();
     for (const client of this.#clients) client.destroy();
@@ -70,7 +70,7 @@ export class ToolSocket {
 }
 
 function serveClient(client: Socket, name: string, tools: readonly ServedTool[]): void {
-  // Each answer that is not written yet listens for the end of the connection.
+  // Each pending write listens for the end of the connection.
   client.setMaxListeners(0);
   client.on("error", () => client.destroy());
   client.on("data", () => {
@@ -80,8 +80,9 @@ function serveClient(client: Socket, name: string, tools: readonly ServedTool[])
 }
 
 /**
- * Messages in lines, as the stdio transport of MCP has them; its end is the connection's. The library's own transport
- * would round whole numbers beyond 2^53 of inputs, and could not write those of a schema.
+ * Sends one MCP message per line, like the stdio transport, and ends when the connection ends. The library's own
+ * transport
+ * would round integers beyond 2^53 in inputs, and could not write such integers in a schema.
  */
 class SocketTransport implements Transport {
   onclose?: () => void;
@@ -131,7 +132,7 @@ class SocketTransport implements Transport {
     if (this.#unreadBytes > MAX_MESSAGE_BYTES) void this.close();
   }
 
-  /** A line that is no message is dropped, as the library does; a call whose inputs cannot be read exactly is refused. */
+  /** Drops a line that is no message, as the library does. Rejects a call whose inputs it cannot read exactly. */
   #read(line: string): void {
     try {
       const message = parseJSONRPCMessage(JSON.parse(line));
@@ -157,7 +158,7 @@ const NEWLINE = "\n".charCodeAt(0);
 
 const TOO_LARGE = `with whole numbers beyond 2^53 they may nest ${MAX_DEPTH} levels deep, with ${MAX_DIGITS} digits in each`;
 
-/** The message with the inputs of a tool's call as `readJson` reads them; null if it cannot. */
+/** Returns the message with a tool call's inputs as `readJson` reads them. Returns null if it cannot read them. */
 function withExactInputs(message: JSONRPCMessage, line: string): JSONRPCMessage | null {
   if (!mayRound(line) || !("params" in message)) return message;
   try {
@@ -173,7 +174,7 @@ function findArguments(value: unknown): unknown {
   return typeof params === "object" && params !== null && "arguments" in params ? params.arguments : undefined;
 }
 
-/** A path that is too long is bound through a short link to its folder, which is gone afterwards. */
+/** Binds the socket. For a path that is too long, it uses a short temporary symlink to the path's folder. */
 async function bind(server: Server, path: string): Promise<void> {
   if (Buffer.byteLength(path) <= MAX_PATH_BYTES) return listen(server, path);
   const [temporary = "/tmp"] = [tmpdir(), "/tmp"].sort((one, other) => one.length - other.length);
