@@ -52,8 +52,8 @@ function bytesOf(key: Key): number | null {
 }
 
 /**
- * Cache of the last valid texts in the first parts of keys, and their sizes. Keys that are checked together often share
- * these parts.
+ * Cache of the last valid texts in the first parts of keys, and of their sizes. Keys that are checked together often
+ * start with the same parts.
  */
 const HELD = 3;
 const heldTexts: string[] = [];

@@ -52,8 +52,8 @@ const TRUE = 0xc3;
 const MAX_SHAPES = 512;
 const FIELD_NAME = /^[a-z][A-Za-z-]*$/;
 /**
- * Field names can also be headers from a sender's request, which are data too. They share shapes only up to this number
- * of shapes and this total length.
+ * Limits for the field names of request headers, which a sender chooses. Header records share shapes only while there
+ * are fewer shapes than this, and only if their names have at most this total length.
  */
 const MAX_SHAPES_OF_HEADERS = 256;
 const MAX_HEADERS_LENGTH = 1_000;

@@ -44,8 +44,8 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
 function checksum(key: Key, bytes: Uint8Array, end: number): number {
   const hash = hashKey(key);
   if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
-  // Creating a view of the rest takes as long as its checksum. Use all bytes instead, with a seed that cancels the
-  // seal.
+  // Creating a view of the rest would take as long as its checksum. So include the seal's bytes, and choose a seed that
+  // cancels their effect.
   if (bytes.byteLength === end) return crc32(bytes, seedBefore(bytes, hash));
   // The binding's buffers are longer than their `length` says.
   return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);
