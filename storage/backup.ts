@@ -7,8 +7,8 @@ import { storeError } from "./store-errors.js";
 import { makeFolder } from "./store-folder.js";
 
 /**
- * Lets `copy` write a consistent copy into `folder`; resolves when it is on disk, readable only by this user.
- * Rejects with `not-empty` when the folder has contents. The remains of a failed copy are removed.
+ * Calls `copy` to write a consistent copy into `folder`. Resolves when the copy is on disk, readable only by this user.
+ * Rejects with `not-empty` if the folder has contents. Removes what a failed copy leaves.
  */
 export async function backupInto(folder: string, copy: (folder: string) => Promise<unknown>): Promise<void> {
   if (existsSync(folder) && readdirSync(folder).length > 0) {
@@ -28,8 +28,8 @@ export async function backupInto(folder: string, copy: (folder: string) => Promi
 }
 
 /**
- * Copies a backup into a folder on which a service can then be started. The backup is checked first and not changed;
- * the target must be absent or empty.
+ * Copies a backup into a folder from which a service can then start. Checks the backup first and does not change it.
+ * The target must be absent or empty.
  */
 export async function restoreBackup(options: { readonly from: string; readonly folder: string }): Promise<void> {
   const source = join(options.from, DATA_FILE);

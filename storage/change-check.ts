@@ -2,8 +2,8 @@ import { checkKey } from "./key-check.js";
 import type { Change } from "./store.js";
 
 /**
- * Throws when no store can hold the change: as {@link checkKey} for its key, a `TypeError` for a value that could not
- * be read back (undefined, a function, a symbol). Does not look inside a value.
+ * Throws if no store can hold the change: for its key, the errors of {@link checkKey}; for its value, a `TypeError` if
+ * it is undefined, a function or a symbol. Does not check what is inside a value.
  */
 export function checkChange(change: Change): void {
   checkKey(change.key);

@@ -2,21 +2,21 @@ import { isDeepStrictEqual } from "node:util";
 import { type Finding, listEntries, toKeyName } from "./finding.js";
 import type { Entry, Key, Reading } from "./store.js";
 
-/** Rows that follow from others. */
+/** Rows that are derived from other rows. */
 export interface Derived {
-  /** What they are, for people. */
+  /** What the rows are, for people. */
   readonly title: string;
-  /** All rows that there should be. Their keys are held in memory. */
+  /** All derived rows that should exist. The check keeps their keys in memory. */
   readonly expected: Iterable<Entry>;
-  /** Whether a row may have another value than is expected. */
+  /** Whether a row may have another value than the expected one. */
   readonly mayDiffer?: boolean;
-  /** Under these prefixes there should be no others. */
+  /** Below these prefixes, no other rows should exist. */
   readonly prefixes: readonly Key[];
-  /** Whether rows that they follow from are damaged: those that seem too many may be theirs, and stay. */
+  /** Whether some source rows are damaged. Unexpected derived rows may belong to them, so they are kept. */
   readonly isIncomplete: () => boolean;
 }
 
-/** Where derived rows are missing, differ, or are too many. Damaged ones count as missing in `reading`. */
+/** Finds derived rows that are missing, different or unexpected. `reading` must treat damaged rows as missing. */
 export function* checkDerived(reading: Reading, derived: Derived): Generator<Finding> {
   const { title, expected, mayDiffer = false, prefixes, isIncomplete } = derived;
   const known = new Set<string>();

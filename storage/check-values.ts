@@ -3,13 +3,13 @@ import { dedupSpace, feedSpace, GLOBAL_PARTITION, rowSpace, timerSpace } from ".
 import { readPastDamage } from "./past-damage.js";
 import type { Key, Reading } from "./store.js";
 
-/** Which rows can be done without: derived ones are written again from others, the feed's readers begin anew. */
+/** The rows that are dispensable: derived rows can be written again, and readers of the change feed can start over. */
 export interface Dispensable {
-  /** Tables whose rows are derived from other rows. */
+  /** Tables with rows that are derived from other rows. */
   readonly tables: ReadonlySet<string>;
 }
 
-/** The damaged rows of a store. Those that can be done without are removed by their repair. */
+/** Finds the damaged rows of a store. For dispensable rows, the repair removes them. */
 export function checkValues(reading: Reading, { tables }: Dispensable): Finding[] {
   const findings: Finding[] = [];
   const found = (key: Key): void => {

@@ -1,11 +1,12 @@
 /**
- * Makes a store's file as small as what is stored in it: LMDB uses free pages again, but never gives them back.
+ * Shrinks a store's file to the size of its content. LMDB reuses free pages but never returns them to the file system.
  *
- * 1. The folder is locked from beginning to end: nobody serves it meanwhile, and nobody begins to.
- * 2. The store is checked, copied beside itself without free pages, and the copy is checked, value by value.
- * 3. The copy takes the file's place by a rename, once it is on disk. Until then the file is as it was; what a kill
- *    leaves of the copy is removed by the next compaction.
- * 4. Where the file is a link, all of this happens beside the file that it leads to. Nothing is removed that is not a copy.
+ * 1. The folder is locked from start to end: no other process can serve it meanwhile.
+ * 2. The store is checked and copied beside itself without free pages. Then the copy is checked, value by value.
+ * 3. When the copy is on disk, a rename replaces the file. Until then the file is unchanged. If the process is killed,
+ *    the next compaction removes the unfinished copy.
+ * 4. If the file is a symlink, all of this happens beside the symlink's target. Only copies by a compaction are
+ *    removed.
  */
 import { lstatSync, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -19,16 +20,16 @@ import type { Entry, Reading } from "./store.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** The copy's folder is named after the file that it is to replace, and this. */
+/** The name of the copy's folder is the name of the file plus this suffix. */
 const COPY_SUFFIX = ".compaction";
-/** What it holds: the copy, and the readers of that. */
+/** The files in the copy's folder: the copy and LMDB's reader table. */
 const COPY_FILES: readonly string[] = [DATA_FILE, "lock.mdb"];
 
 export interface CompactionOptions {
   readonly folder: string;
-  /** Throws when the store must not be compacted. */
+  /** Throws if the store must not be compacted. */
   readonly check?: (reading: Reading) => void;
-  /** The room on the folder's disk, in bytes; by default the system's. */
+  /** Returns the free space on the folder's disk in bytes; by default, asks the operating system. */
   readonly freeBytes?: (folder: string) => number;
   /** Called before each step that changes the disk. */
   readonly stepping?: (step: CompactionStep) => void;
@@ -38,14 +39,17 @@ export interface CompactionOptions {
 export const compactionSteps = ["clear", "copy", "replace", "sync", "tidy"] as const;
 type CompactionStep = (typeof compactionSteps)[number];
 
-/** The size of the file before and after, in bytes, and how many entries there are. */
+/** The size of the file before and after, in bytes, and the number of entries. */
 export interface Compacted {
   readonly beforeBytes: number;
   readonly afterBytes: number;
   readonly entries: number;
 }
 
-/** Compacts the store in a folder. Rejects with a {@link StoreError}, `in-use` while it is served; nothing is lost then. */
+/**
+ * Compacts the store in a folder. Rejects with a {@link StoreError}, `in-use` if a process serves the store. A failed
+ * compaction loses no data.
+ */
 export async function compactStore(options: CompactionOptions): Promise<Compacted> {
   const { folder } = options;
   assertStoreIn(folder);
@@ -80,7 +84,7 @@ async function replaceFile(options: CompactionOptions): Promise<Compacted> {
   return { beforeBytes, afterBytes: statSync(file).size, entries };
 }
 
-/** Throws when there is something of the copy's name that no compaction left. */
+/** Throws if a file or folder with the copy's name exists that no compaction created. */
 function assertOwnCopy(copy: string): void {
   const found = lstatSync(copy, { throwIfNoEntry: false });
   if (found === undefined) return;
@@ -103,7 +107,7 @@ function assertRoom({ freeBytes = freeBytesOf }: CompactionOptions, neededBytes:
   );
 }
 
-/** Copies the store, and compares the copy with it. Returns the number of entries. */
+/** Copies the store and compares the copy with it. Returns the number of entries. */
 async function copyStore(
   { folder, check, stepping = () => undefined }: CompactionOptions,
   to: string,
@@ -124,12 +128,12 @@ async function copyStore(
   }
 }
 
-/** The number of entries. Throws when one is damaged, or the copy has others. */
+/** Returns the number of entries. Throws if an entry is damaged or if the copy has other entries. */
 function countSame(reading: Reading, copy: Reading, folder: string): number {
   const copied = listEntries(copy, []);
   let count = 0;
   for (const { key } of listEntries(reading, [])) {
-    // Each value was checked against its key when it was read.
+    // Each read has already checked the value against its key.
     if (!isSame(copied.next(), key)) throw differs(folder);
     count += 1;
   }

@@ -6,19 +6,19 @@ import { StoreError } from "./store.js";
 /** The name of LMDB's file in a store's folder. */
 export const DATA_FILE = "data.mdb";
 
-/** Offsets in the two first pages (`MDB_meta`, and two `MDB_db` in it), in bytes. */
+/** Offsets in the first two pages (`MDB_meta`, with two `MDB_db` in it), in bytes. */
 const META = { magic: 24, pageSize: 48, freeTree: 48, mainTree: 96, lastPage: 144, transaction: 152 };
 const TREE = { depth: 6, entries: 32, root: 40 };
 const MAGIC = 0xbeefc0de;
 const META_PAGES = 2;
 
-/** All pages of a file of up to this size are checked whenever it is opened: about 0.2 s for 100 MB. */
+/** Maximum file size for which every open checks all pages: about 0.2 s for 100 MB. */
 const CHECKED_BYTES = 256 * 1024 * 1024;
 
 /**
- * Checks the file before LMDB maps it: a truncated or overwritten one would otherwise end the process with a signal.
- * Throws `damaged`. An absent or empty file is a new store. Of a file greater than `checkedBytes`, pages are only
- * checked when some are missing; the doctor checks all.
+ * Checks the file before LMDB maps it. LMDB's pages have no checksums, and a truncated or overwritten file would crash
+ * the process with a signal. Throws `damaged`. An absent or empty file is a new store. If the file is larger than
+ * `checkedBytes`, its pages are checked only if some are missing. The doctor always checks all pages.
  */
 export function checkDataFile(folder: string, checkedBytes = CHECKED_BYTES): void {
   const path = join(folder, DATA_FILE);
@@ -38,7 +38,7 @@ export function checkDataFile(folder: string, checkedBytes = CHECKED_BYTES): voi
   }
 }
 
-/** All faults of the pages of a file that {@link checkDataFile} accepts as far as its two first pages go. */
+/** Lists all page faults of a file. Returns a single fault if the first two pages are invalid. */
 export function listPageFaults(folder: string): PageFault[] {
   const file = openSync(join(folder, DATA_FILE), "r");
   try {
@@ -53,7 +53,7 @@ export function listPageFaults(folder: string): PageFault[] {
 function findFault(file: number, size: number, checkedBytes: number): string | null {
   const layout = readLayout(file, size);
   if (typeof layout === "string") return layout;
-  // Free pages at the end are never written, so a short file is only damaged when a page in use is missing.
+  // Free pages at the end are never written, so a short file is only damaged if it lacks a page in use.
   const isShort = layout.usedPages > layout.pages;
   if (!isShort && size > checkedBytes) return null;
   for (const { page, what, isFatal } of checkPages(file, layout)) {
@@ -62,7 +62,7 @@ function findFault(file: number, size: number, checkedBytes: number): string | n
   return null;
 }
 
-/** What the newer of the two first pages says, or what is wrong with them. */
+/** Reads the layout from the newer of the first two pages, or returns what is wrong with them. */
 function readLayout(file: number, size: number): FileLayout | string {
   const first = readAt(file, 0, 256);
   if (first.readUInt32LE(META.magic) !== MAGIC) return "its first page is not LMDB's";

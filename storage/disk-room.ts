@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 
-/** Bytes that this user may still write on the disk of a folder. */
+/** Returns the number of bytes that this user can still write on a folder's disk. */
 export function freeBytesOf(folder: string): number {
   const { bavail, bsize } = statfsSync(folder);
   return bavail * bsize;

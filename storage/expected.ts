@@ -2,8 +2,8 @@ import { type Key, StoreError } from "./store.js";
 import { placeOf } from "./store-errors.js";
 
 /**
- * The row under `key`, which an entry of an index, an address or a directory names. Throws `damaged` when the row is
- * absent: the entry and its row are written and removed together.
+ * Returns the row under `key`, which an index entry, an address or a directory refers to. Throws `damaged` if the row
+ * is absent, because an entry and its row are always written and removed together.
  */
 export function expected<Row>(row: Row | undefined, key: Key): Row {
   if (row !== undefined) return row;

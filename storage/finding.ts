@@ -1,30 +1,30 @@
 import type { Change, Entry, Key, Reading } from "./store.js";
 
-/** Something that is wrong in a store, and the changes that put it right; none when nothing can. */
+/** A fault in a store, and the changes that repair it; empty if no repair is possible. */
 export interface Finding {
-  /** What is wrong, for people; the same for all findings of its kind. */
+  /** What is wrong, for people. All findings of one kind have the same text. */
   readonly what: string;
-  /** Where: the key of a row. Only parts of it that cannot be secret may be shown. */
+  /** The key of the row. Show only the parts of it that cannot be secret. */
   readonly key: Key;
   readonly repair: readonly Change[];
 }
 
-/** Entries read at once: bodies of megabytes may be among them. */
+/** Maximum number of entries to read at once. An entry may have several megabytes. */
 const SLICE = 64;
 
-/** All entries below a prefix, in key order. */
+/** Returns all entries below a prefix, in key order. */
 export function* listEntries<Value>(reading: Reading, prefix: Key): Generator<Entry<Value>> {
   for (let after: Key | undefined; ; ) {
     const entries = reading.range<Value>({ prefix, after, limit: SLICE });
     yield* entries;
     after = entries.at(-1)?.key;
     if (after === undefined || entries.length < SLICE) return;
-    // The next slice begins after all keys that begin with this one.
+    // `after` also skips keys below the last key, so read those separately.
     yield* reading.range<Value>({ prefix: after });
   }
 }
 
-/** Unique among keys. */
+/** Returns a string that is unique per key. */
 export function toKeyName(key: Key): string {
   return JSON.stringify(key);
 }

@@ -4,24 +4,27 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { StoreError } from "./store.js";
 
-/** The file that carries the folder's lock. Empty, and never removed. */
+/** The folder's lock file. It is empty and never removed. */
 export const LOCK_FILE = "signalbox.lock";
-/** Exit code of `flock -n` (of util-linux and busybox) when another process holds the lock. */
+/** Exit code of `flock -n` (util-linux and busybox) if another process holds the lock. */
 const HELD = 1;
-/** Time limit for `flock`, after which it counts as missing. With `-n` it never waits for the lock. */
+/** Timeout for `flock` in milliseconds; then it counts as missing. With `-n` it never waits for the lock. */
 const FLOCK_TIMEOUT_MS = 10_000;
 
 /**
- * Takes the exclusive lock of a folder and returns what releases it. Rejects with `in-use` when another process holds
- * it.
+ * Takes the exclusive lock of a folder and returns a function that releases it. Rejects with `in-use` if another
+ * process holds the lock.
  *
- * There are two locks. The kernel drops both with the process, however that ends, so none is ever left behind:
+ * There are two locks. The kernel drops both when the process ends, in any way, so no stale lock remains:
  *
- * 1. A lock on a file in the folder, visible to everybody who shares the folder, other containers included. Node cannot
- *    take one, so the program `flock` takes it on a file that this process has open: the lock belongs to the open file
- *    and stays when `flock` ends. Child processes do not inherit the file (close-on-exec), so they never hold the lock.
- * 2. A listening socket in Linux's abstract namespace, named after the folder's device and inode, visible to every
- *    process of the network namespace. It alone decides when `flock` is missing or the file system has no locks.
+ * 1. A lock on a file in the folder. All processes that share the folder see it, also in other containers. Node has no
+ *    file locks, so the program `flock` locks a file that this process has open. The lock belongs to the open file and
+ *    stays after `flock` ends. Child processes do not inherit the file (close-on-exec), so they never hold the lock.
+ * 2. A listening socket in Linux's abstract namespace, named after the folder's device and inode. All processes in the
+ *    network namespace see it.
+ *
+ * If `flock` is missing or the file system has no locks, only the socket protects the folder. Do not share a volume
+ * between containers then.
  */
 export async function lockFolder(folder: string): Promise<() => void> {
   const releaseSocket = await listen(folder);

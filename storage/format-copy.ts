@@ -1,10 +1,11 @@
 /**
- * The copy of a store's file from before a migration, so that an earlier release can be used again: `data.mdb.format-<N>`
- * beside the file, or beside what the file links to.
+ * A copy of the store's file, made before a migration so that an earlier release can be used again. Its path is
+ * `data.mdb.format-<N>`, beside the file or beside the file's symlink target.
  *
- * 1. It is made before the first change of a migration, and is whole whenever it has its name: it is written under another
- *    one, flushed and renamed. A migration that continues makes none.
- * 2. A start that finds nothing to migrate removes it, since the start before has served the migrated store.
+ * 1. The copy is made before the migration's first change. It is written under a temporary name, flushed and then
+ *    renamed, so a file with the final name is always complete. A resumed migration makes no copy.
+ * 2. A start that has nothing to migrate removes the copy, because the previous start already served the migrated
+ *    store.
  */
 import { createReadStream, createWriteStream, readdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -15,25 +16,25 @@ import { syncToDisk } from "./durable-files.js";
 import { StoreError } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** Between the name of the file and the format in the name of its copy. */
+/** Separates the file's name from the format number in the name of the copy. */
 const FORMAT_PART = ".format-";
-/** After the name of a copy that is being written. */
+/** Suffix for the name of a copy that is not yet complete. */
 const UNFINISHED = ".new";
 
 export interface FormatCopyOptions {
   readonly folder: string;
-  /** The store's format, and the one that it is migrated to. */
+  /** The store's current format, and the format to migrate to. */
   readonly from: number;
   readonly to: number;
-  /** Ends the copying early: it rejects with the signal's `AbortError`, and leaves nothing. */
+  /** Aborts the copy, which then rejects with the signal's `AbortError` and leaves no file. */
   readonly ending?: AbortSignal | undefined;
-  /** The room on the folder's disk, in bytes; by default the system's. */
+  /** Returns the free space on the folder's disk in bytes; by default, asks the operating system. */
   readonly freeBytes?: (folder: string) => number;
 }
 
 /**
- * Copies the file of a store that nobody writes, and returns the path of the copy. Rejects with a {@link StoreError}
- * `disk-full` when there is no room for it; nothing is changed then.
+ * Copies the store's file and returns the path of the copy. Nothing may write to the store meanwhile. Rejects with a
+ * {@link StoreError} `disk-full` if the disk has too little free space; nothing has changed then.
  */
 export async function copyOfFormat(options: FormatCopyOptions): Promise<string> {
   const { folder, from, to, ending, freeBytes = freeBytesOf } = options;
@@ -64,14 +65,17 @@ export async function copyOfFormat(options: FormatCopyOptions): Promise<string> 
   }
 }
 
-/** Removes the copies of a store that needs no migration, also unfinished ones. Returns their paths. */
+/** Removes all format copies of a store that needs no migration, including incomplete ones. Returns their paths. */
 export function removeFormatCopies(folder: string): readonly string[] {
   const copies = listCopies(folder);
   for (const { path } of copies) rmSync(path, { force: true });
   return copies.map(({ path }) => path);
 }
 
-/** The copy that a release of up to `newest` reads, and the file whose place it takes; null for none. */
+/**
+ * Finds the newest copy that a release with formats up to `newest` can read, and the file that it replaces; null if
+ * there is none.
+ */
 export function findFormatCopy(
   folder: string,
   newest: number,
@@ -82,7 +86,7 @@ export function findFormatCopy(
   return latest === undefined ? null : { copy: latest.path, file: realpathSync(join(folder, DATA_FILE)) };
 }
 
-/** Whether a file of the folder is a copy of an earlier format, finished or not. */
+/** Whether a file in the folder is a copy of an earlier format, complete or not. */
 export function isFormatCopy(name: string): boolean {
   return name.startsWith(DATA_FILE) && formatIn(name.slice(DATA_FILE.length)) !== null;
 }
@@ -104,7 +108,7 @@ function listCopies(folder: string): Copy[] {
   });
 }
 
-/** What the end of a copy's name says; null for the end of another name. */
+/** Parses the end of a copy's name; null if the name is not that of a copy. */
 function formatIn(end: string): Omit<Copy, "path"> | null {
   const [, format, unfinished] = /^\.format-([1-9]\d{0,5})(\.new)?$/.exec(end) ?? [];
   return format === undefined ? null : { format: Number(format), isWhole: unfinished === undefined };

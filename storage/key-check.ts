@@ -2,16 +2,16 @@ import { type Key, MAX_KEY_BYTES, StoreError } from "./store.js";
 
 /** Size of a number in an encoded key, in bytes. */
 const NUMBER_BYTES = 9;
-/** UTF-16 units up to here are control marks of the key encoding, which escapes them only in short strings. */
+/** The highest UTF-16 unit that the key encoding uses for control marks. It escapes them only in short strings. */
 const LAST_MARK = 0x04;
-/** An empty string, or one whose first UTF-16 unit is below this, is encoded with one more byte in front. */
+/** An empty string, or one whose first UTF-16 unit is below this value, is encoded with one extra leading byte. */
 const FIRST_UNESCAPED = 0x1c;
-/** Smallest size of a further part: its separator and one byte. */
+/** Minimum size of an additional part: its separator and one byte. */
 const MIN_PART_BYTES = 2;
 
 /**
- * Throws when no store can hold the key: a `TypeError` when it has no parts, or one that is neither a safe integer
- * (not -0) nor well-formed text without U+0000 to U+0004; a {@link StoreError} `key-too-long`.
+ * Throws if no store can hold the key: a `TypeError` if it has no parts, or if a part is neither a safe integer (not
+ * -0) nor well-formed text without U+0000 to U+0004; a {@link StoreError} `key-too-long` if it is too long.
  */
 export function checkKey(key: Key): void {
   const bytes = bytesOf(key);
@@ -19,19 +19,19 @@ export function checkKey(key: Key): void {
   if (bytes > MAX_KEY_BYTES) throw new StoreError("key-too-long", `a key of ${key[0]} takes ${bytes} bytes`);
 }
 
-/** Whether a store can hold the key. Under any other key nothing is found. */
+/** Whether a store can hold the key. Reads find nothing under any other key. */
 export function isKey(key: Key): boolean {
   const bytes = bytesOf(key);
   return bytes !== null && bytes <= MAX_KEY_BYTES;
 }
 
-/** Whether a store can hold keys that begin with this one and have more parts. */
+/** Whether a store can hold longer keys that start with this one. */
 export function hasRoomBelow(key: Key): boolean {
   const bytes = bytesOf(key);
   return bytes !== null && bytes + MIN_PART_BYTES <= MAX_KEY_BYTES;
 }
 
-/** Length of the encoded key in bytes, or null when a part would not be read back unchanged. */
+/** Returns the length of the encoded key in bytes; null if a part could not be read back unchanged. */
 function bytesOf(key: Key): number | null {
   if (key.length === 0) return null;
   let bytes = key.length - 1;
@@ -51,7 +51,10 @@ function bytesOf(key: Key): number | null {
   return bytes;
 }
 
-/** The latest good texts of the first parts of keys, and their bytes: keys that are checked together begin alike. */
+/**
+ * Cache of the last valid texts in the first parts of keys, and of their sizes. Keys that are checked together often
+ * start with the same parts.
+ */
 const HELD = 3;
 const heldTexts: string[] = [];
 const heldBytes: number[] = [];
@@ -60,14 +63,14 @@ function bytesOfNumber(part: number): number | null {
   return Number.isSafeInteger(part) && !Object.is(part, -0) ? NUMBER_BYTES : null;
 }
 
-/** UTF-16 units that a key holds as they are, in one byte each. */
+/** The range of UTF-16 units that the key encoding writes unchanged, one byte each. */
 export const FIRST_PLAIN = 0x20;
 export const LAST_PLAIN = 0x7e;
 
-// Looked up once: see `key-writing.ts`.
+// Looked up once for speed, see `key-writing.ts`.
 const { charCodeAt } = String.prototype;
 
-/** Whether it takes one byte a character; most keys consist of such. */
+/** Whether a text takes one byte per character. This is true for most keys. */
 function isPlain(text: string): boolean {
   const { length } = text;
   for (let index = 0; index < length; index++) {

@@ -1,6 +1,6 @@
 import type { Key } from "./store.js";
 
-/** The order of keys in every store: part by part, numbers before strings, strings by their bytes in UTF-8. */
+/** Compares keys in the order of every store: part by part, numbers before strings, strings by their UTF-8 bytes. */
 export function compareKeys(left: Key, right: Key): number {
   const shared = Math.min(left.length, right.length);
   for (let index = 0; index < shared; index++) {
@@ -13,11 +13,12 @@ export function compareKeys(left: Key, right: Key): number {
   return left.length - right.length;
 }
 
-// Looked up once: see `key-writing.ts`.
+// Looked up once for speed, see `key-writing.ts`.
 const { charCodeAt } = String.prototype;
 
 /**
- * Compares as UTF-8 does, by code points. UTF-16 units differ from that only in surrogates, which sort below U+E000.
+ * Compares texts by code point, as UTF-8 does. UTF-16 units sort differently only for surrogates, which are below
+ * U+E000.
  */
 function compareText(left: string, right: string): number {
   const shared = Math.min(left.length, right.length);

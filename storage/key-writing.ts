@@ -1,17 +1,18 @@
 import { FIRST_PLAIN, LAST_PLAIN } from "./key-check.js";
 
-/** The binding's writer of keys: writes a key at a position of `target`, and returns the position behind it. */
+/** The LMDB binding's key writer: writes a key at a position of `target` and returns the position after it. */
 export type WriteKey = (key: unknown, target: Uint8Array, position: number, inSequence?: boolean) => number;
 
-/** Characters from which on the binding has a text written natively. */
+/** Minimum length, in characters, from which the binding writes a text natively. */
 const LONG = 0x40;
 
 const { charCodeAt } = String.prototype;
 
 /**
- * Writes keys as the binding does, in a third of its time. The binding looks `charCodeAt` up in a text for each of its
- * characters, and V8 is slow at that where it has seen texts in many forms, as in any process that does more than one
- * thing. Here parts of plain ASCII are written with a function that was looked up once; the binding writes all else.
+ * Writes keys exactly as the binding does, in a third of its time. The binding looks up `charCodeAt` on the text for
+ * every character. V8 is slow at that after it has seen texts in many internal forms, as in any process with varied
+ * work. This writer calls a function that was looked up once for parts of plain ASCII, and leaves all other parts to
+ * the binding.
  */
 export function keyWriter(writeKey: WriteKey): WriteKey {
   const writePart = (part: unknown, target: Uint8Array, position: number): number => {
@@ -32,7 +33,7 @@ export function keyWriter(writeKey: WriteKey): WriteKey {
       if (index > 0) target[end++] = 0;
       end = writePart(key[index], target, end);
     }
-    // The binding ends a key so, outside its length.
+    // The binding also writes a terminating zero, which does not count in the key's length.
     if (inSequence !== true) target[end] = 0;
     return end;
   };

@@ -2,8 +2,8 @@ import { compareKeys } from "./key-order.js";
 import type { Key, Range, Reading } from "./store.js";
 
 /**
- * The keys of a range in ascending order, also those of damaged entries, which come on top of the limit. The keys of
- * damaged entries may be wrong themselves, and lie outside the range.
+ * Lists the keys of a range in ascending order, including those of damaged entries, which do not count against the
+ * limit. The key of a damaged entry may itself be damaged and lie outside the range.
  */
 export function listKeys(reading: Reading, range: Range): Key[] {
   const damaged: Key[] = [];

@@ -1,11 +1,11 @@
 /**
- * Commits batches to LMDB. Owns their order, and how a failure affects the batches behind it.
+ * Commits batches to LMDB. Owns the order of batches, and the effect of a failed batch on later ones.
  *
- * 1. At most one LMDB transaction is open; batches that come meanwhile go into the next one together.
- * 2. A batch is checked and encoded before any of it is passed to LMDB, whose own batches do not roll back. It is checked
- *    at once; a long one is encoded a part at a time and then passed on, with other work in between, so its values may not
- *    change any more.
- * 3. After a failed batch every later one is rejected, including those already waiting.
+ * 1. At most one LMDB transaction is open. Batches that arrive meanwhile share the next transaction.
+ * 2. A batch is checked at once, and fully encoded before any of it goes to LMDB, because LMDB's own batches do not
+ *    roll back. A long batch is encoded in parts, with other work in between, so its values must not change after the
+ *    call.
+ * 3. After a failed batch, every later batch is rejected, including waiting ones.
  */
 import { asBinary } from "lmdb";
 import { checkChange } from "./change-check.js";
@@ -13,16 +13,16 @@ import type { LmdbRoot, LmdbValues } from "./lmdb-values.js";
 import type { Change, CommitOptions, KeyPart, StoreError } from "./store.js";
 import { isInterrupted, storeError } from "./store-errors.js";
 
-/** Changes that are encoded at once: about half a millisecond. */
+/** Number of changes to encode without a pause: about half a millisecond. */
 const ENCODED_AT_ONCE = 128;
-/** The same of a batch that is written in short parts: about a twentieth. */
+/** The same for a batch that is written in short parts: about a twentieth of a millisecond. */
 const SHORT_AT_ONCE = 12;
-/** Times that a group is written when its flush is interrupted. */
+/** Maximum number of attempts to write a group if its flush is interrupted. */
 const MAX_ATTEMPTS = 100;
 
 interface Write {
   readonly key: KeyPart[];
-  /** Null removes the key. */
+  /** The value's bytes; null removes the key. */
   readonly bytes: Buffer | null;
 }
 
@@ -60,7 +60,7 @@ export class LmdbCommits {
     });
   }
 
-  /** Rejects later commits with `failure`; resolves when all earlier ones have ended. */
+  /** Rejects later commits with `failure`. Resolves when all earlier commits have ended. */
   async end(failure: StoreError): Promise<void> {
     this.#failure = failure;
     await this.#underWay;
@@ -71,11 +71,11 @@ export class LmdbCommits {
     for (const { changes, atOnce } of group) {
       for (const change of changes) {
         if (writes.length % atOnce === atOnce - 1) await new Promise(setImmediate);
-        // The binding wants a mutable array, but does not change it.
+        // The binding requires a mutable array, but does not change it.
         const bytes = change.op === "put" ? this.#values.encode(change.key, change.value) : null;
         writes.push({ key: change.key.slice(), bytes });
       }
-      // To pass it on takes about as long as two parts.
+      // Passing the batch on to LMDB takes about as long as two parts.
       if (atOnce === SHORT_AT_ONCE && changes.length >= atOnce) await new Promise(setImmediate);
     }
     return writes;
@@ -83,7 +83,7 @@ export class LmdbCommits {
 
   async #writeAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // Wait for the commits that follow at once, in particular those that the last group's callers make next. Otherwise
+      // Wait for commits that follow immediately, in particular the next ones by the last group's callers. Otherwise
       // two groups would alternate, and every caller would wait for both.
       const isShort = this.#waiting.every(({ atOnce }) => atOnce === SHORT_AT_ONCE);
       await new Promise<void>((go) => void (isShort ? setImmediate(go) : process.nextTick(go)));
@@ -102,7 +102,7 @@ export class LmdbCommits {
     this.#underWay = null;
   }
 
-  /** Writes again as long as a signal interrupts its flush: LMDB has undone it by then. */
+  /** Writes a group, and retries if a signal interrupts the flush. LMDB has then already undone the transaction. */
   async #writeUninterrupted(writes: readonly Write[]): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -132,7 +132,7 @@ export class LmdbCommits {
   }
 }
 
-/** The cause of a failed batch, which LMDB's binding provides as a promise in `commitError`. */
+/** Returns the cause of a failed batch, which LMDB's binding provides as a promise in `commitError`. */
 async function findCause(error: unknown): Promise<unknown> {
   if (!(error instanceof Error) || !("commitError" in error)) return error;
   return Promise.resolve(error.commitError).then(

@@ -5,7 +5,7 @@ import { encodedRange } from "./ranges.js";
 import { type Entry, type Key, type Range, type Reading, StoreError, type View } from "./store.js";
 import { damagedRow, readingError, storeError } from "./store-errors.js";
 
-/** An LMDB database as its readings and views share it. */
+/** An LMDB database, shared by its readings and views. */
 export interface LmdbSource {
   readonly root: LmdbRoot;
   readonly values: LmdbValues;
@@ -30,7 +30,9 @@ export class LmdbReading implements Reading {
   }
 }
 
-/** Reads the state that was durable when it was opened. LMDB keeps its pages until it is closed. */
+/**
+ * Reads the state that was durable when the view was opened. LMDB keeps that state's pages until the view is closed.
+ */
 export class LmdbView implements View {
   readonly #source: LmdbSource;
   readonly #transaction: Transaction;

@@ -1,9 +1,9 @@
 /**
- * The store over LMDB. It owns one folder: `data.mdb`, LMDB's `lock.mdb` (its readers) and `signalbox.lock`.
+ * The store over LMDB. It owns one folder: `data.mdb`, LMDB's `lock.mdb` (its reader table) and `signalbox.lock`.
  *
- * 1. A commit resolves after its fsync, and what is visible is durable (`overlappingSync` is off).
- * 2. One process writes a folder: it holds an exclusive lock, which the system drops with the process.
- * 3. The file is checked before LMDB maps it: a damaged one would end the process with a signal.
+ * 1. A commit resolves after its fsync. Everything visible is durable (`overlappingSync` is off).
+ * 2. One process writes a folder. It holds an exclusive lock, which the kernel drops when the process ends.
+ * 3. The file is checked before LMDB maps it, because a damaged file would crash the process with a signal.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -19,20 +19,23 @@ import { prepareFolder } from "./store-folder.js";
 
 export interface LmdbOptions {
   readonly folder: string;
-  /** Opens for reading and backups, even beside a serving process; commits are rejected. */
+  /** Opens the store only for reads and backups, even while another process serves it. Commits are rejected. */
   readonly readOnly?: boolean;
-  /** Refuses a folder that holds no store, instead of creating one there. */
+  /** Rejects a folder without a store instead of creating one there. */
   readonly mustExist?: boolean;
-  /** Checks all pages of a file of any size; nobody else may write it. */
+  /** Checks all pages of a file of any size. No other process may write the file. */
   readonly checksAllPages?: boolean;
-  /** Leaves free pages out of backups, which takes longer. */
+  /** Omits free pages from backups, which then take longer. */
   readonly compactsBackups?: boolean;
 }
 
-/** Most concurrent read transactions over all processes: one for each view whose state no other view shares. */
+/** Maximum number of concurrent read transactions in all processes. Views of the same state share one. */
 const MAX_READERS = 1024;
 
-/** Opens or creates the store in `folder` (mode 0700, unless it holds other files). Rejects with a {@link StoreError} that names the folder. */
+/**
+ * Opens or creates the store in `folder` (mode 0700, unless it contains other files). Rejects with a {@link StoreError}
+ * that names the folder.
+ */
 export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   const { folder } = options;
   const readOnly = options.readOnly ?? false;
@@ -43,7 +46,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   try {
     if (readOnly || options.mustExist === true) assertStoreIn(folder);
     if (!readOnly) held.push(await prepareFolder(folder));
-    // Beside a writer, pages change while they are read.
+    // If another process writes the file, its pages change during the check.
     checkDataFile(folder, options.checksAllPages === true ? Number.POSITIVE_INFINITY : readOnly ? 0 : undefined);
     const source = openValues((options) => {
       const root: LmdbRoot = open({
@@ -65,7 +68,7 @@ export async function openLmdbStore(options: LmdbOptions): Promise<Store> {
   }
 }
 
-/** Throws when there is no store in the folder. */
+/** Throws if the folder contains no store. */
 export function assertStoreIn(folder: string): void {
   if (existsSync(join(folder, DATA_FILE))) return;
   throw new StoreError("failed", `${folder} holds no store: there is no ${DATA_FILE} in it`);

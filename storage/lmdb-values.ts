@@ -1,11 +1,11 @@
 /**
- * Encodes and decodes the values of an LMDB database. Owns the description of the shapes that records share, and
- * whether the store may hold values without a checksum.
+ * Encodes and decodes the values of an LMDB database. Owns the description of the record shapes, and whether the store
+ * may contain values without a checksum.
  *
- * 1. A value is decoded only after its checksum fits its key and bytes; otherwise {@link DamagedValue} stands for it.
+ * 1. A value is decoded only if its checksum fits its key and bytes. Otherwise a {@link DamagedValue} replaces it.
  * 2. A value without a checksum is damaged, unless the store's format says that an earlier release may have written it.
- * 3. Decoding never throws: the binding would keep the pages of a cursor whose loop is left by its own throw.
- * 4. New shapes are committed with the first values that have them: nobody else writes the store meanwhile.
+ * 3. Decoding never throws, because the binding would keep a cursor's pages if it threw inside the cursor's loop.
+ * 4. New shapes are committed with the first values that use them. No other process writes the store meanwhile.
  */
 import { asBinary, type RootDatabase } from "lmdb";
 import { pack, unpack } from "msgpackr";
@@ -15,10 +15,10 @@ import { type Key, type KeyPart, StoreError } from "./store.js";
 import { isInterrupted } from "./store-errors.js";
 import { isIntact, isSealed, SEAL_BYTES, SEALED_FORMAT, seal } from "./stored-value.js";
 
-/** LMDB's database with keys of several parts; symbols are keys of the binding's own records. */
+/** LMDB's database with multi-part keys. The binding's own records have symbols as keys. */
 export type LmdbRoot = RootDatabase<unknown, KeyPart[] | symbol>;
 
-/** Stands for a value that cannot be read back. */
+/** Replaces a value that cannot be read back. */
 export class DamagedValue {
   constructor(readonly cause: unknown) {}
 }
@@ -27,48 +27,51 @@ export class DamagedValue {
 interface Encoder {
   encode(value: unknown, mode?: number): Buffer;
   decode(bytes: Uint8Array, bounds: { readonly start: number; readonly end: number }): unknown;
-  /** What is encoded goes here, until it is full; then into others of its length. */
+  /** Sets the buffer for encoded values. When it is full, the encoder allocates others of the same length. */
   useBuffer(buffer: Buffer): void;
 }
 
-/** The key of the shapes: an array of the field names of each. */
+/** The key of the shapes: an array with the field names of each shape. */
 const SHAPES = Symbol.for("structures");
-/** What their checksum takes for the key. */
+/** The key in the checksum of the shapes. */
 const SHAPES_NAME: Key = ["structures"];
-/** msgpackr's `RESERVE_START_SPACE`, with the number of bytes. */
+/** msgpackr's `RESERVE_START_SPACE`, combined with the number of bytes to reserve. */
 const RESERVE_SEAL = 2048 | SEAL_BYTES;
-/** Bytes of the buffers that values are encoded in: the binding's own hold some five rows. */
+/** Size of the buffers for encoded values. The binding's own buffers hold about five rows. */
 const ENCODED_BYTES = 128 * 1024;
-/** Times that shapes are written when their flush is interrupted. */
+/** Maximum number of attempts to write shapes if the flush is interrupted. */
 const MAX_ATTEMPTS = 100;
 /** MessagePack's `true`, the value of index rows. */
 const TRUE = 0xc3;
 
 /**
- * Records of one shape share one description of their field names. The binding's default of 32 shapes is less than the
- * number of row types. Records whose field names are data (ids, numbers) do not share: they would soon use up the
- * shapes.
+ * Maximum number of shared shapes. Records of one shape share one description of their field names. The binding's
+ * default of 32 shapes is less than the number of row types. Records whose field names are data (ids, numbers) do not
+ * share shapes, because they would soon use up the limit.
  */
 const MAX_SHAPES = 512;
 const FIELD_NAME = /^[a-z][A-Za-z-]*$/;
-/** Headers of senders are data too: they share up to so many shapes, and short ones. */
+/**
+ * Limits for the field names of request headers, which a sender chooses. Header records share shapes only while there
+ * are fewer shapes than this, and only if their names have at most this total length.
+ */
 const MAX_SHAPES_OF_HEADERS = 256;
 const MAX_HEADERS_LENGTH = 1_000;
 
-/** `count` is how many shapes there are. */
+/** Whether a record with these field names may share a shape. `count` is the current number of shapes. */
 function mayShare(names: readonly string[], count: number): boolean {
   if (!names.every((name) => FIELD_NAME.test(name))) return false;
   if (!areHeaders(names)) return true;
   return count < MAX_SHAPES_OF_HEADERS && names.join("").length <= MAX_HEADERS_LENGTH;
 }
 
-/** Whether the names look like those of a request's headers: one has a hyphen, or all are small letters and one is `host`. */
+/** Whether the names look like request headers: one has a hyphen, or all are lower-case and one is `host`. */
 function areHeaders(names: readonly string[]): boolean {
   if (names.some((name) => name.includes("-"))) return true;
   return names.includes("host") && names.every((name) => name === name.toLowerCase());
 }
 
-/** Opens a database with `open`, which passes the given options on to the binding. */
+/** Opens a database with `open`, which must pass the given options on to the binding. */
 export function openValues(open: (options: object) => LmdbRoot): {
   readonly root: LmdbRoot;
   readonly values: LmdbValues;
@@ -78,7 +81,7 @@ export function openValues(open: (options: object) => LmdbRoot): {
     encoding: "msgpack",
     sharedStructuresKey: SHAPES,
     maxSharedStructures: MAX_SHAPES,
-    // Whole numbers of any size.
+    // Integers of any size.
     useBigIntExtension: true,
     shouldShareStructure: (names: readonly string[]) => mayShare(names, later.values?.shapeCount ?? 0),
     getStructures: () => later.values?.readShapes(),
@@ -91,14 +94,14 @@ export function openValues(open: (options: object) => LmdbRoot): {
 export class LmdbValues {
   readonly #root: LmdbRoot;
   readonly #encoder: Encoder;
-  /** The key of the value that is decoded next. */
+  /** The key of the next value to decode. */
   #key: Key = [];
   #mayHoldUnsealed: boolean;
-  /** Shapes that are not in the database yet, encoded; null for none. */
+  /** Encoded shapes that are not yet in the database; null for none. */
   #newShapes: Buffer | null = null;
   #shapeCount = 0;
 
-  /** Throws `damaged` when the store does not say which format it has. */
+  /** Throws `damaged` if the store's format cannot be read. */
   constructor(root: LmdbRoot) {
     this.#root = root;
     const { encoder, readKey, writeKey } = internals(root);
@@ -107,7 +110,7 @@ export class LmdbValues {
     Object.assign(root, {
       decoder: { decode: (bytes: Uint8Array, options: unknown) => this.#decode(bytes, options) },
       writeKey: keyWriter(writeKey),
-      // In a range, the binding reads an entry's key and then its value.
+      // In a range, the binding reads an entry's key before its value.
       readKey: (bytes: Uint8Array, start: number, end: number) => {
         const key = readKey(bytes, start, end);
         this.#key = toKey(key);
@@ -117,12 +120,12 @@ export class LmdbValues {
     this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
   }
 
-  /** How many shapes are shared, by what the encoder read or told last. */
+  /** The number of shared shapes that the encoder last read or reported. */
   get shapeCount(): number {
     return this.#shapeCount;
   }
 
-  /** The value under a key, which may be a {@link DamagedValue}. */
+  /** Returns the value under a key, which may be a {@link DamagedValue}. */
   get(key: Key, options: Parameters<LmdbRoot["get"]>[1]): unknown {
     this.#key = key;
     return this.#root.get([...key], options);
@@ -135,12 +138,12 @@ export class LmdbValues {
     return seal(key, bytes);
   }
 
-  /** Puts the shapes of what was encoded since the last commit; call in the transaction that puts the values. */
+  /** Writes shapes that are new since the last commit. Call it in the transaction that writes their values. */
   putNewShapes(): void {
     if (this.#newShapes !== null) this.#putShapes(this.#newShapes);
   }
 
-  /** Call after each commit: its shapes are stored, and the migration may have begun or ended. */
+  /** Call this after each commit. The new shapes are then stored, and a migration may have started or ended. */
   committed(): void {
     this.#newShapes = null;
     if (!this.#mayHoldUnsealed) return;
@@ -151,7 +154,7 @@ export class LmdbValues {
     this.#mayHoldUnsealed = this.#readMayHoldUnsealed();
   }
 
-  /** The shapes for the encoder; undefined while there are none. Throws `damaged`. */
+  /** Returns the shapes for the encoder; undefined if there are none. Throws `damaged`. */
   readShapes(): unknown {
     const shapes = this.#readShapes();
     this.#countShapes(shapes);
@@ -167,7 +170,9 @@ export class LmdbValues {
     throw new StoreError("damaged", "the names of all fields are damaged");
   }
 
-  /** Takes the encoder's shapes; true, since they are stored before any value that has them is read. */
+  /**
+   * Accepts the encoder's new shapes. Returns true, because they are stored before any value that uses them is read.
+   */
   takeShapes(shapes: unknown): true {
     this.#newShapes = pack(shapes);
     this.#countShapes(shapes);
@@ -178,7 +183,7 @@ export class LmdbValues {
     this.#shapeCount = Array.isArray(shapes) ? shapes.length : 0;
   }
 
-  /** Does `work` in a transaction, again as long as a signal interrupts its flush. */
+  /** Runs `work` in a transaction, and retries if a signal interrupts the flush. */
   #uninterrupted<Result>(work: () => Result): Result {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -195,7 +200,7 @@ export class LmdbValues {
     this.#root.put(SHAPES, asBinary(seal(SHAPES_NAME, bytes)));
   }
 
-  /** `options` is the length of the value in a range, whose buffer may be longer. */
+  /** Decodes a value. In a range, `options` is the value's length, and the buffer may be longer. */
   #decode(bytes: Uint8Array, options: unknown): unknown {
     const end = typeof options === "number" ? options : bytes.length;
     try {
@@ -211,7 +216,10 @@ export class LmdbValues {
     return [FORMAT_KEY, FROM_KEY].some((key) => (this.#readFormat(key) ?? SEALED_FORMAT) < SEALED_FORMAT);
   }
 
-  /** The format under a key; undefined when there is none. A number before {@link SEALED_FORMAT} may be unsealed. */
+  /**
+   * Returns the format under a key; undefined if there is none. A format below {@link SEALED_FORMAT} may lack a
+   * checksum.
+   */
   #readFormat(key: Key): number | undefined {
     const bytes = this.#root.getBinary([...key]);
     if (bytes === undefined) return undefined;
@@ -222,7 +230,7 @@ export class LmdbValues {
   }
 }
 
-/** Parts of the binding that its types omit. */
+/** Returns the parts of the binding that its types omit. */
 function internals(root: object): Internals {
   const { encoder, readKey, writeKey } = root as Partial<Record<keyof Internals, unknown>>;
   if (isEncoder(encoder) && isReadKey(readKey) && isWriteKey(writeKey)) return { encoder, readKey, writeKey };
@@ -249,7 +257,7 @@ function isWriteKey(value: unknown): value is WriteKey {
   return typeof value === "function";
 }
 
-/** A key as the binding reads it: one of a single part is the part itself. */
+/** Converts a key from the binding, which represents a single-part key as the part itself. */
 export function toKey(key: unknown): Key {
   return (Array.isArray(key) ? key : [key]) as Key;
 }

@@ -15,7 +15,7 @@ import {
 } from "./store.js";
 import { storeError } from "./store-errors.js";
 
-/** Values are packed, so that every read returns a copy of its own. */
+/** Values are packed, so that every read returns a separate copy. */
 const packr = new Packr({ useRecords: false, copyBuffers: true, useBigIntExtension: true });
 
 interface Row {
@@ -23,7 +23,7 @@ interface Row {
   readonly bytes: Buffer;
 }
 
-/** A store in memory, for tests: ordered and consistent like the one on disk, but not durable. */
+/** Creates a store in memory, for tests. It has the order and consistency of the store on disk, but is not durable. */
 export function createMemoryStore(): Store {
   let rows: readonly Row[] = [];
   let closed = false;

@@ -5,19 +5,19 @@ import type { Change, Key, KeyPart, Reading } from "./store.js";
 /** See {@link Walk}. */
 export type WalkOptions = Pick<Walk, "of" | "maxEntries">;
 
-/** The place of a row, and the store for further reads. */
+/** The location of a row, and the store for other reads. */
 export interface RowLocation {
   readonly partition: string;
-  /** The parts of its key after the table's name. */
+  /** The parts of the row's key after the table name. */
   readonly id: readonly KeyPart[];
   /** The store before the slice is committed. */
   readonly reading: Reading;
 }
 
 /**
- * Walks the rows of a table. `changes` is pure, and returns nothing for rows that it has migrated already. Rows are
- * assumed to be of type `Row`. A step defines its own types for old rows, and names tables by their text, since the
- * declarations of the areas may change later.
+ * Walks the rows of a table. `changes` must be pure and return nothing for rows that it has already migrated. Rows are
+ * assumed to have type `Row`. A step defines its own types for old rows and uses table names as text, because the
+ * current declarations may change later.
  */
 export function eachRow<Row>(
   table: string,
@@ -32,7 +32,7 @@ export function eachRow<Row>(
   };
 }
 
-/** Writes every entry of a space again as it is, which gives its value the stored form of this release. */
+/** Rewrites every entry of a space unchanged, so that its value gets the stored form of this release. */
 export function rewriteSpace(space: string, options: WalkOptions = {}): Walk {
   const changes = ({ entries }: Slice) => entries.map(({ key, value }): Change => ({ op: "put", key, value }));
   return { ...options, under: [space], changes };
@@ -44,7 +44,7 @@ export function removeTable(table: string, options: WalkOptions = {}): Walk {
   return { ...options, under: [rowSpace, table], changes };
 }
 
-/** The change that writes a row of a table. */
+/** Returns the change that writes a row of a table. */
 export function putRow(
   { partition }: Pick<RowLocation, "partition">,
   table: string,
@@ -54,7 +54,7 @@ export function putRow(
   return { op: "put", key: rowKey(partition, table, id), value: row };
 }
 
-/** The change that removes a row of a table. */
+/** Returns the change that removes a row of a table. */
 export function removeRow(
   { partition }: Pick<RowLocation, "partition">,
   table: string,

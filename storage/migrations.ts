@@ -1,13 +1,14 @@
 /**
- * Brings a store from one format to the next, before anything is served. Owns the store's format and the progress of a
- * migration, but not what a step changes.
+ * Migrates a store from one format to the next, before the service accepts requests. Owns the store's format and the
+ * progress of a migration, but not the changes of a step.
  *
  * 1. A step walks partition after partition in key order (the service's own, `~`, is last), in slices. A slice is one
- *    batch of one partition and contains the cursor behind it, so a killed process continues where it was.
- * 2. A step begins when the previous one has ended in all partitions. Other partitions that a step reads have its own
- *    format or, if they come later, the previous one.
- * 3. From the first batch on, the store is marked with the newest format and the one it comes from, so an older release
- *    refuses it.
+ *    batch of one partition. The batch also contains the cursor after the slice, so a killed process resumes where it
+ *    stopped.
+ * 2. A step starts after the previous step has ended in all partitions. If a step reads other partitions, those already
+ *    have its own format or, if they come later, the previous one.
+ * 3. The first batch marks the store with the newest format and with its original format. From then on, older releases
+ *    reject the store.
  */
 import { findFormatCopy } from "./format-copy.js";
 import { GLOBAL_PARTITION, metaSpace } from "./keys.js";
@@ -18,7 +19,7 @@ import { SEALED_FORMAT } from "./stored-value.js";
 /** Entries of one partition that are migrated in one batch. */
 export interface Slice {
   readonly partition: string;
-  /** At least one, in key order. */
+  /** At least one entry, in key order. */
   readonly entries: readonly Entry[];
   /** The store before the batch. */
   readonly reading: Reading;
@@ -27,24 +28,26 @@ export interface Slice {
 /** A walk over the entries below `[partition, ...under]`. */
 export interface Walk {
   readonly under: readonly KeyPart[];
-  /** Which partitions: those of workspaces (the default), the service's own (`~`), or all. */
+  /** The partitions to walk: those of workspaces (the default), the service's own (`~`), or all. */
   readonly of?: "workspaces" | "service" | "all";
-  /** Most entries in a slice. Needed when an entry may take megabytes, since a whole slice is held in memory. */
+  /**
+   * Maximum number of entries in a slice. Set it if an entry may have megabytes, because a whole slice is in memory.
+   */
   readonly maxEntries?: number;
   /**
-   * The changes for a slice, only in its partition. Pure and repeatable: it has to leave migrated entries unchanged,
-   * since entries that it writes further on are walked too.
+   * Returns the changes for a slice, only in the slice's partition. It must be pure and repeatable: it leaves migrated
+   * entries unchanged, because the walk also visits entries that it writes at later keys.
    */
   readonly changes: (slice: Slice) => readonly Change[];
 }
 
-/** Brings a store to format `to` from the previous one. */
+/** Migrates a store to format `to` from the previous format. */
 export interface MigrationStep {
   /** Steps are numbered from 2, without gaps. */
   readonly to: number;
-  /** What it changes, for the log. */
+  /** What the step changes, for the log. */
   readonly title: string;
-  /** Run one after the other in each partition. */
+  /** The walks run one after the other in each partition. */
   readonly walks: readonly Walk[];
 }
 
@@ -52,20 +55,20 @@ export interface MigrationStep {
 const FIRST_FORMAT = 1;
 /** Time between two progress lines in the log. */
 const REPORT_EVERY_MS = 5_000;
-/** Entries in a slice; those below the last one's key are added to it. */
+/** Number of entries in a slice. Entries below the last key are added to it. */
 const SLICE = 128;
 
-/** The row with the store's format. */
+/** The key of the row with the store's format. */
 export const FORMAT_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format"];
-/** The format that an unfinished migration started from. */
+/** The key of the row with the format from which an unfinished migration started. */
 export const FROM_KEY: Key = [GLOBAL_PARTITION, metaSpace, "format-before"];
 
-/** Cursor of a partition's migration; everything before it is done. */
+/** The position of a partition's migration. Everything before it is done. */
 interface Cursor {
   readonly to: number;
   /** Index of the walk. */
   readonly walk: number;
-  /** The last key that was walked; null at the beginning of a walk. */
+  /** The last key that was walked; null at the start of a walk. */
   readonly after: Key | null;
 }
 
@@ -83,24 +86,24 @@ export interface MigrateOptions {
   readonly log: MigrationLog;
   readonly nowMs: () => number;
   /**
-   * Called before the first change of a migration, with the store's format and the newest one: keeps a copy of the store's
-   * file, and returns its path. By default no copy is made.
+   * Called before the first change of a migration, with the store's format and the newest format. It copies the store's
+   * file and returns the path of the copy. By default, no copy is made.
    */
   readonly copyFirst?: ((from: number, to: number) => Promise<string>) | undefined;
   /** Ends the migration after the current slice, with {@link MigrationCutShort}. */
   readonly ending?: AbortSignal | undefined;
-  /** Entries in a slice; tests use fewer. */
+  /** Number of entries in a slice; tests use fewer. */
   readonly slice?: number;
 }
 
-/** The process was asked to end during a migration; the next start continues it. */
+/** The process was asked to exit during a migration. The next start resumes the migration. */
 export class MigrationCutShort extends Error {
   override readonly name = "MigrationCutShort";
 }
 
 /**
- * Marks a new store with the newest format, and migrates an older one. Rejects with `newer-format` for a newer one.
- * After any other {@link StoreError}, the next call continues the migration.
+ * Marks a new store with the newest format, and migrates an older store. Rejects with `newer-format` for a newer store.
+ * After any other {@link StoreError}, the next call resumes the migration.
  */
 export async function migrate(store: Store, options: MigrateOptions): Promise<void> {
   const { steps, folder, log } = options;
@@ -123,7 +126,7 @@ export async function migrate(store: Store, options: MigrateOptions): Promise<vo
   log.info(`the store in ${folder} has format ${newest}`);
 }
 
-/** Says what begins, once there is a copy of the file as it was. */
+/** Copies the file if requested, then logs that the migration starts. */
 async function begin({ folder, log, copyFirst }: MigrateOptions, from: number, newest: number): Promise<void> {
   const begins = `the store in ${folder} has format ${from} and is migrated to ${newest}, which no earlier release reads`;
   if (copyFirst === undefined) return log.info(begins);
@@ -131,7 +134,7 @@ async function begin({ folder, log, copyFirst }: MigrateOptions, from: number, n
   log.info(`${begins}: its file as it was is kept at ${copy} until the next start that has nothing to migrate`);
 }
 
-/** Throws `damaged` when a store without a format has contents. */
+/** Throws `damaged` if a store without a format has contents. */
 function assertNew(reading: Reading, folder: string): void {
   if (reading.range({ prefix: [], limit: 1 }).length === 0) return;
   throw new StoreError(
@@ -140,7 +143,7 @@ function assertNew(reading: Reading, folder: string): void {
   );
 }
 
-/** Writes the rows that no step may write as they are, which gives their values checksums. */
+/** Rewrites the rows that steps may not write, so that their values get checksums. */
 function rewriteMeta(reading: Reading): Change[] {
   return listPartitions(reading)
     .flatMap((partition) => reading.range({ prefix: [partition, metaSpace] }))
@@ -148,7 +151,7 @@ function rewriteMeta(reading: Reading): Change[] {
     .map(({ key, value }): Change => ({ op: "put", key, value }));
 }
 
-/** Throws `newer-format` for a store that this release cannot read; an older one passes. */
+/** Throws `newer-format` for a store that this release cannot read. Accepts an older store. */
 export function checkFormat(reading: Reading, { folder, steps }: Pick<MigrateOptions, "folder" | "steps">): void {
   const newest = newestFormat(steps);
   const format = reading.get<number>(FORMAT_KEY) ?? newest;
@@ -195,7 +198,9 @@ async function runStep(store: Store, step: MigrationStep, options: MigrateOption
   report(partitions.length);
 }
 
-/** Runs a step in one partition, from its cursor on. Calls `committed` with the number of entries of each slice. */
+/**
+ * Runs a step in one partition, starting at its cursor. Calls `committed` with the number of entries after each slice.
+ */
 async function migratePartition(
   store: Store,
   step: MigrationStep,
@@ -234,11 +239,11 @@ function nextSlice(
   const prefix = [partition, ...walk.under];
   const found = reading.range({ prefix, after: after ?? undefined, limit });
   const last = found.at(-1);
-  // Keys below the last one belong to this slice: the next one begins after all of them.
+  // Keys below the last key belong to this slice, because the next slice starts after all of them.
   return last === undefined ? found : [...found, ...reading.range({ prefix: last.key })];
 }
 
-/** The cursor behind the slice `found`. */
+/** Returns the cursor after the slice `found`. */
 function advance(
   cursor: Cursor,
   found: readonly Entry[],

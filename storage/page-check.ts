@@ -1,26 +1,29 @@
 /**
- * Checks the pages of LMDB's file without LMDB, which trusts them: it would end the process with a signal, or find the
- * wrong page. Values are not checked here: they have checksums.
+ * Checks the pages of LMDB's file without LMDB. LMDB trusts its pages: a damaged one could crash the process with a
+ * signal or lead to the wrong page. Values are not checked here, because they have checksums.
  */
 import { readSync } from "node:fs";
 import { INTEGER_BYTES, PAGE_HEADER, PageEntries } from "./page-entries.js";
 
-/** Where the header of a page says what (`MDB_page`), in bytes. Offsets in a page count from its end (`PAGEBASE`). */
+/**
+ * Offsets of the fields in a page header (`MDB_page`), in bytes. Offsets stored inside a page count from the end of the
+ * header (`PAGEBASE`).
+ */
 const PAGE = { number: 0, transaction: 8, flags: 18, overflowPages: 20 };
 const BRANCH = 0x01;
 const LEAF = 0x02;
 const OVERFLOW = 0x04;
-/** The flags above these are LMDB's notes while it writes. */
+/** Mask for the kind of a page. LMDB uses the higher flags only while it writes. */
 const KINDS = 0x1fff;
-/** The number that stands for no page, as a double. */
+/** The page number that means no page, as a double. */
 const NO_PAGE = 2 ** 64;
 
-/** What a file's newest meta page says. */
+/** The contents of a file's newest meta page. */
 export interface FileLayout {
   readonly pageSize: number;
-  /** Pages in the file. */
+  /** Number of pages in the file. */
   readonly pages: number;
-  /** Pages in use or free; a file may lack free ones at its end. */
+  /** Number of pages in use or free. The file may lack free pages at its end. */
   readonly usedPages: number;
   /** The last transaction. */
   readonly transaction: number;
@@ -37,16 +40,16 @@ export interface TreeLayout {
 export interface PageFault {
   readonly page: number;
   readonly what: string;
-  /** LMDB could end the process, or write over pages in use. Otherwise rows may not be found. */
+  /** True if LMDB could crash the process or overwrite pages in use. Otherwise, some rows may not be found. */
   readonly isFatal: boolean;
 }
 
-/** Reads an integer of 64 bits as a double. */
+/** Reads a 64-bit integer as a double. */
 export function readInteger(bytes: Buffer, at: number): number {
   return bytes.readUInt32LE(at) + bytes.readUInt32LE(at + 4) * 2 ** 32;
 }
 
-/** The faults of all pages that the two trees of the file reach. */
+/** Finds the faults of all pages that the file's two trees reach. */
 export function* checkPages(file: number, layout: FileLayout): Generator<PageFault> {
   const seen = new Set<number>();
   const free = new TreeCheck({ file, layout, seen }, "freeTree");
@@ -59,8 +62,8 @@ export function* checkPages(file: number, layout: FileLayout): Generator<PageFau
 }
 
 /**
- * What is wrong with a list of free pages; null when nothing is. It holds their number of entries, then for each a
- * page, or a number of pages below zero and the first of them, or zero for nothing.
+ * Returns what is wrong with a list of free pages; null if it is correct. The list starts with its number of entries.
+ * An entry is a page number, a negative page count followed by the first of these pages, or zero, which means nothing.
  */
 function findFreeFault(bytes: Buffer, { usedPages }: FileLayout, inUse: ReadonlySet<number>): string | null {
   const end = readInteger(bytes, 0);
@@ -77,7 +80,7 @@ function findFreeFault(bytes: Buffer, { usedPages }: FileLayout, inUse: Readonly
   return null;
 }
 
-/** A page that is yet to be checked, and the keys between which its own have to be. */
+/** A page to check, and the limits for its keys. */
 interface Waiting {
   readonly page: number;
   readonly level: number;
@@ -91,7 +94,7 @@ interface Found {
   readonly bytes: Buffer;
 }
 
-/** What the checks of both trees share. */
+/** The state that the checks of both trees share. */
 interface Checked {
   readonly file: number;
   readonly layout: FileLayout;
@@ -103,8 +106,8 @@ class TreeCheck {
   /** The values of the free tree. */
   readonly values: Found[] = [];
   /**
-   * The page of each level that is checked, or was last: those that wait below it have keys of it, and come before any
-   * other of its level.
+   * The buffer of each tree level, with the page that was checked last. Waiting child pages refer to keys in it. They
+   * are checked before the next page of the same level replaces it.
    */
   readonly #levels: PageEntries[] = [];
   readonly #header = Buffer.alloc(PAGE_HEADER);
@@ -168,7 +171,7 @@ class TreeCheck {
     return made;
   }
 
-  /** Reads the beginning of a page; returns what is wrong with it, or null. */
+  /** Reads the start of a page into a buffer. Returns what is wrong with the page, or null. */
   #read(page: number, into: Buffer): string | null {
     const { pageSize, pages, usedPages, transaction } = this.#layout;
     if (page >= pages || page >= usedPages) return "is outside of the file";
@@ -189,7 +192,7 @@ class TreeCheck {
     return value;
   }
 
-  /** What is wrong with the pages of a value that has its own; null when nothing is. */
+  /** Returns what is wrong with the pages of a value that has its own pages; null if they are correct. */
   #checkOverflow(entries: PageEntries, index: number): string | null {
     const { end, data } = entries.at(index);
     const { pageSize, pages, usedPages } = this.#layout;
@@ -203,7 +206,9 @@ class TreeCheck {
   }
 }
 
-/** Whether keys rise, and are between those of the page above. The first key of a branch stands for nothing. */
+/**
+ * Whether the keys are ascending and within the limits from the parent page. A branch page's first key has no meaning.
+ */
 function isInOrder(entries: PageEntries, { from, before }: Waiting, isLeaf: boolean): boolean {
   const first = isLeaf ? 0 : 1;
   if (entries.count <= first) return true;

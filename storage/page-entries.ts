@@ -5,23 +5,23 @@ const NODE_HEADER = 8;
 const NODE = { low: 0, high: 2, flags: 4, keySize: 6 };
 export const INTEGER_BYTES = 8;
 const BIG_DATA = 0x01;
-/** Longest key in bytes. */
+/** Maximum length of a key, in bytes. */
 const MAX_KEY = 1978;
 
 /** An entry of a page. */
 interface PageEntry {
-  /** Where its key begins and ends. */
+  /** Start and end offsets of the entry's key. */
   begin: number;
   end: number;
-  /** Size of the data, or the page of a branch. */
+  /** Size of the data, or the child page number in a branch page. */
   data: number;
-  /** Whether the data has pages of its own, the first of which stands behind the key. */
+  /** Whether the data has pages of its own. The number of the first one follows the key. */
   isBig: boolean;
 }
 
 /**
- * The bytes of a page, and its entries, which {@link read} finds. Used again for the next page: a file has so many that
- * memory for each page, or a view of each key, would cost more than all else.
+ * The bytes of a page and its entries, which {@link read} finds. The object is reused for the next page: a file has so
+ * many pages that new memory per page, or a view per key, would cost more than all other work.
  */
 export class PageEntries {
   readonly bytes: Buffer;
@@ -32,7 +32,7 @@ export class PageEntries {
     this.bytes = Buffer.alloc(pageSize);
   }
 
-  /** Finds the entries of the page in `bytes`; returns false, with none, when one is not inside it. */
+  /** Finds the entries of the page in `bytes`. If an entry is not inside the page, returns false and has no entries. */
   read(isLeaf: boolean): boolean {
     const { bytes } = this;
     this.count = 0;
@@ -59,7 +59,7 @@ export class PageEntries {
     return this.bytes.subarray(begin, end);
   }
 
-  /** Whether each key from this entry on is greater than the one before. */
+  /** Whether the keys are strictly ascending from this entry on. */
   risesFrom(first: number): boolean {
     for (let index = first + 1; index < this.count; index++) {
       if (!isBefore(this.bytes, this.at(index - 1), this.at(index))) return false;
@@ -90,7 +90,9 @@ export class PageEntries {
   }
 }
 
-/** Whether the key of one entry is less than that of the other. Keys are short: a call of `compare` costs more. */
+/**
+ * Whether one entry's key is less than the other's. Keys are short, so this loop is faster than a call of `compare`.
+ */
 function isBefore(bytes: Buffer, one: PageEntry, other: PageEntry): boolean {
   const length = Math.min(one.end - one.begin, other.end - other.begin);
   for (let index = 0; index < length; index++) {

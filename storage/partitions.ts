@@ -1,7 +1,7 @@
 import { listKeys } from "./list-keys.js";
 import type { Reading } from "./store.js";
 
-/** Every partition that has entries, in key order: `~` is after those of workspaces. */
+/** Lists every partition that has entries, in key order. `~` comes after the workspaces. */
 export function listPartitions(reading: Reading): string[] {
   const partitions: string[] = [];
   for (;;) {
@@ -11,7 +11,7 @@ export function listPartitions(reading: Reading): string[] {
   }
 }
 
-/** The first partition after another one that has entries; the first of all comes after the empty text. */
+/** Returns the first partition with entries after another one. Pass an empty text to get the first of all. */
 export function nextPartition(reading: Reading, after: string): string | undefined {
   const keys = listKeys(reading, { prefix: [], after: [after], limit: 1 });
   return keys.map(([partition]) => String(partition)).find((partition) => partition > after);

@@ -1,6 +1,6 @@
 import { isDamage, type Key, type Range, type Reading } from "./store.js";
 
-/** A reading for which damaged entries are absent; `onDamaged` is called with their keys. */
+/** Returns a reading in which damaged entries are absent. Calls `onDamaged` with their keys. */
 export function readPastDamage(reading: Reading, onDamaged: (key: Key) => void = () => undefined): Reading {
   return {
     get: <Value>(key: Key) => {

@@ -1,14 +1,14 @@
 import { checkKey, hasRoomBelow } from "./key-check.js";
 import type { Key, Range } from "./store.js";
 
-/** Sorts after every key part: the end of a range over everything below a key. */
+/** Sorts after every key part. It ends a range over everything below a key. */
 const PAST_ALL = Buffer.from([0xff]);
-/** Sorts before every key part, and after the symbols under which LMDB's binding keeps its own records. */
+/** Sorts before every key part, and after the symbols that LMDB's binding uses as keys of its own records. */
 const BEFORE_ALL = Buffer.from([0x03]);
 
 type Bound = (string | number | Buffer)[];
 
-/** A range as LMDB takes it. */
+/** A range in the form that LMDB accepts. */
 export interface EncodedRange {
   readonly start: Bound;
   readonly end: Bound;
@@ -17,14 +17,14 @@ export interface EncodedRange {
   readonly exclusiveStart: boolean;
 }
 
-/** Whether `key` begins with every part of `prefix`. */
+/** Whether `key` starts with every part of `prefix`. */
 export function isBelow(key: Key, prefix: Key): boolean {
   return key.length >= prefix.length && prefix.every((part, index) => key[index] === part);
 }
 
 /**
- * Whether a range can contain anything; false when its prefix cannot begin a key. Throws when `after` or `before` is no
- * key or is outside the prefix, which is a mistake of the caller.
+ * Whether a range can contain entries. False if no key can start with its prefix. Throws if `after` or `before` is not
+ * a valid key or is outside the prefix, which is an error of the caller.
  */
 export function canHold({ prefix, after, before, limit }: Range): boolean {
   for (const bound of [after, before]) {
@@ -36,8 +36,8 @@ export function canHold({ prefix, after, before, limit }: Range): boolean {
 }
 
 /**
- * The bounds of a range, or null when it can contain nothing. The lower bound skips `after` and every key that begins
- * with it; the upper bound is `before`. Both are within the prefix.
+ * Returns the bounds of a range; null if it cannot contain entries. The lower bound skips `after` and every key that
+ * starts with it. The upper bound is `before`. Both are within the prefix.
  */
 export function encodedRange(range: Range): EncodedRange | null {
   if (!canHold(range)) return null;

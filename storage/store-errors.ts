@@ -4,7 +4,10 @@ import { DATA_FILE } from "./data-file.js";
 import { rowSpace } from "./keys.js";
 import { type Key, StoreError } from "./store.js";
 
-/** Converts an error of LMDB or the system into a {@link StoreError} that names the folder and says what to do. */
+/**
+ * Converts an error of LMDB or the operating system into a {@link StoreError} that names the folder and says what to
+ * do.
+ */
 export function storeError(error: unknown, folder: string): StoreError {
   if (error instanceof StoreError) return error;
   const text = error instanceof Error ? error.message : String(error);
@@ -62,7 +65,7 @@ export function readingError(error: unknown, folder: string): StoreError {
   return new StoreError("damaged", text, { cause: error });
 }
 
-/** The error for a row whose value is not what was written. */
+/** Creates the error for a row whose value is not the one that was written. */
 export function damagedRow(folder: string, key: Key, cause: unknown): StoreError {
   const text = `a row of the store in ${folder} is damaged (${placeOf(key)}): ${whatToDo(folder)}`;
   return new StoreError("damaged", text, { cause, key });
@@ -72,12 +75,12 @@ function whatToDo(folder: string): string {
   return `run npm run doctor -- --data ${folder}, or restore a backup into another folder`;
 }
 
-/** The partition, and the space or table of a key; the rest may be secret. */
+/** Returns the partition, and the space or table of a key. The other parts may be secret. */
 export function placeOf([partition, space, table]: Key): string {
   return `${partition} ${space === rowSpace ? table : space}`;
 }
 
-/** The name of an error code; LMDB reports the system's numbers (errno.h of Linux). */
+/** Returns the name of an error code. LMDB reports the operating system's numbers (errno.h of Linux). */
 function nameOf(code: unknown): string {
   const names: Readonly<Record<string, string>> = {
     13: "EACCES",
@@ -89,17 +92,17 @@ function nameOf(code: unknown): string {
   return names[String(code)] ?? String(code);
 }
 
-/** Whether a signal interrupted a write or its flush (EINTR), which some file systems let happen to `fdatasync`. */
+/** Whether a signal interrupted a write or its flush (EINTR). On some file systems, this happens to `fdatasync`. */
 export function isInterrupted(error: unknown): boolean {
   return error instanceof Error && /EINTR|Interrupted system call/.test(error.message);
 }
 
-/** With less free space than this, a failed write counts as `disk-full`. */
+/** If less space than this is free, a failed write counts as `disk-full`. */
 const FULL_BYTES = 16 * 1024 * 1024;
-/** A file that has less room than this counts as `file-too-large`. */
+/** If a file is closer than this to its size limit, a failed write counts as `file-too-large`. */
 const PAGE_BYTES = 64 * 1024;
 
-/** Whether the data file has reached the process's limit on the size of files; LMDB writes at least a page. */
+/** Whether the data file has reached the process's file size limit. LMDB writes at least one page. */
 function isAtSizeLimit(folder: string): boolean {
   try {
     const limit = /^Max file size\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1];

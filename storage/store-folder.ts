@@ -6,15 +6,18 @@ import { LOCK_FILE, lockFolder } from "./folder-lock.js";
 import { isFormatCopy } from "./format-copy.js";
 import { StoreError } from "./store.js";
 
-/** What a store's folder may hold besides its data: locks, the service's key, and what file systems put everywhere. */
+/**
+ * Allowed contents of a store's folder: data, locks, the service's key, and entries that file systems create
+ * everywhere.
+ */
 const OWN_FILES: ReadonlySet<string> = new Set([
   ...[DATA_FILE, LOCK_FILE, "lock.mdb", "secrets.key", "secrets.key.new"],
   ...["lost+found", ".snapshot"],
 ]);
 
 /**
- * Creates and locks the folder and its data file, readable only by this user. Returns what releases the lock. A folder
- * with other files is left as it is: without a store in it, it is refused as `not-empty`.
+ * Creates and locks the folder and its data file, readable only by this user. Returns a function that releases the
+ * lock. A folder with other files keeps its mode; without a store in it, it is rejected with `not-empty`.
  */
 export async function prepareFolder(folder: string): Promise<() => void> {
   makeFolder(folder);
@@ -42,8 +45,9 @@ export async function prepareFolder(folder: string): Promise<() => void> {
 }
 
 /**
- * Makes a folder with mode 0700, and those above it. Returns the highest that it made; undefined when the folder was
- * there. Node's own recursive one never ends where the system takes no folders, as below `/proc`.
+ * Creates a folder with mode 0700, and its missing parents. Returns the topmost folder that it created; undefined if
+ * the folder already existed. Node's recursive `mkdir` never returns where the system allows no folders, such as below
+ * `/proc`.
  */
 export function makeFolder(folder: string): string | undefined {
   const missing: string[] = [];
@@ -65,7 +69,7 @@ function make(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : "";
-    // Another process may be making it too.
+    // Another process may be creating it too.
     if (code === "EEXIST" && isThere(path)) return;
     if (code === "EEXIST") {
       throw new StoreError("failed", `${path} is a link to a folder that is not there: make that, or name another`);

@@ -1,26 +1,26 @@
 /**
- * The port every store implements: an ordered key-value map with atomic, durable batches.
+ * The interface of every store: an ordered key-value map with atomic, durable batches.
  *
- * What is visible is durable: `reading` and views show only flushed batches, so a crash never revokes an answer that
- * was made from them. The runtime reads its own unflushed writes through `runtime/overlays.ts`.
+ * Everything visible is durable: `reading` and views show only flushed batches, so a crash never invalidates an answer
+ * that was based on them. The runtime reads its own unflushed writes through `runtime/overlays.ts`.
  */
 
 /**
- * One part of a key: well-formed text (no lone surrogate) without U+0000 to U+0004, or a safe integer (no -0).
- * Numbers sort before text. Nothing is found under any other key, and writing it is rejected.
+ * One part of a key: well-formed text (no lone surrogate) without U+0000 to U+0004, or a safe integer (not -0). Numbers
+ * sort before text. Reads find nothing under any other key, and writes to it are rejected.
  */
 export type KeyPart = string | number;
 
-/** A key: one or more parts, at most {@link MAX_KEY_BYTES} bytes once encoded. Sorted part by part. */
+/** A key: one or more parts, at most {@link MAX_KEY_BYTES} bytes after encoding. Keys are sorted part by part. */
 export type Key = readonly KeyPart[];
 
-/** Longest encoded key LMDB takes, in bytes. */
+/** Maximum size of an encoded key in LMDB, in bytes. */
 export const MAX_KEY_BYTES = 1978;
 
 /**
- * One key with its value. A value is plain data: JSON, and inside it also undefined, Date, Map, Buffer, NaN, infinities
- * and integers of 64 bits (bigint). Rejected are undefined, a function or a symbol as the whole value, symbols inside
- * it, and greater integers. Other values are read back changed: an inner function as undefined, an instance of a class
+ * A key and its value. A value is plain data: JSON, and inside it also undefined, Date, Map, Buffer, NaN, infinities
+ * and 64-bit integers (bigint). These are rejected: undefined, a function or a symbol as the whole value, symbols
+ * inside it, and larger integers. Other values are read back changed: an inner function as undefined, a class instance
  * as a record or as the result of its `toJSON`, a Set as an array, -0 as 0, a lone surrogate as U+FFFD, a field
  * `__proto__` under another name.
  */
@@ -29,25 +29,25 @@ export interface Entry<Value = unknown> {
   readonly value: Value;
 }
 
-/** The keys that begin with `prefix` and have at least one more part. */
+/** The keys that start with `prefix` and have at least one more part. */
 export interface Range {
   readonly prefix: Key;
-  /** Only keys sorted after this one (exclusive), and not those that begin with it. */
+  /** Only keys after this one (exclusive), and not those that start with it. */
   readonly after?: Key | undefined;
-  /** Only keys sorted before this one (exclusive). */
+  /** Only keys before this one (exclusive). */
   readonly before?: Key | undefined;
-  /** At most this many entries. */
+  /** Maximum number of entries. */
   readonly limit?: number | undefined;
-  /** From the last key to the first. */
+  /** Returns entries from the last key to the first. */
   readonly reverse?: boolean | undefined;
   /**
-   * Called with the key of each entry whose value is damaged, which is left out and does not count against the limit.
-   * Without it, the read throws `damaged`. The key itself may be what is damaged.
+   * Called with the key of each entry whose value is damaged. The entry is left out and does not count against the
+   * limit. Without this callback, the read throws `damaged`. The key itself may be damaged.
    */
   readonly onDamaged?: ((key: Key) => void) | undefined;
 }
 
-/** Synchronous reads. They throw a {@link StoreError} `damaged` instead of returning a value that was not written. */
+/** Synchronous reads. They throw a {@link StoreError} `damaged` rather than return a value that was not written. */
 export interface Reading {
   get<Value = unknown>(key: Key): Value | undefined;
   range<Value = unknown>(range: Range): Entry<Value>[];
@@ -64,13 +64,13 @@ export type Change =
   | { readonly op: "put"; readonly key: Key; readonly value: unknown }
   | { readonly op: "remove"; readonly key: Key };
 
-/** How a batch is written. */
+/** How to write a batch. */
 export interface CommitOptions {
-  /** A long one in parts of about a twentieth of a millisecond, of which each waits for a round of the event loop. */
+  /** Writes a long batch in parts of about a twentieth of a millisecond. The event loop runs once between two parts. */
   readonly inShortParts?: boolean;
 }
 
-/** A consistent snapshot of the state that was durable when it was opened. The caller closes it. */
+/** A consistent snapshot of the state that was durable when the view was opened. The caller must close it. */
 export interface View extends Reading {
   close(): void;
 }
@@ -79,14 +79,17 @@ export interface Store {
   /** Reads the durable state. */
   readonly reading: Reading;
   /**
-   * Writes all changes or none, in the order given, and resolves once they are on disk (fsync).
-   * Batches become durable in the order of the calls. Rejects with a {@link StoreError}. Then nothing of the batch is
-   * visible, and every later commit is rejected too, since it may depend on this one.
+   * Writes all changes or none, in the given order, and resolves once they are on disk (fsync). Batches become durable
+   * in the order of the calls. Rejects with a {@link StoreError}. After a failure, nothing of the batch is visible and
+   * every later commit is rejected too, because it may depend on this one.
    */
   commit(changes: readonly Change[], options?: CommitOptions): Promise<void>;
-  /** Opens a consistent view. Like all reads, throws `closed` once the store is closed. */
+  /** Opens a consistent view. Like all reads, throws `closed` after the store is closed. */
   view(): View;
-  /** Copies a consistent state into an empty or absent folder while serving continues. Leaves nothing if it fails. */
+  /**
+   * Copies a consistent state into an empty or absent folder, while the store stays in use. A failed backup leaves no
+   * files.
+   */
   backup(folder: string): Promise<void>;
   /** Waits for running commits and backups, then closes. Later calls on the store or its views fail. */
   close(): Promise<void>;
@@ -107,7 +110,7 @@ export type StoreErrorCode =
 
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  /** The key of the damaged row; null unless one row is known to be. It may be secret. */
+  /** The key of the damaged row; null if no single row is known to be damaged. It may be secret. */
   readonly key: Key | null;
   constructor(
     readonly code: StoreErrorCode,
@@ -119,7 +122,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether a read failed because what is stored is damaged. */
+/** Whether a read failed because the stored data is damaged. */
 export function isDamage(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === "damaged";
 }

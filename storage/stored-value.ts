@@ -1,9 +1,10 @@
 /**
- * The stored form of a value: a mark of one byte, the checksum of its key and bytes (4 bytes), then the bytes. A value
- * whose bytes changed on the disk, or that is found under another key, is recognised before it is decoded.
+ * The stored form of a value: a mark of one byte, the checksum of its key and bytes (4 bytes), then the bytes. The
+ * checksum reveals bytes that changed on disk, or a value under the wrong key, before the value is decoded.
  *
- * 1. No MessagePack value begins with the mark, so values of formats before {@link SEALED_FORMAT} are told apart.
- * 2. Any change of a single byte of key or value changes the checksum; other changes do but for one in 2^32.
+ * 1. No MessagePack value starts with the mark, so it distinguishes values from formats before {@link SEALED_FORMAT}.
+ * 2. Any change of a single byte in key or value changes the checksum. Of all other changes, one in 2^32 goes
+ *    undetected.
  */
 import { crc32 } from "node:zlib";
 import type { Key, KeyPart } from "./store.js";
@@ -11,11 +12,11 @@ import type { Key, KeyPart } from "./store.js";
 /** The first format in which every value has a checksum. */
 export const SEALED_FORMAT = 5;
 
-/** Bytes before a value's own. */
+/** Number of bytes before the value. */
 export const SEAL_BYTES = 5;
 const MARK = 0xc1;
 
-/** Fills the first {@link SEAL_BYTES} of `bytes`, which are followed by the encoded value. */
+/** Writes the mark and checksum into the first {@link SEAL_BYTES} of `bytes`. The encoded value must follow them. */
 export function seal(key: Key, bytes: Buffer): Buffer {
   const sum = checksum(key, bytes, bytes.length);
   bytes[0] = MARK;
@@ -31,7 +32,7 @@ export function isSealed(bytes: Uint8Array): boolean {
   return bytes[0] === MARK;
 }
 
-/** Whether the first `length` of the bytes are a sealed value that was written under this key. */
+/** Whether the first `length` bytes are a sealed value that was written under this key. */
 export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
   if (length <= SEAL_BYTES || bytes[0] !== MARK) return false;
   const byte = (at: number): number => bytes[at] ?? 0;
@@ -39,21 +40,22 @@ export function isIntact(key: Key, bytes: Uint8Array, length: number): boolean {
   return found === checksum(key, bytes, length);
 }
 
-/** CRC-32 of what follows the seal, up to `end`, that begins with a hash of the key instead of 0. */
+/** Returns the CRC-32 of the bytes after the seal, up to `end`. It starts with a hash of the key instead of 0. */
 function checksum(key: Key, bytes: Uint8Array, end: number): number {
   const hash = hashKey(key);
   if (end <= SEAL_BYTES + MAX_SHORT_BYTES) return crc32OfShort(bytes, SEAL_BYTES, end, hash);
-  // A view of the rest takes as long as the sum of it.
+  // Creating a view of the rest would take as long as its checksum. So include the seal's bytes, and choose a seed that
+  // cancels their effect.
   if (bytes.byteLength === end) return crc32(bytes, seedBefore(bytes, hash));
   // The binding's buffers are longer than their `length` says.
   return crc32(new Uint8Array(bytes.buffer, bytes.byteOffset + SEAL_BYTES, end - SEAL_BYTES), hash);
 }
 
-/** Up to here the call of zlib takes longer than the work. Most values are shorter. */
+/** Maximum length, in bytes, for which calling zlib takes longer than the checksum itself. Most values are shorter. */
 const MAX_SHORT_BYTES = 160;
 /** The reversed polynomial of CRC-32. */
 const POLYNOMIAL = 0xedb88320;
-/** Four tables of 256: what a byte adds to the remainder with none, one, two and three bytes behind it. */
+/** Four tables of 256 entries: the remainder of a byte that zero, one, two or three bytes follow. */
 const REMAINDERS = createRemainders();
 
 function createRemainders(): Int32Array {
@@ -71,11 +73,13 @@ function createRemainders(): Int32Array {
   return remainders;
 }
 
-/** By its highest byte, which no two share: the index of the remainder of a single byte. */
+/** Maps the highest byte of a one-byte remainder, which is unique, to the remainder's index. */
 const INDEX_OF_REMAINDER = new Uint8Array(256);
 for (let index = 0; index < 256; index++) INDEX_OF_REMAINDER[(REMAINDERS[index] ?? 0) >>> 24] = index;
 
-/** The seed of a `crc32` that is `seed` once it has gone over the first {@link SEAL_BYTES}, whatever they are. */
+/**
+ * Returns the seed for which `crc32` has the value `seed` after the first {@link SEAL_BYTES}, whatever these bytes are.
+ */
 function seedBefore(bytes: Uint8Array, seed: number): number {
   let sum = ~seed;
   for (let at = SEAL_BYTES - 1; at >= 0; at--) {
@@ -85,7 +89,7 @@ function seedBefore(bytes: Uint8Array, seed: number): number {
   return ~sum >>> 0;
 }
 
-/** What zlib's `crc32` is of the bytes from `begin` to `end`; four at a time. */
+/** Computes the same as zlib's `crc32` for the bytes from `begin` to `end`, four bytes at a time. */
 export function crc32OfShort(bytes: Uint8Array, begin: number, end: number, seed: number): number {
   const byte = (at: number): number => bytes[at] ?? 0;
   const added = (index: number): number => REMAINDERS[index] ?? 0;
@@ -103,16 +107,16 @@ export function crc32OfShort(bytes: Uint8Array, begin: number, end: number, seed
   return ~sum >>> 0;
 }
 
-/** FNV-1a (32 bits), over UTF-16 units; the constants are those of its authors. */
+/** FNV-1a (32 bits) over UTF-16 units. Its authors chose the constants. */
 const FNV_BASIS = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
-/** Ends a part of a key; no text in a key has these units. */
+/** Marks the end of a key part. No text in a key contains these units. */
 const AFTER_TEXT = 0;
 const AFTER_NUMBER = 1;
 
-/** Parts of a key whose hashes are held: the keys of a batch or a list begin alike. */
+/** Maximum number of key parts whose hashes are cached. Keys in a batch or list often start alike. */
 const MAX_HELD = 5;
-/** The first parts of the last key, and the hash of that key up to each. */
+/** The first parts of the last key, and the hash of that key up to and including each part. */
 const heldParts: KeyPart[] = [];
 const heldHashes = new Int32Array(MAX_HELD);
 let held = 0;
@@ -141,7 +145,7 @@ const { charCodeAt } = String.prototype;
 
 function hashText(before: number, text: string, end: number): number {
   let hash = before;
-  // Looked up once: see `key-writing.ts`.
+  // `charCodeAt` is looked up once for speed, see `key-writing.ts`.
   const { length } = text;
   for (let index = 0; index < length; index++) hash = Math.imul(hash ^ charCodeAt.call(text, index), FNV_PRIME);
   return Math.imul(hash ^ end, FNV_PRIME);

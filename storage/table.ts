@@ -2,20 +2,20 @@ import { rowSpace } from "./keys.js";
 import type { Change, Entry, Key, KeyPart, Range, Reading, Writing } from "./store.js";
 
 /**
- * Rows of one type, under keys `[partition, "row", name, ...id]`. A table only builds typed keys; it has no state, and
- * reads and writes through the reading or writing it is given.
+ * Rows of one type, under keys `[partition, "row", name, ...id]`. A table only builds typed keys. It has no state, and
+ * uses the given reading or writing.
  */
 export interface Table<Row> {
   readonly name: string;
   key(partition: string, ...id: KeyPart[]): Key;
   get(reading: Reading, partition: string, ...id: KeyPart[]): Row | undefined;
-  /** Rows whose id begins with `under`, in key order. `after` and `before` are ids (exclusive). */
+  /** Lists rows whose id starts with `under`, in key order. `after` and `before` are ids (exclusive). */
   list(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Row[];
   /** Like `list`, with the keys. */
   entries(reading: Reading, partition: string, under?: readonly KeyPart[], page?: TablePage): Entry<Row>[];
   put(writing: Writing, partition: string, id: KeyPart | readonly KeyPart[], row: Row): void;
   remove(writing: Writing, partition: string, ...id: KeyPart[]): void;
-  /** The row that a change of this table leaves; undefined where it takes the row away. */
+  /** Returns the row after a change of this table; undefined if the change removes the row. */
   toRow(change: Change): Row | undefined;
 }
 
@@ -26,10 +26,10 @@ export interface TablePage {
   readonly reverse?: boolean;
 }
 
-/** Declares the table `name`, unique in the project. */
+/** Declares the table `name`, which must be unique in the project. */
 export function table<Row>(name: string): Table<Row> {
   const keyOf = (partition: string, id: readonly KeyPart[]): Key => {
-    // Common lengths without a spread: this runs for every row that is read or written.
+    // Avoid a spread for common lengths, because this runs for every row that is read or written.
     const [first, second, third] = id;
     if (id.length === 1 && first !== undefined) return [partition, rowSpace, name, first];
     if (id.length === 2 && first !== undefined && second !== undefined)

@@ -87,8 +87,8 @@ export function parseAllowList(text: string): AllowList {
 
 /**
  * Returns the allow-list for fetching an issuer's keys: every public https address, and the private or plain http
- * addresses that the deployment's list names with their protocol. Anyone who can write a trust chooses its issuer, so
- * the deployment's list alone does not decide.
+ * addresses that the deployment's list names with their protocol. Other private addresses are not allowed, because
+ * anyone who can write a trust chooses its issuer.
  */
 export function toIssuerAllowList(list: AllowList): AllowList {
   return {

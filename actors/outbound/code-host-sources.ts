@@ -82,7 +82,7 @@ export interface CodeHostSources {
   advanceBranch(there: RepositoryThere, at: BranchAt): Promise<boolean>;
 }
 
-/** Maximum size of a file in bytes; GitHub includes larger files' contents in no answer. */
+/** Maximum size of a file in bytes. GitHub omits the content of larger files from its answers. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 /** Maximum size of a tree's list in bytes. GitHub's own limit is 7 MB. */
 const MAX_TREE_BYTES = 8 * 1024 * 1024;

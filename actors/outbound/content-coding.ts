@@ -14,7 +14,7 @@ const SUPPORTED: ReadonlySet<string> = new Set([
 const NO_CODING: ReadonlySet<string> = new Set(["", "identity", "none", "utf-8", "utf8"]);
 /** Maximum number of codings of one body; undici throws above that. */
 const MAX_CODINGS = 5;
-/** Maximum size in bytes after each decoding step. It is higher than every limit for a decoded body. */
+/** Maximum size of a body after each decoding step, in bytes. It is higher than every limit for a decoded body. */
 const MAX_DECODED_BYTES = 16 * 1024 * 1024;
 
 /** Sends a request and decodes the answer's content codings while it arrives. */

@@ -39,7 +39,7 @@ export const codeHostWriteLane: LaneLimits = {
  */
 export const configEditLane: LaneLimits = { name: "config-edits", places: 3, kept: 2, perParty: 1, perTarget: 1 };
 
-/** Fetches of issuer keys. A request waits for each of them. */
+/** Fetches of issuer keys. An incoming request waits for each fetch. */
 export const issuerLane: LaneLimits = { name: "issuers", places: 128, kept: 64, perParty: 16, perTarget: 4 };
 
 /** Requests to the model. An answer can take minutes. */

@@ -50,7 +50,7 @@ export interface ModelOptions {
  * Creates a client of the model.
  *
  * If a 400, 404 or 422 names a part of the request that some models do not accept, the client retries without that
- * part. If it names none, the client retries without the schema. If there is no such part left, the refusal is final.
+ * part. If it names none, the client retries without the schema. A further refusal that names none is final.
  */
 export function createModel(options: ModelOptions): Model {
   const known = new KnownLimits();
@@ -59,7 +59,8 @@ export function createModel(options: ModelOptions): Model {
     for (;;) {
       const sent = await send(options, toModelBody(request, without), signal);
       if (sent.kind === "completion") known.add(request.model, without);
-      // Only a successful request proves that the model rejects the unnamed parts: remember only the named ones.
+      // If the refusals named no part, only a successful retry proves that the dropped part was the cause. There was
+      // none, so remember only the parts that refusals named.
       if (sent.kind === "unavailable") known.add(request.model, named);
       if (sent.kind !== "rejected") return sent;
       const part = findNamedPart(without, sent.body);

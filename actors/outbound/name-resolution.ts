@@ -42,9 +42,9 @@ interface Answer {
  * Creates a resolver in which a name with unresponsive name servers cannot delay other names. It uses the system's
  * usual order: the hosts file, then name servers, which need no thread.
  *
- * If both fail, only names of the local network ({@link isLocalName}) are passed to the operating system: a few at a
- * time, and each name only once at a time. Concurrent lookups of one name share the result. Addresses of the preferred
- * family come first; once there is one, the resolver waits only briefly for the other family.
+ * If both fail, only names of the local network ({@link isLocalName}) are passed to the operating system, a few at a
+ * time. Concurrent lookups of one name share the result. Addresses of the preferred family come first. Once there is
+ * one, the resolver waits only briefly for the other family.
  */
 export function createResolve({ configuration, ask, askSystem, usedKind = () => 4 }: NameSources): Resolve {
   const answerOf = async (host: string, family: 4 | 6): Promise<Answer> => {

@@ -25,7 +25,10 @@ export interface Tokens {
   readonly scopes: readonly string[] | null;
 }
 
-/** The result of a token request. From the host's answer, a reason contains only known error codes. */
+/**
+ * The result of a token request. A reason contains nothing of the host's answer except its status or a known error
+ * code.
+ */
 export type TokenAnswer =
   | { readonly ok: true; readonly tokens: Tokens; readonly response: Readonly<Record<string, unknown>> }
   /** `isFinal`: the grant itself is invalid, so a retry cannot succeed. */

@@ -21,7 +21,7 @@ export interface IssuerKeys {
   keyOf(issuer: string, party: string): JWTVerifyGetKey;
   /**
    * Fetches the keys again. Call it for a token that names no key and that no cached key verifies, because the issuer
-   * may have replaced its keys. Resolves to true if there is a new key set to try; false also if no lookups are left.
+   * may have replaced its keys. Resolves to whether there is a new key set to try; always false if no lookups are left.
    */
   renew(issuer: string, party: string): Promise<boolean>;
 }

@@ -47,10 +47,12 @@ export interface AnyRequest extends OutboundRequest {
 /** Sends requests to hosts on the allow-list only. */
 export interface Outbound {
   /**
-   * Sends a POST request. Rejects with {@link RequestRefused} if the host or its address is not allowed, otherwise with
-   * a network error, `TimeoutError` or `AbortError`. Does not follow redirects and ignores proxy settings of the
-   * environment. Unless the headers say otherwise, each request accepts the content codings that the service can
-   * decode. After the head of an answer has arrived, it resolves; `unread` then says why a body is incomplete.
+   * Sends a POST request. Rejects with {@link RequestRefused} if the host or its address is not allowed. Other failures
+   * reject with a network error, `TimeoutError` or `AbortError`. Once the head of an answer has arrived, it resolves;
+   * `unread` then says why a body is incomplete.
+   *
+   * It does not follow redirects and ignores proxy settings of the environment. Unless the headers say otherwise, a
+   * request accepts the content codings that the service can decode.
    */
   post(request: OutboundRequest & { readonly body: string }): Promise<OutboundAnswer>;
   /** Like `post`, but sends a GET request without a body. */

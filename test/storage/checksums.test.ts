@@ -21,7 +21,7 @@ function temporary(t: Test): string {
 const damaged = { name: "StoreError", code: "damaged" };
 const FORMAT = ["~", "meta", "format"];
 
-/** How a range is read past its damaged rows. */
+/** Reads all rows that are not damaged, and the keys of damaged ones. */
 function readPast(reading: Reading, limit?: number): { readonly values: unknown[]; readonly lost: Key[] } {
   const lost: Key[] = [];
   const entries = reading.range({ prefix: ["p", "row"], limit, onDamaged: (key) => lost.push(key) });
@@ -53,14 +53,14 @@ t.test("the checksum of a value is the one that earlier releases wrote", async (
     [["~", "meta", "format"], 1, "c17a91c5e5"],
     [[7, "x"], 1000, "c109a26eb9"],
   ];
-  // In any order: keys of one partition behind each other, and of others between them.
+  // Check in both orders, so that a partition's keys follow each other and follow keys of other partitions.
   for (const [key, length, expected] of [...written, ...written.toReversed()]) {
     const bytes = Buffer.from(Array.from({ length: SEAL_BYTES + length }, (_, index) => (index - SEAL_BYTES) * 37));
     t.equal(seal(key, bytes).subarray(0, SEAL_BYTES).toString("hex"), expected, `${key}, ${length} bytes`);
   }
 });
 
-/** FNV-1a of a key, part by part, as stored values have it. */
+/** FNV-1a of a key, part by part, as in stored values. */
 function hashOf(key: Key): number {
   const units = key.flatMap((part) => [
     ...Array.from(String(part), (unit) => unit.charCodeAt(0)),
@@ -163,7 +163,7 @@ t.test("the names of fields, stored once for records of one shape, have a checks
   await again.close();
 });
 
-/** A store as releases before checksums wrote it. */
+/** Writes a store in the format of releases before checksums. */
 async function unsealed(folder: string, values: readonly unknown[]): Promise<void> {
   const root = open<unknown, (string | number)[]>({
     ...{ path: folder, noSubdir: false, overlappingSync: false, encoding: "msgpack" },

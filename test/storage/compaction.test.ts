@@ -26,7 +26,9 @@ const ROWS = 2_000;
 /** The folder of the copy. */
 const COPY = "data.mdb.compaction";
 
-/** A store of which most was removed, so that most of its file is free; and what is left in it. */
+/**
+ * Creates a store from which most rows were removed, so that most of its file is free. Returns the remaining entries.
+ */
 async function sparseStore(t: Test): Promise<{ readonly folder: string; readonly entries: readonly Entry[] }> {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-compaction-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

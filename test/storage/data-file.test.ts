@@ -7,7 +7,7 @@ import { type Reading, StoreError } from "../../storage/store.js";
 import { SEALED_FORMAT } from "../../storage/stored-value.js";
 
 const PAGE = 4_096;
-/** Where each of the two first pages says which page is the last. */
+/** Offset of the last page's number in each of the first two pages. */
 const LAST_PAGE = 144;
 const BIG = "x".repeat(20_000);
 
@@ -19,7 +19,7 @@ function temporary(t: Test): string {
 
 const fileOf = (folder: string) => join(folder, "data.mdb");
 
-/** Rows in many leaves under branches, some with pages of their own. */
+/** Writes rows into many leaf pages below branch pages. Some values have pages of their own. */
 async function fill(folder: string): Promise<void> {
   const store = await openLmdbStore({ folder });
   for (let batch = 0; batch < 30; batch++) {
@@ -86,7 +86,7 @@ t.test("a file cut at any page is refused, unless only free pages are missing: t
   await fill(whole);
   const thinning = await openLmdbStore({ folder: whole });
   const rows = thinning.reading.range({ prefix: ["a"] });
-  // What is removed in one batch is free for the next, which then lies before it.
+  // Pages that one batch frees are used by the next, so new rows are at lower pages.
   await thinning.commit(rows.slice(150).map(({ key }) => ({ op: "remove" as const, key })));
   for (let n = 0; n < 5; n++) await thinning.commit([{ op: "put", key: ["b", n], value: n === 3 ? BIG : n }]);
   const wanted = thinning.reading.range({ prefix: [] });
@@ -125,7 +125,7 @@ t.test("reads of rows whose page was overwritten fail as damaged", async (t) => 
   const bytes = readFileSync(fileOf(folder));
   for (let at = 2 * PAGE; at < bytes.length; at += PAGE) {
     const page = bytes.subarray(at, at + PAGE);
-    // The page with the format's row is read when the store is opened.
+    // Opening the store reads the page with the format's row.
     if (page.includes("xxxxxxxxxx") && !page.includes("format")) page.fill(0);
   }
   writeFileSync(fileOf(folder), bytes);

@@ -18,7 +18,9 @@ function temporary(t: Test): string {
   return join(folder, "store");
 }
 
-/** A process that serves the store in `folder`, and the number of the process that outlives it. */
+/**
+ * Starts a process that serves the store in `folder`. Returns it with the process id of its child, which outlives it.
+ */
 async function hold(t: Test, folder: string, env = process.env): Promise<{ holder: ChildProcess; outliving: number }> {
   const holder = fork(programOf("holder"), [folder], { stdio: ["pipe", "ignore", "inherit", "ipc"], env });
   t.teardown(() => {

@@ -8,7 +8,7 @@ import { keyWriter, type WriteKey } from "../../storage/key-writing.js";
 
 const BYTES = 2_048;
 
-/** The binding's own writer. */
+/** Returns the binding's own key writer. */
 function bindingOf(t: Test): WriteKey {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-keys-"));
   const root = open({ path: folder, noSubdir: false, overlappingSync: false });
@@ -39,7 +39,7 @@ t.test("every key is written byte for byte as the binding does", async (t) => {
     fc.property(key, fc.constantFrom(undefined, true, false), (key, inSequence) => {
       const [expected, found] = [written(binding, key, inSequence), written(own, key, inSequence)];
       if (found.end !== expected.end) return false;
-      // What stands behind the key is what writing it left, and is not read.
+      // Bytes after the key are leftovers of writing it and are never read.
       return found.target.subarray(0, found.end + 1).equals(expected.target.subarray(0, expected.end + 1));
     }),
     { numRuns: 3_000 },

@@ -8,10 +8,13 @@ import { bringUp, entriesOf, storeWith } from "../support/migrating.js";
 import { movingSteps } from "./moving-steps.js";
 
 const migrator = fileURLToPath(new URL("./migrator.js", import.meta.url));
-/** Batches that a process commits before it is killed, each life its own. */
+/** For each process, the number of batches that it commits before it is killed. */
 const LIVES = [1, 2, 3, 8, 21, 40];
 
-/** Lets a process migrate the folder and kills it when it says that it commits for the n-th time; gives how it ended. */
+/**
+ * Starts a process that migrates the folder, and kills it when it reports commit number `killAt`. Returns the signal
+ * that ended it; null if it exited by itself.
+ */
 async function migrateIn(folder: string, killAt: number): Promise<NodeJS.Signals | null> {
   const child = fork(migrator, [folder]);
   child.on("message", (batch) => {

@@ -6,7 +6,10 @@ import { bringUp, bringUpThroughKills, entriesOf, killedAfter, stepped, storeWit
 
 const FORMAT = ["~", "meta", "format"];
 
-/** Two steps: every row of `old` goes to `middle`, doubled, and from there to `new`, as text; `~` counts the second. */
+/**
+ * Two steps. Step 2 moves every row of `old` to `middle`, doubled. Step 3 moves them to `new`, as text, and counts them
+ * in rows of `~`.
+ */
 const steps: readonly MigrationStep[] = [
   {
     to: 2,
@@ -52,7 +55,7 @@ const newest = [
   row("~", "old", "a", 1),
 ];
 
-/** Tells every batch that is committed. */
+/** Records every committed batch. */
 function spied(store: Store): { readonly store: Store; readonly batches: readonly (readonly Change[])[] } {
   const batches: (readonly Change[])[] = [];
   const commit = (changes: readonly Change[]) => {

@@ -2,7 +2,7 @@ import { openLmdbStore } from "../../storage/lmdb-store.js";
 import { migrate } from "../../storage/migrations.js";
 import { movingSteps } from "./moving-steps.js";
 
-/** Brings a store up to date by {@link movingSteps}, an entry a slice, and tells its starter of each batch it commits. */
+/** Migrates a store with {@link movingSteps}, one entry per slice, and reports each commit to its parent process. */
 const [folder = ""] = process.argv.slice(2);
 const store = await openLmdbStore({ folder });
 let batches = 0;

@@ -1,7 +1,10 @@
 import { eachRow, putRow, removeRow, removeTable } from "../../storage/migration-walks.js";
 import type { MigrationStep } from "../../storage/migrations.js";
 
-/** Steps that no slice may take twice unnoticed: runs are numbered by how many lie before, and their old rows go. */
+/**
+ * Steps whose result shows if a slice ran twice: each run is numbered by the rows before it, and its old row is
+ * removed.
+ */
 export const movingSteps: readonly MigrationStep[] = [
   {
     to: 2,

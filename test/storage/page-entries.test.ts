@@ -4,7 +4,10 @@ import { PAGE_HEADER, PageEntries } from "../../storage/page-entries.js";
 const PAGE_SIZE = 512;
 const NODE_HEADER = 8;
 
-/** Writes a leaf of these keys, each with a value of that many bytes, as LMDB does: pointers in front, entries behind. */
+/**
+ * Writes a leaf page with these keys, each with a value of `valueBytes` bytes, as LMDB does: pointers first, entries at
+ * the end.
+ */
 function writeLeaf(entries: PageEntries, keys: readonly string[], valueBytes = 4): void {
   const { bytes } = entries;
   bytes.fill(0);

@@ -14,7 +14,7 @@ import {
   type Store,
 } from "../../storage/store.js";
 
-/** What every store promises, run against each. */
+/** The contract of every store; the tests run it against each implementation. */
 
 const part = fc.oneof(
   fc.constantFrom("a", "b", "ab", "row", "é", "~", "\u{10348}", "￿", "", "\u0005", "\u001b", "x".repeat(70)),
@@ -34,7 +34,7 @@ const value = fc.oneof(
   fc.string(),
   fc.integer(),
   fc.constantFrom(true, false, null),
-  // Of any size: up to a thousand digits.
+  // Integers of any size, up to a thousand digits.
   fc.record({ whole: fc.bigInt({ min: -(10n ** 1_000n), max: 10n ** 1_000n }) }, { noNullPrototype: true }),
   fc.constantFrom(2n ** 53n + 1n, 2n ** 63n, 2n ** 64n + 1n, -(2n ** 53n) - 1n, -(2n ** 64n) - 1n),
 );
@@ -44,7 +44,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
 );
 const batches = fc.array(fc.array(change, { maxLength: 12 }), { maxLength: 8 });
 
-/** The model: entries in order. */
+/** The reference model: a sorted list of entries. */
 export class Model implements Reading {
   entries: Entry[] = [];
 
@@ -91,7 +91,10 @@ const range: fc.Arbitrary<Range> = fc
     ...(beforeBy === undefined ? {} : { before: [...prefix, ...beforeBy] }),
   }));
 
-/** `open` gives an empty store; `reopen` closes one and opens it again, where the store outlives that. */
+/**
+ * Adds the contract's tests. `open` opens an empty store. `reopen` closes a store and opens it again; null if the store
+ * does not survive that.
+ */
 export function storeContract(
   t: Test,
   open: () => Promise<Store>,
@@ -102,7 +105,7 @@ export function storeContract(
       fc.asyncProperty(batches, fc.array(range, { maxLength: 12 }), async (written, ranges) => {
         const model = new Model();
         let store = await open();
-        // A store may keep something of its own, its format's version.
+        // A new store may already contain rows of its own, such as its format.
         model.entries = store.reading.range({ prefix: [] });
         for (const changes of written) {
           await store.commit(changes);
@@ -244,7 +247,7 @@ export function storeContract(
   });
 }
 
-/** Keys that no store holds. */
+/** Keys that no store can hold. */
 const keysRefused: readonly [string, Key][] = [
   ["no part at all", []],
   ["an absent part", JSON.parse("[null]")],
@@ -262,7 +265,7 @@ const keysRefused: readonly [string, Key][] = [
   ["a key that is too long", ["x".repeat(3_000)]],
 ];
 
-/** Keys of exactly {@link MAX_KEY_BYTES} bytes, by what their parts take. */
+/** Keys of exactly {@link MAX_KEY_BYTES} bytes. The numbers are the sizes of their parts. */
 const longestKeys: readonly Key[] = [
   ["a", "x".repeat(MAX_KEY_BYTES - 2)],
   ["é\u{10348}€", 7, -7, "", "\u0005", "x".repeat(MAX_KEY_BYTES - 9 - 9 - 9 - 1 - 2 - 5)],
@@ -280,7 +283,7 @@ function assertClosed(t: Test, reading: Reading, name: string): void {
   t.throws(() => reading.range({ prefix: ["a"] }), { name: "StoreError", code: "closed" }, name);
 }
 
-/** Throws at the first difference, so that the property is shrunk to a small example. */
+/** Throws at the first difference, so that fast-check can shrink the failing input. */
 function compare(
   reading: Reading,
   model: Model,

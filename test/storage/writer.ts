@@ -1,8 +1,11 @@
 import { openLmdbStore } from "../../storage/lmdb-store.js";
 
-/** Writes batches of a marker and five rows into a store until it is ended, telling each that is durable. */
+/**
+ * Writes batches of one marker and five rows into a store until it is killed, and prints the number of each durable
+ * batch.
+ */
 const [folder = "", size = "small", rights = "own"] = process.argv.slice(2);
-/** The user `nobody`, who may write what everybody may. */
+/** The user `nobody`, who can only write where everyone can. */
 const NOBODY = 65_534;
 if (rights === "unprivileged" && process.getuid?.() === 0) {
   process.setgid?.(NOBODY);

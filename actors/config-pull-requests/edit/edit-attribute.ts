@@ -71,7 +71,7 @@ function descend({ source, found }: Editing, change: StationChange) {
 export function writesMembers({ source, found }: Pick<Editing, "source" | "found">, attribute: string): boolean {
   const member = memberNamed(found.station, attribute);
   if (member === undefined) return found.station.blocks.filter(({ type }) => type === attribute).length === 1;
-  // Members of an expression count too: the edit of such a member is refused later.
+  // An expression counts too: its members are refused when they are edited.
   return innerOf(member.value).type === "object" || !isKnown(source, member.value);
 }
 

@@ -140,8 +140,8 @@ function lineAt(source: Source, block: InnerBlock): FoundLine {
 }
 
 /**
- * Whether a line belongs to the team. `others too`: the expression may also name another team. Null if the team is not
- * fully known.
+ * Whether a line belongs to the team. `others too`: the expression may also name another team. Null if the source does
+ * not fully say which team.
  */
 function isOfTeam(source: Source, { body }: FoundLine, { team, teamsOf }: Sought): "yes" | "no" | "others too" | null {
   const written = memberNamed(body, "team_id");

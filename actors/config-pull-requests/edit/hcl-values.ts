@@ -7,13 +7,13 @@ export type ParsedValues = { readonly values: JsonObject } | { readonly fault: s
 
 /**
  * Parses an HCL file with HashiCorp's own parser. Blocks become lists by type and labels; attributes become members by
- * name. A template marker in plain text is escaped. An expression becomes the text `${…}`.
+ * name. An expression becomes the text `${…}`, and a `${` in plain text is escaped.
  *
  * The result does not distinguish `x` from `"${x}"`, a block from an object in a list, or `5` from `5.0`. If an object
  * repeats a key, only the last value remains.
  *
  * The parser blocks its thread for some milliseconds per kilobyte, and longer for heredocs with many lines. A file can
- * crash it for good, so run it in a thread of its own.
+ * crash it permanently, so run it in a separate thread.
  */
 export async function parseValues(path: string, text: string): Promise<ParsedValues> {
   // Load the module on first use: it is compiled from Go, takes 300 ms to load, and sets globals.

@@ -21,10 +21,10 @@ export interface NewAttribute {
 }
 
 /**
- * Inserts an attribute into a station or object that already has others. The position follows another holder of the
- * same kind that has this attribute; otherwise the holder's own order, alphabetical or the provider's. If the holder's
- * own attributes are alphabetical, that order always wins. The new line takes its neighbours' indentation and
- * alignment; other lines are not realigned.
+ * Inserts an attribute into a station or object that already has others. If the holder's attributes are alphabetical,
+ * so is the new one's position. Otherwise the position follows another holder of the same kind that has this attribute,
+ * or else the provider's order. The new line takes its neighbours' indentation and alignment. Other lines are not
+ * realigned.
  */
 export function insertAttribute(manner: Manner, holder: Holder, attribute: NewAttribute): Splice {
   const anchor = findAnchor(manner, holder, attribute.name);
@@ -102,7 +102,7 @@ function onOneLine({ text }: Manner, member: Member, { name, value }: NewAttribu
   return `${nameLike(text, member, name)}${gapOf(text, member)}${writeLiteral(value, layout)}`;
 }
 
-/** `beside` is the line whose `=` the new line's `=` aligns with. */
+/** `beside` is the line whose `=` sign the new line aligns with. */
 function onOwnLine(
   { text, isAligned }: Manner,
   at: { readonly member: Member; readonly beside: Member | null; readonly hasComma: boolean },

@@ -119,7 +119,7 @@ function refuseModule({ entries, links }: Repository, path: string): void {
 
 /**
  * Refuses a line whose module Terraform instantiates more than once, or never. If the repository cannot be fully
- * searched, a line whose `team_id` is the team's own id is accepted: every instance is then the same line.
+ * searched, a line is accepted if its `team_id` is the team's own id, because every instance is then the same line.
  */
 function refuseInstances(
   {

@@ -11,8 +11,8 @@ export type PathBase = string | null;
 
 /**
  * The set of paths that an expression may give. Paths are normalized as in Terraform: by their text, before symlinks
- * are followed. An unknown part can be any text, also one that leads up above the start of the path, but not out of a
- * literal folder before it.
+ * are followed. An unknown part can be any text. It may lead above the start of the path, but not out of a literal
+ * folder that precedes it.
  */
 export interface PathPattern {
   /**

@@ -240,7 +240,8 @@ function foldersNamed({ parts, use }: WrittenPath, pattern: PathPattern, of: Rea
   if (!hasKnownEnd(pattern)) return [];
   const folders = [...foldersOf(of.target), "."];
   if (use !== "text") return folders;
-  // Strings like this also call modules. Only folders below the module's own folder cannot be module calls of it.
+  // A string like this may also be the source of a module call. For folders below the module's own folder, that is
+  // impossible.
   const isWhole = parts.length === 1 && parts[0]?.includes("/") === true;
   return isWhole ? folders.filter((folder) => folder !== of.module && isWithin(folder, of.module)) : [];
 }

@@ -24,9 +24,9 @@ interface Literal {
 }
 
 /**
- * Replaces a literal by a new value. In a list, unchanged elements at both ends are not touched; in an object, only
- * members that differ change. A heredoc stays a heredoc if it can represent the text. Any other value is written anew.
- * New values are always literals.
+ * Replaces a literal with a new value. In a list, equal elements at both ends are not touched; in an object, only
+ * members that differ change. A heredoc stays a heredoc if it can represent the text. Any other value is rewritten. New
+ * values are always literals.
  */
 export function replaceValue(replacing: Replacing, { node, json }: Literal, now: HclValue): readonly Splice[] {
   if (isDeepStrictEqual(plainValue(json), toJson(now))) return [];

@@ -99,7 +99,7 @@ export function isTemplate(path: string): boolean {
   return /\.(tftpl|tpl|tmpl)$/.test(path);
 }
 
-/** Whether a file is a variable file. */
+/** Whether a file is a Terraform variable file (`.tfvars`). */
 export function isValues(path: string): boolean {
   return /\.tfvars(\.json)?$/.test(path);
 }

@@ -30,7 +30,7 @@ export interface UnreadFile {
   readonly unread: "missing" | "large" | "utf-16" | "binary" | "encoding";
 }
 
-/** The station that an edit is to write. */
+/** The line, the live station and the station to write. */
 export interface WantedStation {
   /** The path of the line's source in its repository. */
   readonly path: string;
@@ -39,7 +39,7 @@ export interface WantedStation {
   readonly lineKey: string;
   /** The repository, `owner/name`, which module sources may name. Absent if unknown. */
   readonly repository?: string;
-  /** The live station of the line, and below it the candidate's. Both have the same key. */
+  /** The line's live station. `wanted` is the candidate's station. Both have the same key. */
   readonly live: Omit<StationBody, "id">;
   readonly wanted: Omit<StationBody, "id">;
 }
