@@ -1,4 +1,5 @@
 import { assign, type MachineContext, setup } from "xstate";
+import type { Address } from "./address.js";
 import type { Delivered, Message } from "./turn.js";
 
 /** What a transition does with its event. Returns the changed fields of the context, or nothing when none changes. */
@@ -12,6 +13,13 @@ interface Case<Context, Event, State extends string> {
   readonly act?: Act<Context, Event> | readonly Act<Context, Event>[];
 }
 
+/** The events that may have a type: also one that has several, of which this is one. */
+type EventOf<Event extends Message, Type> = Event extends Message
+  ? Type extends Event["type"]
+    ? Event
+    : never
+  : never;
+
 /**
  * The parts of a chart whose transitions are typed by their events: each function gets the fields of its own event, with
  * the turn, and the context before it.
@@ -21,7 +29,7 @@ interface Case<Context, Event, State extends string> {
  */
 export function chartOf<Context extends MachineContext, Event extends Message>() {
   type Given = Delivered<Event>;
-  type Of<Type> = Extract<Given, { readonly type: Type }>;
+  type Of<Type> = EventOf<Given, Type>;
 
   const toAction = <E extends Given>(act: Act<Context, E>) =>
     // XState calls it with events of the type that the transition is listed under.
@@ -71,7 +79,8 @@ export function chartOf<Context extends MachineContext, Event extends Message>()
   }
 
   /** The machine of these states. */
-  const { createMachine: machine } = setup({ types: { context: {} as Context, events: {} as Given } });
+  const types = { context: {} as Context, events: {} as Given, input: {} as Address };
+  const { createMachine: machine } = setup({ types });
 
   return { on, choose, machine };
 }
