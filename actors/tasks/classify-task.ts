@@ -1,0 +1,134 @@
+import type { Answered, TurnReading } from "../../runtime/turn.js";
+import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
+import { isRefusal, type Refusal, type Refused, toRefused } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import type { OwnerMessage, RunAsking, RunOver } from "../runs/run.messages.js";
+import { runs } from "../runs/run.table.js";
+import { nextStation } from "./next-station.js";
+import { whyNotOpened } from "./raised-values.js";
+import type { TaskContext, TaskRow } from "./task.js";
+import type { ForgetTask, NoteTask, OpenTask, TaskAnswer, TaskCommand } from "./task.messages.js";
+import { checkForget } from "./task.retention.js";
+import { tasks } from "./task.table.js";
+import {
+  refusedWhileAsked,
+  refuseUnlessAssignee,
+  refuseUnlessOnTeam,
+  refuseUnlessOpens,
+  refuseUnlessStation,
+  taskRow,
+} from "./task.transitions.js";
+import { hasOpenPullRequest, toOpenedEvent, withPullRequests } from "./task-pull-requests.js";
+import type { OpenRaised, TellRaised } from "./team-marks.messages.js";
+
+type TaskMessage = OwnerMessage | TaskPullRequestChanged | OpenRaised | TellRaised | TaskCommand;
+
+/** Classifies each message to a task as an event of its machine. Reads only. */
+export function classifyTask(
+  message: TaskMessage,
+  { value, context }: { readonly value: string; readonly context: TaskContext },
+  turn: TurnReading,
+) {
+  const { runId } = context;
+  const repeat = toRepeatEvent(message, turn);
+  if (repeat !== null) return repeat;
+  switch (message.type) {
+    case "run.began":
+      return message.runId === runId ? message : ({ type: "began.other" } as const);
+    case "run.asking":
+      return message.runId === runId ? toAskingEvent(message) : ({ type: "asking.other" } as const);
+    case "run.over":
+      return message.runId === runId ? toOverEvent(message, context, turn) : ({ type: "over.other" } as const);
+    case "pull-request.changed":
+      return value === "opening" ? toOpenedEvent(message, context, turn) : message;
+    case "task.forget":
+      return { type: `forget.${checkForget(turn)}` } as const;
+    case "raise.open":
+    case "raise.tell":
+      return toRaiseEvent(message, value, turn);
+    case "task.open":
+      return unlessRefused(message, "opening.refused", refuseUnlessOpens(turn, message));
+    default:
+      // Before it is opened a task has no row and takes no other messages but notes.
+      if (value === "new" || message.type === "note") return message;
+      return isResumeOfEnded(message, value, turn)
+        ? ({ type: "resume.of-ended" } as const)
+        : toWorkEvent(message, runId, turn);
+  }
+}
+
+/** Whether the message has a task go on that is done: it may only while its pull request is open. */
+function isResumeOfEnded({ type }: TaskMessage, value: string, turn: TurnReading): boolean {
+  return value === "done" && (type === "task.move" || type === "task.retry") && !hasOpenPullRequest(turn);
+}
+
+/** A message that was taken before, under the same key. */
+interface CommandRepeated extends Answered<TaskAnswer> {
+  readonly type: "command.repeated";
+  /** The task that it opened or was about. */
+  readonly task: TaskRow;
+}
+
+/** The event of a message whose key was used before; null for all others. */
+function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated | Refused<"repeat.refused"> | null {
+  const taskId = "idempotency" in message ? findRequestBefore(turn, message) : null;
+  if (taskId === null) return null;
+  if (isRefusal(taskId)) return toRefused("repeat.refused", taskId);
+  const task = tasks.get(turn, turn.self.partition, taskId);
+  if (task !== undefined) return { type: "command.repeated", task };
+  return toRefused("repeat.refused", { refused: "conflict", detail: "The task of this Idempotency-Key is gone." });
+}
+
+function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading) {
+  const { raise, teamId } = message;
+  if (message.type === "raise.tell") {
+    return value === "new" ? ({ type: "raise.untold", teamId, raise, reason: "task-gone" } as const) : message;
+  }
+  const reason = raise.opens === null ? null : whyNotOpened(turn, raise.opens);
+  return reason === null ? message : ({ type: "raise.unopened", teamId, raise, reason } as const);
+}
+
+function toWorkEvent(
+  message: Exclude<TaskCommand, OpenTask | NoteTask | ForgetTask>,
+  runId: string | null,
+  turn: TurnReading,
+) {
+  switch (message.type) {
+    case "task.stop":
+      if (runId === null) return { type: "stop.of-nothing" } as const;
+      return unlessRefused(message, "stop.refused", refuseUnlessAssignee(turn, message.by));
+    case "task.answer":
+      return unlessRefused(
+        message,
+        "answer.refused",
+        runId === null ? refuseUnlessAssignee(turn, message.by) : refusedWhileAsked,
+      );
+    case "task.retry":
+      return unlessRefused(message, "retry.refused", runId === null ? null : refusedWhileAsked);
+    case "task.move":
+      return unlessRefused(message, "move.refused", refuseUnlessStation(turn, message.to));
+    case "task.assign":
+      return unlessRefused(
+        message,
+        "assignment.refused",
+        refuseUnlessOnTeam(turn, message.assignee, taskRow(turn).teamId),
+      );
+    // No transition takes a message of an unknown type.
+    default:
+      return message;
+  }
+}
+
+function unlessRefused<M extends TaskMessage, Type extends string>(message: M, type: Type, refusal: Refusal | null) {
+  return refusal === null ? message : toRefused(type, refusal);
+}
+
+function toAskingEvent({ asks }: RunAsking) {
+  return asks === null ? ({ type: "approval.not-wanted" } as const) : ({ type: "approval.wanted", asks } as const);
+}
+
+function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading) {
+  const run = runs.get(turn, turn.self.partition, message.runId);
+  const decided = withPullRequests(turn, run, nextStation(turn, run, message, context));
+  return { ...message, type: `over.${decided.next}`, run, decided } as const;
+}
