@@ -31,7 +31,7 @@
  *
  * An id or a link of an earlier invite, or an earlier link, is `not-found` in every state.
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
@@ -122,11 +122,11 @@ function classifyInvite(
       return classifyRevoke(message, invite);
     case "woken":
       return invite !== null && invite.expiresAtMs <= turn.now
-        ? ({ type: "expiry.due", invite } as const)
-        : ({ type: "expiry.early" } as const);
+        ? toEvent("expiry.due", { invite })
+        : toEvent("expiry.early");
     case "effect.ended":
       if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
-      return { type: "mail.ended", invite, isSent: message.result.ok } as const;
+      return toEvent("mail.ended", { invite, isSent: message.result.ok });
     // No transition takes a message of an unknown type.
     default:
       return message;
@@ -135,15 +135,15 @@ function classifyInvite(
 
 function classifySend(message: SendInvite, email: string, turn: TurnReading) {
   const isMember = findMemberByEmail(turn, turn.self.partition, email) !== undefined;
-  if (isMember) return { ...message, type: "send.skipped" } as const;
+  if (isMember) return toEvent("send.skipped", message);
   const { role, teams, by: invitedBy } = message;
-  return { ...message, type: "send.taken", terms: { role, teams, invitedBy } } as const;
+  return toEvent("send.taken", { ...message, terms: { role, teams, invitedBy } });
 }
 
 function classifyResend(message: ResendInvite, invite: InviteRow | null) {
   if (message.inviteId !== invite?.inviteId) return toRefused("resend.refused", nothing);
   if (invite.state === "open" || invite.state === "expired") {
-    return { ...message, type: "resend.taken", terms: invite } as const;
+    return toEvent("resend.taken", { ...message, terms: invite });
   }
   const detail = `This invite was ${invite.state}; only an open or expired invite can be sent again.`;
   return toRefused("resend.refused", conflict(detail));
@@ -161,7 +161,7 @@ function classifyAccept(message: AcceptInvite, { email: invited, invite }: Invit
   if (invite.state === "expired") return toRefused("accept.refused", expired);
   if (invite.state === "accepted") return toRefused("accept.refused", conflict("This invite was accepted already."));
   return message.email === invited
-    ? ({ ...message, type: "accept.taken", invite } as const)
+    ? toEvent("accept.taken", { ...message, invite })
     : toRefused("accept.refused", notYours);
 }
 
@@ -169,7 +169,7 @@ function classifyRevoke({ inviteId }: RevokeInvite, invite: InviteRow | null) {
   if (inviteId !== invite?.inviteId) return toRefused("revoke.refused", nothing);
   return invite.state === "accepted"
     ? toRefused("revoke.refused", conflict("An accepted invite cannot be revoked."))
-    : ({ type: "revoke.taken", invite } as const);
+    : toEvent("revoke.taken", { invite });
 }
 
 const nothing: Refusal = { refused: "not-found" };

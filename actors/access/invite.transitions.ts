@@ -1,3 +1,4 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import type { Member } from "../workspaces/member.table.js";
@@ -15,8 +16,7 @@ export interface InviteContext {
 }
 
 /** A turn that is about the invite as it is stored. */
-interface OfInvite {
-  readonly turn: Turn;
+interface OfInvite extends InTurn {
   readonly invite: InviteRow;
 }
 
@@ -89,7 +89,7 @@ export function recordMailOutcome(
 }
 
 /** Removes an invite that is over. */
-export function forgetInvite({ turn }: { readonly turn: Turn }, { invite }: InviteContext): void {
+export function forgetInvite({ turn }: InTurn, { invite }: InviteContext): void {
   if (invite !== null) {
     turn.undirect(inviteEntry(turn.self.partition, invite));
     invites.remove(turn, turn.self.partition, invite);

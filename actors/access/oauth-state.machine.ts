@@ -15,7 +15,7 @@
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when none is left                       | (ended) |                                       |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
@@ -114,7 +114,7 @@ function refuse({ turn }: Delivered<UseOAuthState>, context: OAuthStateContext):
   return context.begun.some(({ expiresAtMs }) => expiresAtMs <= turn.now) ? expire(context.begun, turn) : context;
 }
 
-function stopWhenEmpty({ turn }: { readonly turn: Turn }, { begun }: OAuthStateContext): void {
+function stopWhenEmpty({ turn }: InTurn, { begun }: OAuthStateContext): void {
   if (begun.length === 0) turn.stop();
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { toEvent } from "../../runtime/chart.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
 import { rolePermissions } from "../access/permissions.js";
@@ -45,7 +46,7 @@ export function classifyConnection(
     case "name.claimed":
       return classifyClaimed(message, context, turn);
     case "name.ask":
-      return { ...message, type: isHeld(context) ? "claim.kept" : "claim.lapsed" } as const;
+      return toEvent(isHeld(context) ? "claim.kept" : "claim.lapsed", message);
     // No transition takes a message of an unknown type.
     default:
       return message;
@@ -53,7 +54,7 @@ export function classifyConnection(
 }
 
 function classifyConfirm(message: ConfirmInstallation, { attempts, host }: CodeHostConnectionContext) {
-  if (attempts.length < MAX_ATTEMPTS) return { ...message, type: "confirmation.begun" } as const;
+  if (attempts.length < MAX_ATTEMPTS) return toEvent("confirmation.begun", message);
   const detail = `${host} is being asked about this installation already.`;
   return toRefused("confirmation.crowded", { refused: "too-many-requests", detail, retryAfterSeconds: 10 });
 }
@@ -64,7 +65,7 @@ function classifyDisconnect(
   turn: TurnReading,
 ) {
   if (connection === null) return toRefused("disconnect.refused", { refused: "not-found" });
-  if (mayAdminister(turn, message.by)) return { ...message, type: "disconnect.allowed" } as const;
+  if (mayAdminister(turn, message.by)) return toEvent("disconnect.allowed", message);
   return toRefused("disconnect.refused", notAWorkspaceAdministrator(host));
 }
 
@@ -76,9 +77,9 @@ function classifyConfirmation(
   const installation = result.ok
     ? evaluateConfirmation(context, { attemptId, confirmation: result.output }, turn)
     : ({ refused: "refused-upstream", detail: `${context.host} could not be asked.` } as const);
-  if ("refused" in installation) return { type: "confirmation.refused", attemptId, refusal: installation } as const;
-  if (!isHeld(context)) return { type: "claim.needed", attemptId, installation } as const;
-  return { type: toConfirmed(installation), attemptId, installation, isGranted: false } as const;
+  if ("refused" in installation) return toEvent("confirmation.refused", { attemptId, refusal: installation });
+  if (!isHeld(context)) return toEvent("claim.needed", { attemptId, installation });
+  return toEvent(toConfirmed(installation), { attemptId, installation, isGranted: false });
 }
 
 function classifyClaimed(
@@ -87,15 +88,14 @@ function classifyClaimed(
   turn: TurnReading,
 ) {
   const attempt = context.attempts.find(({ claim }) => claim?.key === key);
-  if (attempt?.claim === undefined) return { type: "claim.void" } as const;
+  if (attempt?.claim === undefined) return toEvent("claim.void");
   const { id: attemptId, by, claim } = attempt;
-  if (!isGranted)
-    return { type: "confirmation.refused", attemptId, refusal: connectedElsewhere(context.host) } as const;
+  if (!isGranted) return toEvent("confirmation.refused", { attemptId, refusal: connectedElsewhere(context.host) });
   const refusal = whyNotConnected(context, by, turn);
   // The installation was granted, but the person may no longer connect it.
-  if (refusal !== null) return { type: "claim.unused", attemptId, refusal } as const;
+  if (refusal !== null) return toEvent("claim.unused", { attemptId, refusal });
   const { installation } = claim;
-  return { type: toConfirmed(installation), attemptId, installation, isGranted } as const;
+  return toEvent(toConfirmed(installation), { attemptId, installation, isGranted });
 }
 
 function toConfirmed({ isSuspended }: ConfirmedInstallation) {
@@ -162,8 +162,8 @@ const changeClasses = {
 
 function toChangeEvent(reported: ReportedInstallation | null, { connection: known }: CodeHostConnectionContext) {
   const connection = reported === null || known === null ? null : findChange(known, reported);
-  if (connection === null) return { type: "changed.nothing" } as const;
-  return { type: changeClasses[connection.state], connection } as const;
+  if (connection === null) return toEvent("changed.nothing");
+  return toEvent(changeClasses[connection.state], { connection });
 }
 
 /** The connection with the code host's news applied; null when nothing is new. */

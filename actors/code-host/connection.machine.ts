@@ -34,7 +34,7 @@
  * "May connect": the person is still an owner or admin, the workspace is open and has not too many connections. All of
  * it is checked in the turn that connects. The claims actor ensures that no other workspace has the installation.
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Turn } from "../../runtime/turn.js";
 import { answerRefusal } from "../refusal.js";
@@ -97,7 +97,7 @@ function answerChange(
   if (event.isTold) event.turn.reply(event.type !== "changed.nothing");
 }
 
-function stopWhenDone({ turn }: { readonly turn: Turn }, { connection, attempts }: CodeHostConnectionContext): void {
+function stopWhenDone({ turn }: InTurn, { connection, attempts }: CodeHostConnectionContext): void {
   if (connection === null && attempts.length === 0) turn.stop();
 }
 

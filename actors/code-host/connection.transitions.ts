@@ -1,3 +1,4 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { AskHolder } from "../tables/claims.js";
@@ -29,8 +30,7 @@ export interface Attempt {
 }
 
 /** A turn about a confirmation in progress. */
-interface OfAttempt {
-  readonly turn: Turn;
+interface OfAttempt extends InTurn {
   readonly attemptId: string;
 }
 
@@ -84,13 +84,13 @@ function claimFor(
 }
 
 /** Confirms to the claims actor that the workspace has the installation. */
-export function confirmClaim({ turn }: { readonly turn: Turn }, context: CodeHostConnectionContext): void {
+export function confirmClaim({ turn }: InTurn, context: CodeHostConnectionContext): void {
   turn.send(installationClaimsRef, { type: "name.confirm", ...toClaimed(turn, context) });
 }
 
 /** Reports to the claims actor that the installation was not used. */
 export function lapseClaim(
-  { turn, untilMs }: Pick<AskHolder, "untilMs"> & { readonly turn: Turn },
+  { turn, untilMs }: Pick<AskHolder, "untilMs"> & InTurn,
   context: CodeHostConnectionContext,
 ): void {
   turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
@@ -176,10 +176,7 @@ export function applyChange(
 }
 
 /** Checks the installation at the code host, and schedules the next check. */
-export function startInstallationCheck(
-  { turn }: { readonly turn: Turn },
-  { host, installationId }: CodeHostConnectionContext,
-): void {
+export function startInstallationCheck({ turn }: InTurn, { host, installationId }: CodeHostConnectionContext): void {
   turn.start(INSTALLATION_CHECK_EFFECT.request(turn.newId("look"), { host, installationId }));
   turn.wake(CHECK, turn.now + INSTALLATION_CHECK_INTERVAL_MS);
 }

@@ -8,7 +8,7 @@
  * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
  * | keeping | woken                          | keeping | asks the connection that claimed                             |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
 import type { Delivered, Message, Woken } from "../../runtime/turn.js";
@@ -57,10 +57,7 @@ function toInstallation([host, installationId]: ClaimedName): InstallationKey {
   return { host: String(host), installationId: Number(installationId) };
 }
 
-const { on, machine } = chartOf<
-  Record<never, never>,
-  ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken
->();
+const { on, machine } = chartOf<NoContext, ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken>();
 
 const installationClaimsMachine = machine({
   id: "installation-claims",

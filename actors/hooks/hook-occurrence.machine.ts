@@ -20,7 +20,7 @@
  * | waiting    | woken                                               | attempting | the same step again               |
  */
 import type { GatekeeperTimedOut } from "../../runtime/actor-type.js";
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
@@ -114,7 +114,7 @@ function classifyHookOccurrence(
   const result = toDeliveryResult(message);
   const outcome = toStepOutcome(result, context);
   const type = outcome.isAgain === true ? "delivery.again" : deliveryClasses[outcome.next];
-  return { type, result, outcome } as const;
+  return toEvent(type, { result, outcome });
 }
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
@@ -123,9 +123,7 @@ function classifyFire(fired: FireHook, turn: TurnReading) {
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
     // It has begun before, and may have ended: no state takes it.
-    return { type: "fire.repeated" } as const;
+    return toEvent("fire.repeated");
   }
-  return why === null
-    ? ({ type: "fire.first", fire: fired, change } as const)
-    : ({ type: "fire.looped", fire: fired, why } as const);
+  return why === null ? toEvent("fire.first", { fire: fired, change }) : toEvent("fire.looped", { fire: fired, why });
 }

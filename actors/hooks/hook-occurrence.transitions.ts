@@ -1,4 +1,5 @@
 import type { GatekeeperAnswer } from "../../runtime/actor-type.js";
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { WorkEvent } from "../events/catalogue.js";
@@ -25,20 +26,17 @@ import {
   storeEnded,
 } from "./hook-occurrence.table.js";
 import { type ChangeFired, recordFired, recordNamedCause } from "./loop-guard.js";
-import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
 import { type HookOccurrenceContext, leftAfter, type StepOutcome, toStepOutcome } from "./step-outcome.js";
 
 /** The transitions of a hook occurrence (`hook-occurrence.machine.ts` says when each runs). */
 
 /** A hook occurrence begins. */
-interface Firing {
-  readonly turn: Turn;
+interface Firing extends InTurn {
   readonly fire: FireHook;
 }
 
 /** The request of a step has ended. */
-interface RequestEnded {
-  readonly turn: Turn;
+interface RequestEnded extends InTurn {
   readonly result: DeliveryResult;
   readonly outcome: StepOutcome;
 }
@@ -84,6 +82,50 @@ export function stopLoop({ turn, fire: fired, why }: Firing & { readonly why: st
   recordLoop(turn, fired, hook, why);
 }
 
+/** Writes a new hook occurrence with its event. */
+function recordHookOccurrence(
+  turn: Turn,
+  { hookId, work, resends }: FireHook,
+  begun: Pick<HookOccurrence, "hook" | "state" | "code" | "endedAt" | "reason">,
+): HookOccurrence {
+  const workspaceId = turn.self.partition;
+  const { hook, state, code, endedAt, reason } = begun;
+  const hookOccurrence: HookOccurrence = {
+    id: turn.self.id,
+    hookId,
+    hook,
+    work,
+    firedAt: timeText(turn.now),
+    state,
+    code,
+    reason,
+    refused: null,
+    endedAt,
+    retryAt: null,
+    resends,
+    resentAs: null,
+  };
+  hookOccurrences.insert(turn, workspaceId, hookOccurrence);
+  const original = resends === null ? undefined : findHookOccurrence(turn, workspaceId, work.teamId, resends);
+  if (original !== undefined) {
+    hookOccurrences.put(turn, workspaceId, original, { ...original, resentAs: hookOccurrence.id });
+  }
+  return hookOccurrence;
+}
+
+/**
+ * Records a hook occurrence that the loop guard stops, reports it on the task and ends the actor: no request is made.
+ */
+function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void {
+  const { work } = fire;
+  const endedAt = timeText(turn.now);
+  const { id } = recordHookOccurrence(turn, fire, { hook, state: "failed", code: "loop", reason: why, endedAt });
+  const text = `The hook was stopped (loop): ${why}.`;
+  const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
+  turn.send(taskRef(turn.self.partition, work.task.id), note);
+  turn.stop();
+}
+
 /** Starts the request of the current step, the last that is counted. */
 function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEvent): void {
   const { teamId, hookId, step, leftMs: timeoutMs, deadlineMs } = context;
@@ -110,7 +152,7 @@ export function startAgain({ turn, result }: RequestEnded, context: HookOccurren
 }
 
 /** Starts the same step again after its wait. */
-export function retry({ turn }: { readonly turn: Turn }, context: HookOccurrenceContext): HookOccurrenceContext {
+export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOccurrenceContext {
   keepTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
@@ -127,7 +169,7 @@ export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurr
 }
 
 /** Fails the current step: the hooks on the event have used up their common time limit. */
-export function failOutOfTime({ turn }: { readonly turn: Turn }, context: HookOccurrenceContext): void {
+export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext): void {
   turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };

@@ -20,10 +20,10 @@
  * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a line on the task; stops          |
  * | waiting    | woken                                            | attempting | the request again                  |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, Turn, TurnReading, Woken } from "../../runtime/turn.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
 import { type IntegrationRequestResult, mayPass } from "../integrations/requests/integration-request.js";
@@ -73,7 +73,7 @@ const actionRunMachine = machine({
   },
 });
 
-function stop({ turn }: { readonly turn: Turn }): void {
+function stop({ turn }: InTurn): void {
   turn.stop();
 }
 
@@ -95,7 +95,7 @@ function classifyActionRun(
   if (message.type === "action.resend") return classifyResend(message, turn);
   if (!isResultOf(INTEGRATION_REQUEST, message)) return message;
   const result = message.result.ok ? message.result.output : withoutResult(turn, message.result.error);
-  return { type: toAttemptClass(result, context), result } as const;
+  return toEvent(toAttemptClass(result, context), { result });
 }
 
 /** What the end of a request means: success, again later, or failure. */
@@ -108,35 +108,34 @@ function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { atte
 
 function classifyBound({ integrationId, index, event, task, ask }: RunBinding, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
-  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return { type: "run.repeated" } as const;
+  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
   const integration = findServed(turn, workspaceId, integrationId);
   const binding = integration?.fields.on[index];
-  if (integration === undefined || binding?.event !== event) return { type: "run.skipped" } as const;
+  if (integration === undefined || binding?.event !== event) return toEvent("run.skipped");
   const bound = { to: binding.to, request: integration.fields.actions[binding.action]?.request };
   const values = toBindingValues(turn, { workspaceId, integrationId }, bound, { task, ask });
-  if (values === null) return { type: "run.skipped" } as const;
-  return {
-    type: "run.begun",
+  if (values === null) return toEvent("run.skipped");
+  return toEvent("run.begun", {
     integration,
     action: binding.action,
     values: JSON.stringify(values),
     binding: { index, event, taskId: task.id, asksApproval: ask?.isApproval ?? false },
     mostAttempts: MAX_ATTEMPTS,
-  } as const;
+  });
 }
 
 /** A schedule has one attempt: the next run comes by itself. */
 function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
-  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return { type: "run.repeated" } as const;
+  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
   const integration = { id: integrationId, teamId };
-  return { type: "run.begun", integration, action, binding: null, values: "{}", mostAttempts: 1 } as const;
+  return toEvent("run.begun", { integration, action, binding: null, values: "{}", mostAttempts: 1 });
 }
 
 function classifyResend(message: ResendRun, turn: TurnReading) {
   const { integrationId, runId } = message;
   const { partition: workspaceId } = turn.self;
-  const answered = (answer: RunResent | Refusal) => ({ ...message, type: "resend.answered", answer }) as const;
+  const answered = (answer: RunResent | Refusal) => toEvent("resend.answered", { ...message, answer });
   const earlier = findRequestBefore(turn, message);
   if (isRefusal(earlier)) return answered(earlier);
   if (earlier !== null) return answered({ id: earlier, replayed: true });
@@ -148,7 +147,7 @@ function classifyResend(message: ResendRun, turn: TurnReading) {
   const { action, binding } = before;
   const values = readStoredText(turn, workspaceId, before.values);
   const mostAttempts = binding === null ? 1 : MAX_ATTEMPTS;
-  return { ...message, type: "resend.begun", integration, action, binding, values, mostAttempts, before } as const;
+  return toEvent("resend.begun", { ...message, integration, action, binding, values, mostAttempts, before });
 }
 
 /** The integration, unless its workspace was closed. */

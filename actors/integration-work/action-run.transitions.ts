@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
@@ -42,8 +43,7 @@ interface Beginning {
 }
 
 /** A request has ended. */
-interface AttemptEnded {
-  readonly turn: Turn;
+interface AttemptEnded extends InTurn {
   readonly result: IntegrationRequestResult;
 }
 
@@ -95,7 +95,7 @@ export function waitForRetry({ turn, result }: AttemptEnded, context: ActionRunC
 }
 
 /** Starts the next request after its wait. */
-export function retry({ turn }: { readonly turn: Turn }, context: ActionRunContext): ActionRunContext {
+export function retry({ turn }: InTurn, context: ActionRunContext): ActionRunContext {
   const row = getRow(turn, context);
   const after: ActionRunRow = { ...row, state: "attempting", retryAt: null };
   actionRuns.put(turn, turn.self.partition, row, after);

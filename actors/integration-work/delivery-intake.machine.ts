@@ -32,7 +32,7 @@
  * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival. Those of one message that have no
  *    place are stored together until the first of them has one (`delivery-group.ts`).
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { TurnReading } from "../../runtime/turn.js";
 import { findResource } from "../resources/resource.table.js";
@@ -84,5 +84,5 @@ function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReadi
   const { partition, id } = turn.self;
   // No state takes the event of an integration that is still there.
   const isThere = findResource(turn, partition, "integration", id) !== undefined;
-  return { type: isThere ? "intake.stays" : "intake.gone" } as const;
+  return toEvent(isThere ? "intake.stays" : "intake.gone");
 }

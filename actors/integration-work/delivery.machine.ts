@@ -23,7 +23,7 @@
  *    the team's marks have answered.
  * 2. Each entry is raised under a key of its own, once: what repeats after a crash is evaluation and GET requests.
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { TurnReading, Woken } from "../../runtime/turn.js";
@@ -90,19 +90,19 @@ function classifyDelivery(
   const { partition, id } = turn.self;
   if (message.type === "delivery.work") {
     const row = deliveries.get(turn, partition, message.integrationId, id);
-    if (row === undefined) return { type: "delivery.gone" } as const;
-    return { type: "delivery.placed", work: message, row } as const;
+    if (row === undefined) return toEvent("delivery.gone");
+    return toEvent("delivery.placed", { work: message, row });
   }
   if (message.type === "woken") {
     // Without its integration nobody waits for a place: a message to the intake would start a new one.
     const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
-    return isThere ? message : ({ type: "delivery.gone" } as const);
+    return isThere ? message : toEvent("delivery.gone");
   }
   const progress = toProgress(message, context);
   if (progress === null) return message;
   const row = deliveries.get(turn, partition, context.integrationId, id);
-  if (row === undefined) return { type: "delivery.gone" } as const;
-  return { type: toType(progress), progress, row } as const;
+  if (row === undefined) return toEvent("delivery.gone");
+  return toEvent(toType(progress), { progress, row });
 }
 
 function toProgress(

@@ -1,3 +1,4 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { startIntegrationRequest } from "../integrations/requests/start-request.js";
@@ -19,15 +20,13 @@ import { deliveryCounters } from "./work-counters.js";
 const LOOKUP_TIMEOUT_MS = 10_000;
 
 /** The delivery has a place. */
-interface Placed {
-  readonly turn: Turn;
+interface Placed extends InTurn {
   readonly work: WorkDelivery;
   readonly row: DeliveryRow;
 }
 
 /** The delivery continues or ends, as `progress` says. */
-interface Progressed {
-  readonly turn: Turn;
+interface Progressed extends InTurn {
   readonly progress: Progress;
   readonly row: DeliveryRow;
 }
@@ -69,7 +68,7 @@ export function wait({ turn, progress, row }: Progressed): DeliveryContext {
   return context;
 }
 
-export function askForPlace({ turn }: { readonly turn: Turn }, context: DeliveryContext): void {
+export function askForPlace({ turn }: InTurn, context: DeliveryContext): void {
   turn.send(intakeOf(turn, context), { type: "delivery.due", id: turn.self.id });
 }
 

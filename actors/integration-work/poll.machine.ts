@@ -31,7 +31,7 @@
  * | any     | now.repeated: under a key that was taken        | same    | answered                                    |
  * | any     | answer.other: of a mail, or not asked any more  | same    |                                             |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
 import type { EffectEnded, TurnReading } from "../../runtime/turn.js";
@@ -126,11 +126,11 @@ function classifyPoll(
   const running = value === "off" ? null : set;
   switch (message.type) {
     case "poll.check":
-      if (set !== null) return { type: "check.set", set } as const;
-      return { type: integration === undefined ? "check.gone" : "check.off" } as const;
+      if (set !== null) return toEvent("check.set", { set });
+      return toEvent(integration === undefined ? "check.gone" : "check.off");
     case "woken":
-      if (set === null) return { type: "due.off" } as const;
-      return { type: isUsable(turn, integration) ? "due.usable" : "due.unlinked", set } as const;
+      if (set === null) return toEvent("due.off");
+      return toEvent(isUsable(turn, integration) ? "due.usable" : "due.unlinked", { set });
     case "poll.now":
       return toNowEvent(message, turn, { set: running, isLinked: isUsable(turn, integration) });
     case "poll.cursor":
@@ -151,18 +151,17 @@ function toNowEvent(
   const before = findRequestBefore(turn, message);
   if (isRefusal(before)) return toRefused("now.refused", before);
   const poll = polls.get(turn, turn.self.partition, turn.self.id);
-  if (before !== null && poll !== undefined) return { ...message, type: "now.repeated" } as const;
+  if (before !== null && poll !== undefined) return toEvent("now.repeated", message);
   if (set === null || poll === undefined) return toRefused("now.refused", NO_POLL);
-  return { ...message, type: isLinked ? "now.usable" : "now.unlinked", set } as const;
+  return toEvent(isLinked ? "now.usable" : "now.unlinked", { ...message, set });
 }
 
 function toAnswerEvent(message: EffectEnded, { askId }: PollContext, set: SetPoll | null) {
-  if (!isResultOf(INTEGRATION_REQUEST, message) || message.id !== askId || set === null)
-    return { type: "answer.other" } as const;
+  if (!isResultOf(INTEGRATION_REQUEST, message) || message.id !== askId || set === null) return toEvent("answer.other");
   const { result } = message;
   const output: PollResult = result.ok ? result.output : { success: false, code: "errored", reason: "it went wrong" };
   const isWhole = output.success && output.body !== undefined;
-  return { type: isWhole ? "answer.success" : "answer.failure", set, result: output } as const;
+  return toEvent(isWhole ? "answer.success" : "answer.failure", { set, result: output });
 }
 
 function findIntegration(turn: TurnReading): ResourceRow<IntegrationFields> | undefined {

@@ -1,3 +1,4 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { POLL_FAILS_FROM, type PollRow, polls } from "../integrations/poll.table.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
@@ -51,8 +52,7 @@ export type PollResult = Partial<IntegrationRequestResult> &
   Pick<IntegrationRequestResult, "success" | "code" | "reason">;
 
 /** A turn about the poll that the definition has. */
-interface OfPoll {
-  readonly turn: Turn;
+interface OfPoll extends InTurn {
   readonly set: SetPoll;
 }
 

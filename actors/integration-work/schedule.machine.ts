@@ -18,7 +18,7 @@
  * | running | over.gone                                         | none    | stops                              |
  * | any     | over.other                                        | same    |                                    |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { TurnReading, Woken } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
@@ -78,12 +78,12 @@ function classifySchedule(
   if (message.type === "schedule.check") return toMoved("check", turn);
   if (message.type === "woken") return toMoved("due", turn);
   if (message.type !== "action.over") return message;
-  return message.runId === context.runId ? toMoved("over", turn) : ({ type: "over.other" } as const);
+  return message.runId === context.runId ? toMoved("over", turn) : toEvent("over.other");
 }
 
 function toMoved<By extends "check" | "due" | "over">(by: By, turn: TurnReading) {
   const set = findSchedule(turn, { workspaceId: turn.self.partition, ...parseScheduleId(turn.self.id) });
-  return set === null ? ({ type: `${by}.gone` } as const) : ({ type: `${by}.set`, set } as const);
+  return set === null ? toEvent(`${by}.gone`) : toEvent(`${by}.set`, { set });
 }
 
 /** The schedule of an action; null when it may not run: block, integration or workspace is gone. */

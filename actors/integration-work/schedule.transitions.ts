@@ -1,4 +1,4 @@
-import type { Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
 import { timeText } from "../time-text.js";
 import { actionRunRef } from "./action-run.messages.js";
 import { parseScheduleId } from "./schedule.messages.js";
@@ -24,8 +24,7 @@ export interface SetSchedule {
 }
 
 /** A turn about the schedule that the definition has. */
-interface OfSchedule {
-  readonly turn: Turn;
+interface OfSchedule extends InTurn {
   readonly set: SetSchedule;
 }
 
@@ -57,7 +56,7 @@ export function run({ turn, set }: OfSchedule, context: ScheduleContext): Schedu
 }
 
 /** Nothing of it is left. */
-export function end({ turn }: { readonly turn: Turn }): void {
+export function end({ turn }: InTurn): void {
   const { integrationId, action } = parseScheduleId(turn.self.id);
   turn.cancelWake(DUE);
   schedules.remove(turn, turn.self.partition, integrationId, action);

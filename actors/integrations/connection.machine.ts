@@ -45,10 +45,10 @@
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, Turn, TurnReading, Woken } from "../../runtime/turn.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
 import type { PersonCaller } from "../caller.js";
 import { answerRefusal, type Refusal, toRefused } from "../refusal.js";
 import { type IntegrationConnectionMessage, integrationConnectionRef, parseActorId } from "./connection.messages.js";
@@ -161,7 +161,7 @@ const connectionMachine = machine({
   },
 });
 
-function stop({ turn }: { readonly turn: Turn }): void {
+function stop({ turn }: InTurn): void {
   turn.stop();
 }
 
@@ -184,25 +184,25 @@ function classifyConnection(
   switch (message.type) {
     case "connection.link": {
       const refusal = refuseUnlessMay(context, message, turn);
-      return refusal === null ? ({ ...message, type: "link.begun" } as const) : toRefused("link.refused", refusal);
+      return refusal === null ? toEvent("link.begun", message) : toRefused("link.refused", refusal);
     }
     case "connection.ask": {
       const refusal = refuseUnlessMay(context, message, turn) ?? (context.holder === "team" ? nothingHere : null);
-      return refusal === null ? ({ ...message, type: "asks.set" } as const) : toRefused("asks.refused", refusal);
+      return refusal === null ? toEvent("asks.set", message) : toRefused("asks.refused", refusal);
     }
     case "connection.disconnect": {
       const isNothing = value === "none" || value === "revoking";
       const refusal = refuseUnlessMay(context, message, turn) ?? (isNothing ? nothingHere : null);
-      return refusal === null ? ({ type: "disconnect.allowed" } as const) : toRefused("disconnect.refused", refusal);
+      return refusal === null ? toEvent("disconnect.allowed") : toRefused("disconnect.refused", refusal);
     }
     case "connection.check":
       return classifyCheck(context, turn);
     case "effect.ended":
-      if (value === "revoking") return { type: context.revoking <= 1 ? "revoked.last" : "revoked.other" } as const;
+      if (value === "revoking") return toEvent(context.revoking <= 1 ? "revoked.last" : "revoked.other");
       return classifyEnded(message, context, turn);
     case "woken": {
       const canRenew = getRow(context, turn).linked?.canRenew === true;
-      return { type: value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible" } as const;
+      return toEvent(value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible");
     }
     // No transition takes a message of an unknown type.
     default:
@@ -223,28 +223,28 @@ function refuseUnlessMay(
 /** `over`: the connection may no longer exist; `strange`: the definition has another host or client than the tokens. */
 function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading) {
   const target = findConnectionTarget(turn, connectionKey(context, turn));
-  if (target === null) return { type: "check.over" } as const;
+  if (target === null) return toEvent("check.over");
   const { linked: account } = getRow(context, turn);
   const isKept = account === null || isSameServer(account.terms, target.oauth2);
-  return { type: isKept ? "check.kept" : "check.strange" } as const;
+  return toEvent(isKept ? "check.kept" : "check.strange");
 }
 
 /** Reasons of failed exchanges and renewals are half a sentence for a person; of exhausted ones, whole sentences. */
 function classifyEnded(message: EffectEnded, context: IntegrationConnectionContext, turn: TurnReading) {
   if (isResultOf(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {
     const outcome = toLinkOutcome(message);
-    if (!outcome.ok) return { type: "exchange.failed", reason: outcome.reason } as const;
+    if (!outcome.ok) return toEvent("exchange.failed", { reason: outcome.reason });
     const isOver = findConnectionTarget(turn, connectionKey(context, turn)) === null;
-    return { type: isOver ? "exchange.in-vain" : "exchange.done", account: toAccount(outcome) } as const;
+    return toEvent(isOver ? "exchange.in-vain" : "exchange.done", { account: toAccount(outcome) });
   }
   if (isResultOf(REFRESH_EFFECT, message) && message.id === context.refreshId) {
     const outcome = toLinkOutcome(message);
-    if (outcome.ok) return { type: "renewal.done", account: toAccount(outcome) } as const;
+    if (outcome.ok) return toEvent("renewal.done", { account: toAccount(outcome) });
     const { isFinal, reason } = outcome;
-    if (isFinal) return { type: "renewal.exhausted", reason: `The access is renewed no more: ${reason}.` } as const;
+    if (isFinal) return toEvent("renewal.exhausted", { reason: `The access is renewed no more: ${reason}.` });
     return turn.now - (context.failingSinceMs ?? turn.now) >= MAX_RENEWAL_FAILURE_MS
-      ? ({ type: "renewal.exhausted", reason: `The access could not be renewed for a day: ${reason}.` } as const)
-      : ({ type: "renewal.failed", reason } as const);
+      ? toEvent("renewal.exhausted", { reason: `The access could not be renewed for a day: ${reason}.` })
+      : toEvent("renewal.failed", { reason });
   }
   return message;
 }

@@ -1,4 +1,5 @@
 /** The transitions of a connection (`connection.machine.ts` says when each runs). */
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { integrationConnectionTopic, type LinkConnection, type SetAsks } from "./connection.messages.js";
 import {
@@ -30,14 +31,12 @@ export interface IntegrationConnectionContext {
 }
 
 /** An exchange or a renewal returned tokens. */
-interface TokensCame {
-  readonly turn: Turn;
+interface TokensCame extends InTurn {
   readonly account: LinkedAccount;
 }
 
 /** An exchange or a renewal failed; `reason` is half a sentence for a person. */
-interface Failed {
-  readonly turn: Turn;
+interface Failed extends InTurn {
   readonly reason: string;
 }
 
@@ -82,7 +81,7 @@ function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
 
 /** Exchanges a code; an earlier exchange in progress is reported as failed, and dropped. */
 export function beginExchange(
-  { turn, exchangeId, sealedGrant, caller }: Omit<LinkConnection, "type"> & { readonly turn: Turn },
+  { turn, exchangeId, sealedGrant, caller }: Omit<LinkConnection, "type"> & InTurn,
   context: IntegrationConnectionContext,
 ): IntegrationConnectionContext {
   if (context.exchangeId !== null) {
@@ -135,10 +134,7 @@ function storeTokens(turn: Turn, row: IntegrationConnectionRow, linked: LinkedAc
 }
 
 /** Asks for new tokens, unless a renewal is in progress. */
-export function renew(
-  { turn }: { readonly turn: Turn },
-  context: IntegrationConnectionContext,
-): IntegrationConnectionContext {
+export function renew({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   if (context.refreshId !== null) return context;
   const refreshId = turn.newId("renew");
   turn.start(REFRESH_EFFECT.request(refreshId, connectionKey(context, turn)));
@@ -161,10 +157,7 @@ export function retryLater(
 }
 
 /** The tokens belong to another host or client than the integration's current one: they are revoked there. */
-export function breakStrange(
-  { turn }: { readonly turn: Turn },
-  context: IntegrationConnectionContext,
-): IntegrationConnectionContext {
+export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);
   return markBroken(turn, context, "The integration has another host or client now.");
@@ -185,18 +178,12 @@ export function markBroken(
 }
 
 /** Ends the connection and revokes its tokens at the host. A person's settings stay when they disconnect. */
-export function disconnect(
-  { turn }: { readonly turn: Turn },
-  context: IntegrationConnectionContext,
-): IntegrationConnectionContext {
+export function disconnect({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: getRow(context, turn).asks, came: null });
 }
 
 /** Ends a connection that may no longer exist: its person's settings are removed too. */
-export function endOver(
-  { turn }: { readonly turn: Turn },
-  context: IntegrationConnectionContext,
-): IntegrationConnectionContext {
+export function endOver({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: [], came: null });
 }
 
@@ -232,14 +219,11 @@ export function countRevoked(_event: unknown, context: IntegrationConnectionCont
 }
 
 /** Removes a person's settings. */
-export function removeSettings({ turn }: { readonly turn: Turn }, context: IntegrationConnectionContext): void {
+export function removeSettings({ turn }: InTurn, context: IntegrationConnectionContext): void {
   removeIntegrationConnection(turn, turn.self.partition, context);
 }
 
-export function setAsks(
-  { turn, tools }: Pick<SetAsks, "tools"> & { readonly turn: Turn },
-  context: IntegrationConnectionContext,
-): void {
+export function setAsks({ turn, tools }: Pick<SetAsks, "tools"> & InTurn, context: IntegrationConnectionContext): void {
   storeRow(turn, { ...getRow(context, turn), asks: [...tools].sort() });
 }
 

@@ -15,7 +15,7 @@
  * A workspace itself decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
  * has the hash, does not count: the edge reads its rows, which no turn of this actor does.
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
 import type { Answered, Delivered, Message, Woken } from "../../runtime/turn.js";
@@ -62,7 +62,7 @@ interface Reservation {
 /** `[kind, hash]` */
 const reservations = table<Reservation>("hash-reservation");
 
-const { on, machine } = chartOf<Record<never, never>, ReserveHash | ReleaseHash | Woken>();
+const { on, machine } = chartOf<NoContext, ReserveHash | ReleaseHash | Woken>();
 
 const hashReservationsMachine = machine({
   id: "hash-reservations",

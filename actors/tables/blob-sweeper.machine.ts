@@ -10,7 +10,7 @@
  * | waiting | woken        | bodies are left   | waiting | removes bodies that are due; wake-up for the next |
  * | waiting | woken        | none is left      | (ended) | removes bodies that are due                       |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
@@ -23,7 +23,7 @@ const LATE_MS = 60_000;
 const POSTPONED_MS = 60 * 60 * 1_000;
 const SWEEP = "sweep";
 
-const { on, choose, machine } = chartOf<Record<never, never>, BlobsUnused | Woken>();
+const { on, choose, machine } = chartOf<NoContext, BlobsUnused | Woken>();
 
 const blobSweeperMachine = machine({
   id: "blob-sweeper",

@@ -16,7 +16,7 @@
  * | sweeping | retention.begin              |                      | sweeping |                                        |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
 import type { EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
@@ -77,7 +77,7 @@ const { on, choose, machine } = chartOf<SweeperContext, BeginRetention | Woken |
 /** The sweepers of these tables. */
 export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: RetentionPeriods): ActorType {
   const sweeping = new Sweeping(catalogue, periods);
-  const rest = ({ turn }: { readonly turn: Turn }): void => sweeping.wake(turn);
+  const rest = ({ turn }: InTurn): void => sweeping.wake(turn);
   const retentionMachine = machine({
     id: "retention",
     context: { at: null, isMoving: false, turnId: "" },

@@ -1,3 +1,4 @@
+import { toEvent } from "../../runtime/chart.js";
 import type { Answered, TurnReading } from "../../runtime/turn.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { isRefusal, type Refusal, type Refused, toRefused } from "../refusal.js";
@@ -34,15 +35,15 @@ export function classifyTask(
   if (repeat !== null) return repeat;
   switch (message.type) {
     case "run.began":
-      return message.runId === runId ? message : ({ type: "began.other" } as const);
+      return message.runId === runId ? message : toEvent("began.other");
     case "run.asking":
-      return message.runId === runId ? toAskingEvent(message) : ({ type: "asking.other" } as const);
+      return message.runId === runId ? toAskingEvent(message) : toEvent("asking.other");
     case "run.over":
-      return message.runId === runId ? toOverEvent(message, context, turn) : ({ type: "over.other" } as const);
+      return message.runId === runId ? toOverEvent(message, context, turn) : toEvent("over.other");
     case "pull-request.changed":
       return value === "opening" ? toOpenedEvent(message, context, turn) : message;
     case "task.forget":
-      return { type: `forget.${checkForget(turn)}` } as const;
+      return toEvent(`forget.${checkForget(turn)}`);
     case "raise.open":
     case "raise.tell":
       return toRaiseEvent(message, value, turn);
@@ -51,9 +52,7 @@ export function classifyTask(
     default:
       // Before it is opened a task has no row and takes no other messages but notes.
       if (value === "new" || message.type === "note") return message;
-      return isResumeOfEnded(message, value, turn)
-        ? ({ type: "resume.of-ended" } as const)
-        : toWorkEvent(message, runId, turn);
+      return isResumeOfEnded(message, value, turn) ? toEvent("resume.of-ended") : toWorkEvent(message, runId, turn);
   }
 }
 
@@ -82,10 +81,10 @@ function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated
 function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading) {
   const { raise, teamId } = message;
   if (message.type === "raise.tell") {
-    return value === "new" ? ({ type: "raise.untold", teamId, raise, reason: "task-gone" } as const) : message;
+    return value === "new" ? toEvent("raise.untold", { teamId, raise, reason: "task-gone" }) : message;
   }
   const reason = raise.opens === null ? null : whyNotOpened(turn, raise.opens);
-  return reason === null ? message : ({ type: "raise.unopened", teamId, raise, reason } as const);
+  return reason === null ? message : toEvent("raise.unopened", { teamId, raise, reason });
 }
 
 function toWorkEvent(
@@ -95,7 +94,7 @@ function toWorkEvent(
 ) {
   switch (message.type) {
     case "task.stop":
-      if (runId === null) return { type: "stop.of-nothing" } as const;
+      if (runId === null) return toEvent("stop.of-nothing");
       return unlessRefused(message, "stop.refused", refuseUnlessAssignee(turn, message.by));
     case "task.answer":
       return unlessRefused(
@@ -124,11 +123,11 @@ function unlessRefused<M extends TaskMessage, Type extends string>(message: M, t
 }
 
 function toAskingEvent({ asks }: RunAsking) {
-  return asks === null ? ({ type: "approval.not-wanted" } as const) : ({ type: "approval.wanted", asks } as const);
+  return asks === null ? toEvent("approval.not-wanted") : toEvent("approval.wanted", { asks });
 }
 
 function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading) {
   const run = runs.get(turn, turn.self.partition, message.runId);
   const decided = withPullRequests(turn, run, nextStation(turn, run, message, context));
-  return { ...message, type: `over.${decided.next}`, run, decided } as const;
+  return toEvent(`over.${decided.next}`, { ...message, run, decided });
 }

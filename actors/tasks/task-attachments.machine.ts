@@ -16,12 +16,12 @@
  *
  * With the last file the actor ends.
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { type TaskAttachmentsMessage, taskAttachmentsRef } from "./task-attachments.messages.js";
 import { attachFiles, settleFile } from "./task-attachments.transitions.js";
 
-const { on, machine } = chartOf<Record<never, never>, TaskAttachmentsMessage>();
+const { on, machine } = chartOf<NoContext, TaskAttachmentsMessage>();
 
 const taskAttachmentsMachine = machine({
   id: "task-attachments",

@@ -2,6 +2,7 @@
  * What a task makes of its pull requests. They are opened before it is done; while one is open, what its runs changed is
  * neither accepted nor sent back, and the task may go on although it is done.
  */
+import { toEvent } from "../../runtime/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import type { PullRequestRow } from "../pull-requests/pull-request.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
@@ -52,8 +53,8 @@ function judgeOpening(
 /** The event of a change of a pull request, for a task that waits for it. Reads only. */
 export function toOpenedEvent(message: TaskPullRequestChanged, { opening }: TaskContext, turn: TurnReading) {
   const { asks, isOver } = judgeOpening(turn, opening);
-  if (asks !== null) return { type: "opened.inbox", asks } as const;
-  return isOver ? ({ type: "opened.done", asks: null } as const) : message;
+  if (asks !== null) return toEvent("opened.inbox", { asks });
+  return isOver ? toEvent("opened.done", { asks: null }) : message;
 }
 
 /** The row with its pull request as it is now: one that is open, else the last that was opened. */

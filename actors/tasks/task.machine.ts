@@ -64,7 +64,7 @@
  * | any            | repeat.refused (the same, with another | same    | refused; a new one leaves nothing             |
  * |                | body)                                  |         |                                               |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Turn } from "../../runtime/turn.js";
 import { answerRefusal } from "../refusal.js";
@@ -188,7 +188,7 @@ function answerAgain({ turn, task }: { readonly turn: Turn<TaskAnswer>; readonly
 }
 
 /** Ends an actor that was never opened. */
-function leave({ turn }: { readonly turn: Turn }): void {
+function leave({ turn }: InTurn): void {
   turn.stop();
 }
 

@@ -1,3 +1,4 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import { isOnTeam } from "../access/visibility.js";
 import type { WorkFact } from "../events/catalogue.js";
@@ -154,7 +155,7 @@ export function beginTask(turn: Turn, { station: wanted, description, causes, ..
   return { runId: startRun(turn, row, row), abandoned: 0, ended: [], opening: [] };
 }
 
-export function markRunning({ turn }: { readonly turn: Turn }): void {
+export function markRunning({ turn }: InTurn): void {
   const row = taskRow(turn);
   putTask(turn, row, { ...row, state: "running" });
 }

@@ -26,7 +26,7 @@
  * | keeping | marks.retake    |                                  | keeping | the task keeps those that no other has      |
  * | keeping | woken           | keys are older than 7 days       | keeping | forgotten; ends when none is left           |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Woken } from "../../runtime/turn.js";
 import { type TeamMarksMessage, teamMarksRef } from "./team-marks.messages.js";
@@ -40,7 +40,7 @@ import {
   setMarks,
 } from "./team-marks.transitions.js";
 
-const { on, machine } = chartOf<Record<never, never>, TeamMarksMessage | Woken>();
+const { on, machine } = chartOf<NoContext, TeamMarksMessage | Woken>();
 
 const teamMarksMachine = machine({
   id: "team-marks",

@@ -7,7 +7,7 @@
  * |---------|-------------|---------|--------------------------------------------|
  * | keeping | sealing.use | keeping | the mark of the key is stored              |
  */
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
 import type { Answered, Delivered } from "../../runtime/turn.js";
@@ -40,7 +40,7 @@ export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }
 
-const { on, machine } = chartOf<Record<never, never>, UseSealingKey>();
+const { on, machine } = chartOf<NoContext, UseSealingKey>();
 
 const sealingKeyMachine = machine({
   id: "sealing-key",

@@ -10,7 +10,7 @@
  * | any     | rotation.over, the hook was deleted    | none    | removes the secret; stops                       |
  */
 import type { Subscriber } from "../../../runtime/actor-type.js";
-import { chartOf } from "../../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../../runtime/chart.js";
 import { defineActor } from "../../../runtime/define-actor.js";
 import { reference } from "../../../runtime/reference.js";
 import type { Delivered, Message, Woken } from "../../../runtime/turn.js";
@@ -80,7 +80,7 @@ export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   },
 };
 
-const { on, machine } = chartOf<Record<never, never>, RotationBegun | RotationOver | Woken>();
+const { on, machine } = chartOf<NoContext, RotationBegun | RotationOver | Woken>();
 
 const always = {
   ...on("rotation.begun", "keeping", ({ turn, untilMs }) => turn.wake("over", untilMs)),

@@ -7,7 +7,7 @@
  * | keeping | keys.use    | keeping | publishes the key; earlier ones stay for a limited time          |
  * | keeping | woken       | keeping | removes expired keys                                             |
  */
-import { chartOf } from "../../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../../runtime/chart.js";
 import { defineActor } from "../../../runtime/define-actor.js";
 import { reference } from "../../../runtime/reference.js";
 import type { Answered, Delivered, Woken } from "../../../runtime/turn.js";
@@ -46,7 +46,7 @@ export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] 
     .map(({ key }) => key);
 }
 
-const { on, machine } = chartOf<Record<never, never>, UseKey | Woken>();
+const { on, machine } = chartOf<NoContext, UseKey | Woken>();
 
 const signingKeysMachine = machine({
   id: "signing-keys",

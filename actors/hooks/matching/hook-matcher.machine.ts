@@ -12,7 +12,7 @@
  * |         |                                     |         | that blocks on failure refuses                   |
  */
 import type { CallGatekeepers, GatekeeperAnswer, GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
-import { chartOf } from "../../../runtime/chart.js";
+import { chartOf, type NoContext } from "../../../runtime/chart.js";
 import { defineActor } from "../../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turn.js";
 import { table } from "../../../storage/table.js";
@@ -35,7 +35,7 @@ const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
 const MATCH = "judge";
 
-const { on, choose, machine } = chartOf<Record<never, never>, MatchHooks | Woken | GatekeeperTimedOut>();
+const { on, choose, machine } = chartOf<NoContext, MatchHooks | Woken | GatekeeperTimedOut>();
 
 const hookMatcherMachine = machine({
   id: "hook-judge",
