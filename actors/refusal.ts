@@ -1,3 +1,4 @@
+import type { Answered, Delivered } from "../runtime/turn.js";
 import type { Permission } from "./permission.js";
 
 /** One thing that is wrong with a request, at the path the reference's Errors part describes. */
@@ -77,6 +78,22 @@ export function isRefusal(answer: unknown): answer is Refusal {
 
 function isSlug(text: string): text is Slug {
   return Object.hasOwn(fieldsBySlug, text);
+}
+
+/** The event of a message that is refused: a machine answers it with {@link answerRefusal}. */
+export interface Refused<Type extends string> extends Answered<Refusal> {
+  readonly type: Type;
+  readonly refusal: Refusal;
+}
+
+/** Classifies a message as refused. */
+export function toRefused<Type extends string>(type: Type, refusal: Refusal): Refused<Type> {
+  return { type, refusal };
+}
+
+/** The transition of a refused message. */
+export function answerRefusal({ turn, refusal }: Delivered<Refused<string>>): void {
+  turn.reply(refusal);
 }
 
 /** A refusal of one field. */

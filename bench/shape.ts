@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { resolve } from "node:path";
 import { readArguments } from "../test/support/command-line.js";
 import { functionsOf, importsOf, readProduct } from "../test/support/source-code.js";
+import { countReadmeWords, listArrowsUp, listFanOut, measureHabits } from "./shape/figures.js";
 import { findImportCycles } from "./shape/import-cycles.js";
 import { rowsWritten } from "./shape/rows.js";
 import { percentile, printTable } from "./support/table.js";
@@ -23,6 +24,19 @@ const { values, positionals } = readArguments(USAGE, {
 /** The longest function that the house style allows; longer ones are counted. */
 const LONG = 70;
 
+/** The parts of http, lowest first: {@link listArrowsUp}. What no part names is an area. */
+const HTTP_PARTS = [
+  ["problem", "route", "query", "field-errors", "json-text", "paging", "page-reading", "outcome-wait"],
+  ["limits", "transport"],
+  ["access", "authenticate", "refused", "subject-route", "team-route", "workspace-route"],
+  [],
+  ["routes", "edge-parts", "openapi"],
+  ["process"],
+  ["cli", "demo"],
+];
+const HTTP_AREAS = 3;
+/** Number of the files with the largest fan-out that are shown. */
+const FAN_OUT_SHOWN = 8;
 const folder = resolve(positionals[0] ?? ".");
 const files = readProduct(folder);
 const fileLines = files.map(({ lines }) => lines);
@@ -40,6 +54,7 @@ const cycles = (among: typeof imports) => {
   const found = findImportCycles(among);
   return found.length === 0 ? "0" : `${found.length} (${found.map((component) => component.length).join(", ")} files)`;
 };
+const arrowsUp = listArrowsUp(files, "http", { parts: HTTP_PARTS, rest: HTTP_AREAS });
 const testSeconds = values.time ? timeTests() : values["test-seconds"];
 
 printTable({
@@ -55,10 +70,21 @@ printTable({
     [`functions over ${LONG} lines`, long.length],
     ["circles of imports of values", cycles(imports.filter(({ isTypeOnly }) => !isTypeOnly))],
     ["circles of imports, types included", cycles(imports)],
+    ...measureHabits(files).map(({ name, count }) => [name, count]),
+    ["imports that lead up inside http", arrowsUp.length],
+    ["words in the READMEs of code folders", countReadmeWords(folder, files)],
     ...(testSeconds === undefined ? [] : [["seconds of `npm test`", testSeconds]]),
   ],
 });
 for (const { path, name, line, lines } of long) console.log(`\n${lines} lines: ${name}, ${path}:${line}`);
+
+printTable({
+  title: "Fan-out",
+  note: "The files that import the most others.",
+  columns: ["file", "imports"],
+  rows: listFanOut(files, FAN_OUT_SHOWN).map(({ name, count }) => [name, count]),
+});
+for (const { from, to } of arrowsUp) console.log(`up: ${from} -> ${to}`);
 
 const written = await rowsWritten(folder);
 printTable({

@@ -1,4 +1,3 @@
-import { assign, setup } from "xstate";
 import type {
   ActorType,
   CallGatekeepers,
@@ -8,6 +7,7 @@ import type {
   ReplyTo,
 } from "./actor-type.js";
 import type { Address } from "./address.js";
+import { chartOf, type InTurn } from "./chart.js";
 import type { Delivered, GateAnswer, Message, Turn, Woken } from "./turn.js";
 
 /** The kind of the actor that collects the answers to one gate question. No actor type may use this kind. */
@@ -54,7 +54,7 @@ interface GateContext {
   readonly waiting: Readonly<Record<string, Waiting>>;
 }
 
-type GateEvent = Delivered<OpenGate> | Delivered<GatekeeperAnswer> | Delivered<CallGatekeepers> | Delivered<Woken>;
+const { on, choose, machine } = chartOf<GateContext, OpenGate | GatekeeperAnswer | CallGatekeepers | Woken>();
 
 /**
  * | state   | message                               | next    | also                                                |
@@ -72,72 +72,54 @@ type GateEvent = Delivered<OpenGate> | Delivered<GatekeeperAnswer> | Delivered<C
  * The machine does not take any other message: a second answer, an answer with an unknown key, or a wake-up after all
  * gatekeepers have answered.
  */
-export const gateMachine = setup({
-  types: { context: {} as GateContext, events: {} as GateEvent },
-  actions: {
-    open: assign(({ event }) => (event.type === "gate.open" ? openGate(event) : {})),
-    refuse: ({ context, event }) => {
-      if (event.type === "keeper.answered") end(context, event, event.refused);
-    },
-    agree: ({ context, event }) => end(context, event, null),
-    note: assign({
-      waiting: ({ context, event }) =>
-        event.type === "keeper.answered" ? without(context.waiting, [event.key]) : context.waiting,
-    }),
-    call: assign({
-      waiting: ({ context, event }) =>
-        event.type === "keeper.called" ? callGatekeepers(context, event) : context.waiting,
-    }),
-    notifyTimedOut: ({ context, event }) => {
-      if (event.type === "woken") notifyTimedOut(context, event);
-    },
-    refuseSilent: ({ context, event }) => {
-      if (event.type === "woken") end(context, event, toRefusal(findSilent(context, event)));
-    },
-    noteSilent: assign({
-      waiting: ({ context, event }) =>
-        event.type === "woken" ? without(context.waiting, Object.keys(findSilent(context, event))) : context.waiting,
-    }),
-  },
-  guards: {
-    refuses: ({ context, event }) =>
-      event.type === "keeper.answered" && context.waiting[event.key] !== undefined && event.refused !== null,
-    isLast: ({ context, event }) =>
-      event.type === "keeper.answered" &&
-      context.waiting[event.key] !== undefined &&
-      Object.keys(context.waiting).length === 1,
-    isAwaited: ({ context, event }) => event.type === "keeper.answered" && context.waiting[event.key] !== undefined,
-    calls: ({ context, event }) => event.type === "keeper.called" && context.waiting[event.key] !== undefined,
-    isLate: ({ context, event }) =>
-      event.type === "woken" && Object.keys(findUnanswered(context, event.name)).length > 0,
-    isRefusedBySilence: ({ context, event }) =>
-      event.type === "woken" && toRefusal(findSilent(context, event)) !== null,
-    isAgreedBySilence: ({ context, event }) => {
-      const count = event.type === "woken" ? Object.keys(findSilent(context, event)).length : 0;
-      return count > 0 && count === Object.keys(context.waiting).length;
-    },
-    isSilent: ({ context, event }) => event.type === "woken" && Object.keys(findSilent(context, event)).length > 0,
-  },
-}).createMachine({
+export const gateMachine = machine({
   id: gateKind,
   initial: "opening",
   context: { asker: null, gate: "", id: "", waiting: {} },
   states: {
-    opening: { on: { "gate.open": { target: "waiting", actions: "open" } } },
+    opening: { on: on("gate.open", "waiting", openGate) },
     waiting: {
       on: {
-        "keeper.answered": [
-          { guard: "refuses", target: "ended", actions: "refuse" },
-          { guard: "isLast", target: "ended", actions: "agree" },
-          { guard: "isAwaited", target: "waiting", actions: "note" },
-        ],
-        "keeper.called": { guard: "calls", target: "waiting", actions: "call" },
-        woken: [
-          { guard: "isLate", target: "waiting", actions: "notifyTimedOut" },
-          { guard: "isRefusedBySilence", target: "ended", actions: "refuseSilent" },
-          { guard: "isAgreedBySilence", target: "ended", actions: "agree" },
-          { guard: "isSilent", target: "waiting", actions: "noteSilent" },
-        ],
+        ...choose(
+          "keeper.answered",
+          {
+            when: ({ key, refused }, { waiting }) => waiting[key] !== undefined && refused !== null,
+            to: "ended",
+            act: ({ turn, refused }, context) => end(turn, context, refused),
+          },
+          {
+            when: ({ key }, { waiting }) => waiting[key] !== undefined && Object.keys(waiting).length === 1,
+            to: "ended",
+            act: agree,
+          },
+          {
+            when: ({ key }, { waiting }) => waiting[key] !== undefined,
+            act: ({ key }, { waiting }) => ({ waiting: without(waiting, [key]) }),
+          },
+        ),
+        ...choose("keeper.called", {
+          when: ({ key }, { waiting }) => waiting[key] !== undefined,
+          act: (event, context) => ({ waiting: callGatekeepers(context, event) }),
+        }),
+        ...choose(
+          "woken",
+          {
+            when: ({ name }, context) => Object.keys(findUnanswered(context, name)).length > 0,
+            act: notifyTimedOut,
+          },
+          {
+            when: (event, context) => toRefusal(findSilent(context, event)) !== null,
+            to: "ended",
+            act: (event, context) => end(event.turn, context, toRefusal(findSilent(context, event))),
+          },
+          { when: isAgreedBySilence, to: "ended", act: agree },
+          {
+            when: (event, context) => Object.keys(findSilent(context, event)).length > 0,
+            act: (event, context) => ({
+              waiting: without(context.waiting, Object.keys(findSilent(context, event))),
+            }),
+          },
+        ),
       },
     },
     ended: { type: "final" },
@@ -181,10 +163,14 @@ function callGatekeepers(
   return { ...waiting, ...Object.fromEntries(called) };
 }
 
-function end(context: GateContext, event: GateEvent, refused: string | null): void {
+function agree({ turn }: InTurn, context: GateContext): void {
+  end(turn, context, null);
+}
+
+function end(turn: Turn, context: GateContext, refused: string | null): void {
   const answer: GateAnswer = { type: "gate.answered", gate: context.gate, id: context.id, refused };
-  if (context.asker !== null) event.turn.send(context.asker, answer);
-  event.turn.stop();
+  if (context.asker !== null) turn.send(context.asker, answer);
+  turn.stop();
 }
 
 /** Returns the gatekeepers of one gate that have not answered. */
@@ -195,7 +181,7 @@ function findUnanswered({ waiting }: GateContext, gating: string): GateContext["
 /** Prefix of the name of the wake-up after {@link GatekeeperTimedOut}. The gate's name follows it. */
 const SILENCE = "silence/";
 
-function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>): void {
+function notifyTimedOut({ name, turn }: Delivered<Woken>, context: GateContext): void {
   for (const [key, { to }] of Object.entries(findUnanswered(context, name))) {
     const late: GatekeeperTimedOut = { type: "keeper.late", replyTo: turn.self, key };
     if (to !== undefined) turn.send(to, late);
@@ -206,6 +192,12 @@ function notifyTimedOut(context: GateContext, { name, turn }: Delivered<Woken>):
 /** Returns the gatekeepers that have not answered {@link GatekeeperTimedOut} either. */
 function findSilent(context: GateContext, { name }: Woken): GateContext["waiting"] {
   return name.startsWith(SILENCE) ? findUnanswered(context, name.slice(SILENCE.length)) : {};
+}
+
+/** Whether all gatekeepers that are still pending have not answered the {@link GatekeeperTimedOut}. */
+function isAgreedBySilence(event: Delivered<Woken>, context: GateContext): boolean {
+  const count = Object.keys(findSilent(context, event)).length;
+  return count > 0 && count === Object.keys(context.waiting).length;
 }
 
 /** Returns the result of these gatekeepers' silence: the text of a refusal, or null for agreement. */

@@ -15,7 +15,7 @@
  * | either  | effect.ended, it was not          | same    | tries again later, while its link is valid        |
  * | either  | woken `mail <id>`                 | same    | sends the mail again                              |
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
@@ -51,8 +51,6 @@ interface OpenMail {
   readonly expiresAtMs: number;
 }
 
-type AccountEvent = Delivered<SendLink | OpenSession | CloseSession | Woken | EffectEnded>;
-
 /** Mails to one address that one source may request within the lifetime of a link. */
 const MAX_LINKS_OF_SOURCE = 5;
 /** Mails to one address beyond which only a new source may request one: nobody can lock a person out. */
@@ -66,52 +64,29 @@ const MAX_SESSIONS = 50;
 
 const usedUp: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
 
-const machine = setup({
-  types: { context: {} as AccountContext, events: {} as AccountEvent, input: {} as { readonly id: string } },
-  guards: {
-    isLive: ({ context, event }) => {
-      assertEvent(event, "session.open");
-      return isLive(context, event);
-    },
-  },
-  actions: {
-    openSession: assign(({ context, event }) => {
-      assertEvent(event, "session.open");
-      return openSession(context, event);
-    }),
-    refuse: assign(({ context, event }) => {
-      assertEvent(event, "session.open");
-      event.turn.reply(usedUp);
-      // What was refused as too old is gone, whatever the clock says later.
-      return context.links.some(({ hash }) => hash === event.linkHash) ? expire(context, event.turn) : context;
-    }),
-  },
-}).createMachine({
+const { on, choose, machine } = chartOf<AccountContext, SendLink | OpenSession | CloseSession | Woken | EffectEnded>();
+
+const opening = choose("session.open", { when: isLive, to: "known", act: openSession }, { act: refuse });
+
+const accountMachine = machine({
   id: "account",
   context: ({ input }) => ({ email: input.id, userId: null, links: [], sessions: [], mails: [] }),
   initial: "unknown",
   on: {
-    "link.send": { actions: assign(({ context, event }) => sendLink(context, event)) },
-    woken: { actions: assign(({ context, event }) => wake(context, event)) },
-    "effect.ended": { actions: assign(({ context, event }) => endMail(context, event)) },
+    ...on("link.send", sendLink),
+    ...on("woken", wake),
+    ...on("effect.ended", endMail),
   },
   states: {
-    unknown: {
-      on: { "session.open": [{ guard: "isLive", target: "known", actions: "openSession" }, { actions: "refuse" }] },
-    },
-    known: {
-      on: {
-        "session.open": [{ guard: "isLive", actions: "openSession" }, { actions: "refuse" }],
-        "session.close": { actions: assign(({ context, event }) => closeSession(context, event)) },
-      },
-    },
+    unknown: { on: opening },
+    known: { on: { ...opening, ...on("session.close", closeSession) } },
   },
 });
 
 /** See the table above. */
-export const accountActor = defineActor(accountRef, { machine, version: 1 });
+export const accountActor = defineActor(accountRef, { machine: accountMachine, version: 1 });
 
-function sendLink(context: AccountContext, event: Delivered<SendLink>): AccountContext {
+function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountContext {
   const { turn, tokenHash, sealedMail, source } = event;
   const refusal = tooMany(context.links, event);
   if (refusal !== null) {
@@ -143,7 +118,7 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
 }
 
 /** Removes a mail that was sent; a failed one is tried again while its link is valid. */
-function endMail(context: AccountContext, { turn, id, result }: Delivered<EffectEnded>): AccountContext {
+function endMail({ turn, id, result }: Delivered<EffectEnded>, context: AccountContext): AccountContext {
   const mail = context.mails.find((open) => open.id === id);
   const others = context.mails.filter((open) => open.id !== id);
   const waitMs = MAIL_RETRIES_MS[(mail?.attempts ?? 0) - 1];
@@ -153,7 +128,7 @@ function endMail(context: AccountContext, { turn, id, result }: Delivered<Effect
   return { ...context, mails: [...others, { ...mail, attempts: mail.attempts + 1 }] };
 }
 
-function wake(context: AccountContext, { turn, name }: Delivered<Woken>): AccountContext {
+function wake({ turn, name }: Delivered<Woken>, context: AccountContext): AccountContext {
   const mail = context.mails.find(({ id }) => name === `mail ${id}`);
   if (mail === undefined) {
     const left = expire(context, turn);
@@ -164,8 +139,7 @@ function wake(context: AccountContext, { turn, name }: Delivered<Woken>): Accoun
   return context;
 }
 
-function openSession(context: AccountContext, event: Delivered<OpenSession>): AccountContext {
-  const { turn, linkHash, sessionHash } = event;
+function openSession({ turn, linkHash, sessionHash }: Delivered<OpenSession>, context: AccountContext): AccountContext {
   const { email } = context;
   signInLinks.remove(turn, GLOBAL_PARTITION, linkHash);
   const userId = context.userId ?? turn.newId("usr");
@@ -182,11 +156,17 @@ function openSession(context: AccountContext, event: Delivered<OpenSession>): Ac
   return expire({ ...context, userId, links, sessions: kept.slice(-MAX_SESSIONS) }, turn);
 }
 
-function isLive({ links }: AccountContext, { linkHash, turn }: Delivered<OpenSession>): boolean {
+function isLive({ linkHash, turn }: Delivered<OpenSession>, { links }: AccountContext): boolean {
   return links.some(({ hash, expiresAtMs }) => hash === linkHash && expiresAtMs > turn.now);
 }
 
-function closeSession(context: AccountContext, { turn, sessionHash }: Delivered<CloseSession>): AccountContext {
+/** Refuses a link that is used up. One that was refused as expired is removed, whatever the clock says later. */
+function refuse({ turn, linkHash }: Delivered<OpenSession>, context: AccountContext): AccountContext {
+  turn.reply(usedUp);
+  return context.links.some(({ hash }) => hash === linkHash) ? expire(context, turn) : context;
+}
+
+function closeSession({ turn, sessionHash }: Delivered<CloseSession>, context: AccountContext): AccountContext {
   sessions.remove(turn, GLOBAL_PARTITION, sessionHash);
   return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
 }

@@ -31,113 +31,155 @@
  *
  * An id or a link of an earlier invite, or an earlier link, is `not-found` in every state.
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyInvite, type InviteContext, type InviteEvent } from "./classify-invite.js";
-import { inviteRef } from "./invite.messages.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import { MAIL_EFFECT } from "../outbound/mail.effects.js";
+import { answerRefusal, type Refusal, toRefused } from "../refusal.js";
+import { findResource } from "../resources/resource.table.js";
+import { findMemberByEmail } from "../workspaces/member.table.js";
+import type { InviteRow } from "./invite.js";
+import {
+  type AcceptInvite,
+  type InviteMessage,
+  inviteRef,
+  type ResendInvite,
+  type RevokeInvite,
+  type SendInvite,
+} from "./invite.messages.js";
 import {
   acceptInvite,
   expireInvite,
   forgetInvite,
+  type InviteContext,
   recordMailOutcome,
   revokeInvite,
   sendInvite,
 } from "./invite.transitions.js";
 
-/** Requests to an invite that are refused. */
-function refusalTransitions<State extends string>(state: State) {
-  return {
-    "send.skipped": { target: state, actions: "skipMember" },
-    "resend.refused": { target: state, actions: "refuse" },
-    "accept.refused": { target: state, actions: "refuse" },
-    "revoke.refused": { target: state, actions: "refuse" },
-  } as const;
-}
+const { on, machine } = chartOf<InviteContext, ReturnType<typeof classifyInvite>>();
 
-/** What happens to an invite that nobody has accepted yet. */
-function pendingTransitions<State extends string>(state: State) {
-  return {
-    ...refusalTransitions(state),
-    "send.taken": { target: "open", actions: "send" },
-    "resend.taken": { target: "open", actions: "send" },
-    "revoke.taken": { target: "revoked", actions: "revoke" },
-    "mail.ended": { target: state, actions: "recordMail" },
-    "effect.ended": { target: state },
-  } as const;
-}
+/** Transitions of every state in which there is an invite. */
+const existing = {
+  ...on("send.skipped", ({ turn }) => turn.reply(null)),
+  ...on("send.taken", "open", sendInvite),
+  ...on("resend.refused", answerRefusal),
+  ...on("accept.refused", answerRefusal),
+  ...on("revoke.refused", answerRefusal),
+};
 
-const machine = setup({
-  types: {
-    context: {} as InviteContext,
-    events: {} as Delivered<InviteEvent>,
-    input: {} as { readonly id: string },
-  },
-  actions: {
-    send: assign(({ context, event }) => {
-      assertEvent(event, ["send.taken", "resend.taken"]);
-      return sendInvite(context, event);
-    }),
-    revoke: assign(({ context, event }) => {
-      assertEvent(event, "revoke.taken");
-      return revokeInvite(context, event);
-    }),
-    expire: assign(({ context, event }) => {
-      assertEvent(event, ["accept.late", "expiry.due"]);
-      return expireInvite(context, event);
-    }),
-    recordMail: assign(({ context, event }) => {
-      assertEvent(event, "mail.ended");
-      return recordMailOutcome(context, event);
-    }),
-    forget: ({ context, event }) => forgetInvite(context, event.turn),
-    skipMember: ({ event }) => {
-      assertEvent(event, "send.skipped");
-      event.turn.reply(null);
-    },
-    refuse: ({ event }) => {
-      assertEvent(event, ["resend.refused", "accept.refused", "accept.late", "revoke.refused"]);
-      event.turn.reply(event.refusal);
-    },
-  },
-}).createMachine({
+/** Transitions of an invite that nobody has accepted yet. */
+const pending = {
+  ...existing,
+  ...on("resend.taken", "open", sendInvite),
+  ...on("revoke.taken", "revoked", revokeInvite),
+  ...on("mail.ended", recordMailOutcome),
+  ...on("effect.ended"),
+};
+
+const forgotten = on("invite.forget", forgetInvite);
+
+const inviteMachine = machine({
   id: "invite",
   context: ({ input }) => ({ email: input.id, invite: null }),
   initial: "none",
   states: {
-    none: {
-      on: {
-        "send.skipped": { target: "none", actions: "skipMember" },
-        "send.taken": { target: "open", actions: "send" },
-      },
-    },
+    none: { on: { ...on("send.skipped", ({ turn }) => turn.reply(null)), ...on("send.taken", "open", sendInvite) } },
     open: {
       on: {
-        ...pendingTransitions("open"),
-        "accept.taken": { target: "accepted", actions: assign(({ context, event }) => acceptInvite(context, event)) },
-        "accept.late": { target: "expired", actions: ["expire", "refuse"] },
-        "expiry.due": { target: "expired", actions: "expire" },
-        "expiry.early": { target: "open" },
+        ...pending,
+        ...on("accept.taken", "accepted", acceptInvite),
+        ...on("accept.late", "expired", expireInvite, answerRefusal),
+        ...on("expiry.due", "expired", expireInvite),
+        ...on("expiry.early"),
       },
     },
-    expired: { on: { ...pendingTransitions("expired"), "invite.forget": { target: "expired", actions: "forget" } } },
-    revoked: {
-      on: {
-        ...refusalTransitions("revoked"),
-        "send.taken": { target: "open", actions: "send" },
-        "revoke.taken": { target: "revoked" },
-        "invite.forget": { target: "revoked", actions: "forget" },
-      },
-    },
-    accepted: {
-      on: {
-        ...refusalTransitions("accepted"),
-        "send.taken": { target: "open", actions: "send" },
-        "invite.forget": { target: "accepted", actions: "forget" },
-      },
-    },
+    expired: { on: { ...pending, ...forgotten } },
+    revoked: { on: { ...existing, ...on("revoke.taken"), ...forgotten } },
+    accepted: { on: { ...existing, ...forgotten } },
   },
 });
 
 /** See the table above. */
-export const inviteActor = defineActor(inviteRef, { machine, classify: classifyInvite, version: 1 });
+export const inviteActor = defineActor(inviteRef, { machine: inviteMachine, classify: classifyInvite, version: 1 });
+
+/** Classifies each message to an invite as an event of its machine. Reads only. */
+function classifyInvite(
+  message: InviteMessage | EffectEnded | Woken,
+  { context }: { readonly context: InviteContext },
+  turn: TurnReading,
+) {
+  const { email, invite } = context;
+  switch (message.type) {
+    case "invite.send":
+      return classifySend(message, email, turn);
+    case "invite.resend":
+      return classifyResend(message, invite);
+    case "invite.accept":
+      return classifyAccept(message, context, turn);
+    case "invite.revoke":
+      return classifyRevoke(message, invite);
+    case "woken":
+      return invite !== null && invite.expiresAtMs <= turn.now
+        ? toEvent("expiry.due", { invite })
+        : toEvent("expiry.early");
+    case "effect.ended":
+      if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
+      return toEvent("mail.ended", { invite, isSent: message.result.ok });
+    // No transition takes a message of an unknown type.
+    default:
+      return message;
+  }
+}
+
+function classifySend(message: SendInvite, email: string, turn: TurnReading) {
+  const isMember = findMemberByEmail(turn, turn.self.partition, email) !== undefined;
+  if (isMember) return toEvent("send.skipped", message);
+  const { role, teams, by: invitedBy } = message;
+  return toEvent("send.taken", { ...message, terms: { role, teams, invitedBy } });
+}
+
+function classifyResend(message: ResendInvite, invite: InviteRow | null) {
+  if (message.inviteId !== invite?.inviteId) return toRefused("resend.refused", nothing);
+  if (invite.state === "open" || invite.state === "expired") {
+    return toEvent("resend.taken", { ...message, terms: invite });
+  }
+  const detail = `This invite was ${invite.state}; only an open or expired invite can be sent again.`;
+  return toRefused("resend.refused", conflict(detail));
+}
+
+function classifyAccept(message: AcceptInvite, { email: invited, invite }: InviteContext, turn: TurnReading) {
+  if (invite === null || message.tokenHash !== invite.linkHash || invite.state === "revoked") {
+    return toRefused("accept.refused", nothing);
+  }
+  const isOpen = findResource(turn, turn.self.partition, "workspace", turn.self.partition) !== undefined;
+  if (invite.state === "open" && invite.expiresAtMs <= turn.now) {
+    return { ...toRefused("accept.late", isOpen ? expired : nothing), invite };
+  }
+  if (!isOpen) return toRefused("accept.refused", nothing);
+  if (invite.state === "expired") return toRefused("accept.refused", expired);
+  if (invite.state === "accepted") return toRefused("accept.refused", conflict("This invite was accepted already."));
+  return message.email === invited
+    ? toEvent("accept.taken", { ...message, invite })
+    : toRefused("accept.refused", notYours);
+}
+
+function classifyRevoke({ inviteId }: RevokeInvite, invite: InviteRow | null) {
+  if (inviteId !== invite?.inviteId) return toRefused("revoke.refused", nothing);
+  return invite.state === "accepted"
+    ? toRefused("revoke.refused", conflict("An accepted invite cannot be revoked."))
+    : toEvent("revoke.taken", { invite });
+}
+
+const nothing: Refusal = { refused: "not-found" };
+const expired = conflict("This invite has expired. Ask for a new one.");
+const notYours: Refusal = {
+  refused: "forbidden",
+  title: "Not your invite",
+  detail: "This invite is for another address: sign in with the address it was sent to.",
+};
+
+function conflict(detail: string): Refusal {
+  return { refused: "conflict", detail };
+}

@@ -1,18 +1,33 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn } from "../../runtime/turn.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
+import type { Member } from "../workspaces/member.table.js";
 import { admitMember } from "../workspaces/membership.transitions.js";
-import type { InviteAccepted, InviteClosed, InviteContext, InviteMailed, InviteSending } from "./classify-invite.js";
 import { INVITE_MS, type InviteRow } from "./invite.js";
-import type { InviteSent } from "./invite.messages.js";
+import type { InviteSent, Link } from "./invite.messages.js";
 import { inviteEntry, invites } from "./invite.table.js";
 
 /** The transitions of an invite; the machine says when each runs. */
 
+/** The stored state of an invite between turns. */
+export interface InviteContext {
+  readonly email: string;
+  readonly invite: InviteRow | null;
+}
+
+/** A turn that is about the invite as it is stored. */
+interface OfInvite extends InTurn {
+  readonly invite: InviteRow;
+}
+
+/** A new link, and the terms that it is sent under. */
+interface NewLink extends Link {
+  readonly turn: Turn<InviteSent>;
+  readonly terms: Pick<InviteRow, "role" | "teams" | "invitedBy">;
+}
+
 /** Sends the mail of a new invite, or of an open or expired one again, under a new link. */
-export function sendInvite(
-  context: InviteContext,
-  { turn, tokenHash, sealedMail, terms }: Delivered<InviteSending<string>>,
-): InviteContext {
+export function sendInvite({ turn, tokenHash, sealedMail, terms }: NewLink, context: InviteContext): InviteContext {
   const earlier = context.invite;
   const isAgain = earlier !== null && (earlier.state === "open" || earlier.state === "expired");
   if (earlier !== null) endInvite(turn, earlier);
@@ -22,7 +37,9 @@ export function sendInvite(
   const invite: InviteRow = {
     inviteId: isAgain ? earlier.inviteId : turn.newId("inv"),
     email: context.email,
-    ...{ role, teams, invitedBy },
+    role,
+    teams,
+    invitedBy,
     state: "open",
     linkHash: tokenHash,
     createdAtMs: isAgain ? earlier.createdAtMs : turn.now,
@@ -41,8 +58,8 @@ export function sendInvite(
 
 /** Adds the person; an existing member keeps their role and joins the teams. */
 export function acceptInvite(
+  { turn, userId, invite }: OfInvite & { readonly turn: Turn<Member>; readonly userId: string },
   context: InviteContext,
-  { turn, userId, invite }: Delivered<InviteAccepted>,
 ): InviteContext {
   turn.cancelWake("expire");
   turn.cancelEffect(invite.mailId);
@@ -51,12 +68,12 @@ export function acceptInvite(
 }
 
 /** Expires an invite that nobody has accepted in time. */
-export function expireInvite(context: InviteContext, { turn, invite }: Delivered<InviteClosed<string>>): InviteContext {
+export function expireInvite({ turn, invite }: OfInvite, context: InviteContext): InviteContext {
   return storeInvite(turn, context, { ...invite, state: "expired" });
 }
 
 /** Revokes an invite; its link stops working. */
-export function revokeInvite(context: InviteContext, { turn, invite }: Delivered<InviteClosed<string>>): InviteContext {
+export function revokeInvite({ turn, invite }: OfInvite, context: InviteContext): InviteContext {
   turn.cancelWake("expire");
   turn.cancelEffect(invite.mailId);
   turn.undirect(inviteEntry(turn.self.partition, invite));
@@ -65,14 +82,14 @@ export function revokeInvite(context: InviteContext, { turn, invite }: Delivered
 
 /** Records whether the mail was sent. */
 export function recordMailOutcome(
+  { turn, invite, isSent }: OfInvite & { readonly isSent: boolean },
   context: InviteContext,
-  { turn, invite, isSent }: Delivered<InviteMailed>,
 ): InviteContext {
   return storeInvite(turn, context, { ...invite, mail: isSent ? "sent" : "not-sent" });
 }
 
 /** Removes an invite that is over. */
-export function forgetInvite({ invite }: InviteContext, turn: Turn): void {
+export function forgetInvite({ turn }: InTurn, { invite }: InviteContext): void {
   if (invite !== null) {
     turn.undirect(inviteEntry(turn.self.partition, invite));
     invites.remove(turn, turn.self.partition, invite);

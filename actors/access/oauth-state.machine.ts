@@ -15,7 +15,7 @@
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when none is left                       | (ended) |                                       |
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
@@ -38,8 +38,6 @@ interface OAuthStateContext {
   readonly begun: readonly Begun[];
 }
 
-type OAuthStateEvent = Delivered<BeginOAuthState | UseOAuthState | Woken>;
-
 /** Lifetime of a state, in milliseconds. */
 const STATE_LIFETIME_MS = 10 * 60 * 1_000;
 /** States that one person may have at once. */
@@ -50,60 +48,37 @@ const unknownState: Refusal = {
   detail: "This link was used already, is too old, or was not begun by you in this session: begin it again.",
 };
 
-const machine = setup({
-  types: { context: {} as OAuthStateContext, events: {} as OAuthStateEvent },
-  actions: {
-    begin: assign(({ context, event }) => {
-      assertEvent(event, "link.begin");
-      return begin(context, event);
-    }),
-    refuse: assign(({ context, event }) => {
-      assertEvent(event, "link.use");
-      event.turn.reply(unknownState);
-      // What was refused as too old is gone, whatever the clock says later.
-      return context.begun.some(({ expiresAtMs }) => expiresAtMs <= event.turn.now)
-        ? expire(context.begun, event.turn)
-        : context;
-    }),
-    stopWhenEmpty: ({ context, event }) => {
-      if (context.begun.length === 0) event.turn.stop();
-    },
-  },
-}).createMachine({
+const { on, choose, machine } = chartOf<OAuthStateContext, BeginOAuthState | UseOAuthState | Woken>();
+
+const oauthStateMachine = machine({
   id: "link",
   context: { begun: [] },
   initial: "none",
   states: {
     none: {
       on: {
-        "link.begin": { target: "waiting", actions: "begin" },
-        "link.use": { target: "none", actions: ["refuse", "stopWhenEmpty"] },
+        ...on("link.begin", "waiting", begin),
+        ...on("link.use", refuse, stopWhenEmpty),
       },
     },
     waiting: {
       on: {
-        "link.begin": { target: "waiting", actions: "begin" },
-        "link.use": [
-          {
-            guard: ({ context, event }) => findState(context, event) !== undefined,
-            target: "waiting",
-            actions: [assign(({ context, event }) => use(context, event)), "stopWhenEmpty"],
-          },
-          { target: "waiting", actions: "refuse" },
-        ],
-        woken: {
-          target: "waiting",
-          actions: [assign(({ context, event }) => expire(context.begun, event.turn)), "stopWhenEmpty"],
-        },
+        ...on("link.begin", begin),
+        ...choose(
+          "link.use",
+          { when: (event, context) => findState(event, context) !== undefined, act: [use, stopWhenEmpty] },
+          { act: refuse },
+        ),
+        ...on("woken", ({ turn }, { begun }) => expire(begun, turn), stopWhenEmpty),
       },
     },
   },
 });
 
 /** See the table above. */
-export const oauthStateActor = defineActor(oauthStateRef, { machine, version: 1 });
+export const oauthStateActor = defineActor(oauthStateRef, { machine: oauthStateMachine, version: 1 });
 
-function begin({ begun }: OAuthStateContext, event: Delivered<BeginOAuthState>): OAuthStateContext {
+function begin(event: Delivered<BeginOAuthState>, { begun }: OAuthStateContext): OAuthStateContext {
   const { turn, purpose, subject, sealed, stateHash, sessionId } = event;
   const expiresAtMs = turn.now + STATE_LIFETIME_MS;
   const answer: OAuthStateBegun = { expiresAtMs };
@@ -112,9 +87,9 @@ function begin({ begun }: OAuthStateContext, event: Delivered<BeginOAuthState>):
   return expire(all.slice(-MAX_BEGUN), turn);
 }
 
-function use({ begun }: OAuthStateContext, event: Delivered<UseOAuthState>): OAuthStateContext {
+function use(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext): OAuthStateContext {
   const { turn, stateHash } = event;
-  const found = findState({ begun }, event);
+  const found = findState(event, { begun });
   if (found !== undefined) {
     const { purpose, subject, sealed } = found;
     const terms: OAuthStateTerms = { purpose, subject, sealed };
@@ -123,7 +98,7 @@ function use({ begun }: OAuthStateContext, event: Delivered<UseOAuthState>): OAu
   return { begun: begun.filter((one) => one.stateHash !== stateHash) };
 }
 
-function findState({ begun }: OAuthStateContext, event: Delivered<UseOAuthState>): Begun | undefined {
+function findState(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext): Begun | undefined {
   return begun.find(
     ({ stateHash, sessionId, purpose, expiresAtMs }) =>
       stateHash === event.stateHash &&
@@ -131,6 +106,16 @@ function findState({ begun }: OAuthStateContext, event: Delivered<UseOAuthState>
       purpose === event.purpose &&
       expiresAtMs > event.turn.now,
   );
+}
+
+/** Refuses a state that is not valid. What was refused as expired is removed, whatever the clock says later. */
+function refuse({ turn }: Delivered<UseOAuthState>, context: OAuthStateContext): OAuthStateContext {
+  turn.reply(unknownState);
+  return context.begun.some(({ expiresAtMs }) => expiresAtMs <= turn.now) ? expire(context.begun, turn) : context;
+}
+
+function stopWhenEmpty({ turn }: InTurn, { begun }: OAuthStateContext): void {
+  if (begun.length === 0) turn.stop();
 }
 
 /** Removes expired states and sets the wake-up for the next one. */

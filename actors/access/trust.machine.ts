@@ -11,8 +11,8 @@
  * | serving | woken `sweep`                                   | serving | removes the expired; without trust, all   |
  * | serving | the same, when nothing is left                  | (ended) |                                           |
  */
-import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
@@ -28,33 +28,31 @@ interface TrustContext {
   readonly kept: number;
 }
 
-type TrustEvent = Delivered<TrustMessage | Woken>;
-
 /** Shortest time between two sweeps, in milliseconds: one sweep removes credentials that end at about the same time. */
 const SWEEP_EVERY_MS = 60_000;
 
 /** Stored credentials of one trust: the limit of what one workload can fill the store with. */
 const MAX_CREDENTIALS = 10_000;
 
+const { on, machine } = chartOf<TrustContext, TrustMessage | Woken>();
+
 /** See the table above. */
 export function trustActor(minting: Minting): ActorType {
-  const machine = setup({
-    types: { context: {} as TrustContext, events: {} as TrustEvent, input: {} as { readonly id: string } },
-  }).createMachine({
+  const trustMachine = machine({
     id: minting.actor.kind,
     context: ({ input }) => ({ trustId: input.id, sweepAtMs: null, kept: 0 }),
     initial: "serving",
     states: {
       serving: {
         on: {
-          "trust.mint": { actions: assign(({ context, event }) => mint(context, event, minting)) },
-          "trust.refuse": { actions: assign(({ context, event }) => refuse(context, event, minting)) },
-          woken: { actions: assign(({ context, event }) => sweep(context, event.turn, minting)) },
+          ...on("trust.mint", (event, context) => mint(context, event, minting)),
+          ...on("trust.refuse", (event, context) => refuse(context, event, minting)),
+          ...on("woken", ({ turn }, context) => sweep(context, turn, minting)),
         },
       },
     },
   });
-  return defineActor(minting.actor, { machine, version: 1 });
+  return defineActor(minting.actor, { machine: trustMachine, version: 1 });
 }
 
 function mint(context: TrustContext, event: Delivered<MintCredentials>, minting: Minting): TrustContext {

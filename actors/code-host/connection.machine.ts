@@ -34,84 +34,76 @@
  * "May connect": the person is still an owner or admin, the workspace is open and has not too many connections. All of
  * it is checked in the turn that connects. The claims actor ensures that no other workspace has the installation.
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import {
-  type CodeHostConnectionContext,
-  type CodeHostConnectionEvent,
-  classifyConnection,
-} from "./classify-connection.js";
+import type { Turn } from "../../runtime/turn.js";
+import { answerRefusal } from "../refusal.js";
+import { classifyConnection } from "./classify-connection.js";
 import { codeHostConnectionRef } from "./connection.messages.js";
-import * as steps from "./connection.transitions.js";
+import {
+  applyChange,
+  type CodeHostConnectionContext,
+  claim,
+  confirmClaim,
+  connect,
+  disconnect,
+  lapseClaim,
+  publishRefusal,
+  publishUnused,
+  startConfirmation,
+  startInstallationCheck,
+} from "./connection.transitions.js";
 import { parseActorId } from "./installation.js";
 
-const machine = setup({
-  types: {
-    context: {} as CodeHostConnectionContext,
-    events: {} as Delivered<CodeHostConnectionEvent>,
-    input: {} as { readonly id: string },
-  },
-  actions: {
-    connect: assign(({ context, event }) => {
-      assertEvent(event, ["confirmed.connected", "confirmed.suspended"]);
-      return steps.connect(context, event);
-    }),
-    change: assign(({ context, event }) => {
-      assertEvent(event, ["changed.connected", "changed.suspended", "changed.deleted"]);
-      return steps.applyChange(context, event);
-    }),
-    refuse: ({ event }) => {
-      assertEvent(event, ["confirmation.crowded", "disconnect.refused"]);
-      event.turn.reply(event.refusal);
-    },
-    startCheck: ({ context, event }) => steps.startInstallationCheck(context, event.turn),
-    remove: assign(({ context, event }) => {
-      assertEvent(event, ["disconnect.allowed", "installation.release"]);
-      return steps.disconnect(context, event.turn);
-    }),
-    stopWhenDone: ({ context, event }) => {
-      if (context.connection === null && context.attempts.length === 0) event.turn.stop();
-    },
-  },
-}).createMachine({
+const { on, machine } = chartOf<CodeHostConnectionContext, ReturnType<typeof classifyConnection>>();
+
+const connectionMachine = machine({
   id: "code-host-connection",
   context: ({ input }) => ({ ...parseActorId(input.id), connection: null, attempts: [] }),
   initial: "absent",
   on: {
-    "confirmation.begun": { actions: assign(({ context, event }) => steps.startConfirmation(context, event)) },
-    "confirmation.crowded": { actions: "refuse" },
-    "confirmed.connected": { target: ".connected", actions: "connect" },
-    "confirmed.suspended": { target: ".suspended", actions: "connect" },
-    "confirmation.refused": {
-      actions: [assign(({ context, event }) => steps.publishRefusal(context, event)), "stopWhenDone"],
-    },
-    "claim.needed": { actions: assign(({ context, event }) => steps.claim(context, event)) },
-    "claim.unused": { actions: [assign(({ context, event }) => steps.publishUnused(context, event)), "stopWhenDone"] },
-    "claim.void": { actions: "stopWhenDone" },
-    "claim.kept": { actions: ({ context, event }) => steps.confirmClaim(context, event.turn) },
-    "claim.lapsed": { actions: [({ context, event }) => steps.lapseClaim(context, event), "stopWhenDone"] },
-    "changed.connected": { target: ".connected", actions: "change" },
-    "changed.suspended": { target: ".suspended", actions: "change" },
-    "changed.deleted": { target: ".deleted", actions: "change" },
-    "changed.nothing": {
-      actions: [({ event }) => (event.isTold ? event.turn.reply(false) : undefined), "stopWhenDone"],
-    },
-    "disconnect.allowed": { target: ".absent", actions: ["remove", "stopWhenDone"] },
-    "disconnect.refused": { actions: ["refuse", "stopWhenDone"] },
-    "installation.release": { target: ".absent", actions: ["remove", "stopWhenDone"] },
+    ...on("confirmation.begun", startConfirmation),
+    ...on("confirmation.crowded", answerRefusal),
+    ...on("confirmed.connected", ".connected", connect),
+    ...on("confirmed.suspended", ".suspended", connect),
+    ...on("confirmation.refused", publishRefusal, stopWhenDone),
+    ...on("claim.needed", claim),
+    ...on("claim.unused", publishUnused, stopWhenDone),
+    ...on("claim.void", stopWhenDone),
+    ...on("claim.kept", confirmClaim),
+    ...on("claim.lapsed", lapseClaim, stopWhenDone),
+    ...on("changed.connected", ".connected", answerChange, applyChange),
+    ...on("changed.suspended", ".suspended", answerChange, applyChange),
+    ...on("changed.deleted", ".deleted", answerChange, applyChange),
+    ...on("changed.nothing", answerChange, stopWhenDone),
+    ...on("disconnect.allowed", ".absent", disconnect, stopWhenDone),
+    ...on("disconnect.refused", answerRefusal, stopWhenDone),
+    ...on("installation.release", ".absent", disconnect, stopWhenDone),
   },
   states: {
-    absent: { on: { woken: { target: "absent" } } },
-    connected: { on: { woken: { actions: "startCheck" } } },
-    suspended: { on: { woken: { actions: "startCheck" } } },
-    deleted: { on: { woken: { target: "deleted" } } },
+    absent: { on: on("woken") },
+    connected: { on: on("woken", startInstallationCheck) },
+    suspended: { on: on("woken", startInstallationCheck) },
+    deleted: { on: on("woken") },
   },
 });
 
+/** Tells the sender of a message whether it changed anything; the result of a check has no sender. */
+function answerChange(
+  event:
+    | { readonly type: string; readonly isTold: true; readonly turn: Turn<boolean> }
+    | { readonly type: string; readonly isTold: false },
+): void {
+  if (event.isTold) event.turn.reply(event.type !== "changed.nothing");
+}
+
+function stopWhenDone({ turn }: InTurn, { connection, attempts }: CodeHostConnectionContext): void {
+  if (connection === null && attempts.length === 0) turn.stop();
+}
+
 /** See the table above. */
 export const codeHostConnectionActor = defineActor(codeHostConnectionRef, {
-  machine,
+  machine: connectionMachine,
   classify: classifyConnection,
   version: 1,
 });

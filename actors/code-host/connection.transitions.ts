@@ -1,36 +1,58 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
-import {
-  type Attempt,
-  type ClaimAsked,
-  type ClaimNeeded,
-  type ClaimUnused,
-  type CodeHostConnectionContext,
-  type ConfirmationBegun,
-  type ConfirmationRefused,
-  type Confirmed,
-  type ConnectionChanged,
-  isHeld,
-  requesterOfAttempt,
-} from "./classify-connection.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
+import type { AskHolder } from "../tables/claims.js";
 import { CONFIRMATION_EFFECT, type ConfirmedInstallation } from "./confirmation.effects.js";
 import type { CodeHostConnection } from "./connection.js";
-import { attemptTopic, type ConnectOutcome } from "./connection.messages.js";
+import { attemptTopic, type ConfirmInstallation, type ConnectOutcome } from "./connection.messages.js";
 import { codeHostConnections, workspaceTopic } from "./connection.table.js";
 import { codeHostConnectionView } from "./connection.view.js";
+import type { InstallationKey } from "./installation.js";
 import { INSTALLATION_CHECK_EFFECT } from "./installation-check.effects.js";
 import { installationClaimsRef, toName } from "./installation-claims.machine.js";
 
 /** The transitions of a connection; the machine says when each runs. */
+
+/** The stored state of a connection between turns. */
+export interface CodeHostConnectionContext extends InstallationKey {
+  /** Null when it is not connected. */
+  readonly connection: CodeHostConnection | null;
+  /** Confirmations in progress. */
+  readonly attempts: readonly Attempt[];
+}
+
+/** A confirmation in progress. */
+export interface Attempt {
+  readonly id: string;
+  readonly by: string;
+  /** What the code host has confirmed, while the installation is claimed for the workspace. */
+  readonly claim?: { readonly key: string; readonly installation: ConfirmedInstallation };
+}
+
+/** A turn about a confirmation in progress. */
+interface OfAttempt extends InTurn {
+  readonly attemptId: string;
+}
 
 /** Time between two checks of an installation at the code host, in milliseconds. */
 export const INSTALLATION_CHECK_INTERVAL_MS = 6 * 60 * 60 * 1_000;
 /** The wake-up for a check. */
 const CHECK = "look";
 
+/** Whether the workspace has the installation. */
+export function isHeld({ connection }: CodeHostConnectionContext): boolean {
+  return connection !== null && connection.state !== "deleted";
+}
+
+/** The person whose confirmation is in progress. */
+export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, attemptId: string): string {
+  return attempts.find(({ id }) => id === attemptId)?.by ?? "";
+}
+
 /** Asks the code host. */
 export function startConfirmation(
+  { turn, attemptId, by, sealedSignIn }: Omit<ConfirmInstallation, "type"> & { readonly turn: Turn<null> },
   context: CodeHostConnectionContext,
-  { turn, attemptId, by, sealedSignIn }: Delivered<ConfirmationBegun>,
 ): CodeHostConnectionContext {
   turn.start(CONFIRMATION_EFFECT.request(attemptId, sealedSignIn));
   turn.reply(null);
@@ -39,8 +61,8 @@ export function startConfirmation(
 
 /** Claims the installation for the workspace; `InstallationClaimed` brings the result. */
 export function claim(
+  { turn, attemptId, installation }: OfAttempt & { readonly installation: ConfirmedInstallation },
   context: CodeHostConnectionContext,
-  { turn, attemptId, installation }: Delivered<ClaimNeeded>,
 ): CodeHostConnectionContext {
   return claimFor(turn, context, ({ id }) => (id === attemptId ? installation : null));
 }
@@ -62,14 +84,14 @@ function claimFor(
 }
 
 /** Confirms to the claims actor that the workspace has the installation. */
-export function confirmClaim(context: CodeHostConnectionContext, turn: Turn): void {
+export function confirmClaim({ turn }: InTurn, context: CodeHostConnectionContext): void {
   turn.send(installationClaimsRef, { type: "name.confirm", ...toClaimed(turn, context) });
 }
 
 /** Reports to the claims actor that the installation was not used. */
 export function lapseClaim(
+  { turn, untilMs }: Pick<AskHolder, "untilMs"> & InTurn,
   context: CodeHostConnectionContext,
-  { turn, untilMs }: Delivered<ClaimAsked<"claim.lapsed">>,
 ): void {
   turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
 }
@@ -84,16 +106,26 @@ function toClaimed(turn: Turn, context: CodeHostConnectionContext) {
   return { name: toName(context), workspaceId: turn.self.partition };
 }
 
-/** Connects the installation, or updates its stored data. */
+/**
+ * Connects the installation, or updates its stored data. `isGranted` says that its claim was granted for this; else the
+ * workspace has it already.
+ */
 export function connect(
+  {
+    turn,
+    attemptId,
+    installation,
+    isGranted,
+  }: OfAttempt & { readonly installation: ConfirmedInstallation; readonly isGranted: boolean },
   context: CodeHostConnectionContext,
-  { turn, attemptId, installation, isGranted }: Delivered<Confirmed<string>>,
 ): CodeHostConnectionContext {
   const { host, installationId } = context;
-  if (isGranted) confirmClaim(context, turn);
+  if (isGranted) confirmClaim({ turn }, context);
   const earlier = context.connection?.state === "deleted" ? null : context.connection;
   const connection: CodeHostConnection = {
-    ...{ host, installationId, account: installation.account },
+    host,
+    installationId,
+    account: installation.account,
     state: installation.isSuspended ? "suspended" : "connected",
     connectedBy: earlier?.connectedBy ?? requesterOfAttempt(context, attemptId),
     connectedAtMs: earlier?.connectedAtMs ?? turn.now,
@@ -106,10 +138,14 @@ export function connect(
   return storeConnection(turn, withoutAttempt(context, attemptId), connection);
 }
 
+interface AttemptRefused extends OfAttempt {
+  readonly refusal: Refusal;
+}
+
 /** Reports why a confirmation failed to whoever waits for it. */
 export function publishRefusal(
+  { turn, attemptId, refusal }: AttemptRefused,
   context: CodeHostConnectionContext,
-  { turn, attemptId, refusal }: Delivered<ConfirmationRefused>,
 ): CodeHostConnectionContext {
   const outcome: ConnectOutcome = refusal;
   turn.publishChange(attemptTopic(attemptId), outcome);
@@ -118,8 +154,8 @@ export function publishRefusal(
 
 /** The same after a grant, which is released unless somebody else of the workspace waits for it. */
 export function publishUnused(
+  { turn, attemptId, refusal }: AttemptRefused,
   context: CodeHostConnectionContext,
-  { turn, attemptId, refusal }: Delivered<ClaimUnused>,
 ): CodeHostConnectionContext {
   const outcome: ConnectOutcome = refusal;
   turn.publishChange(attemptTopic(attemptId), outcome);
@@ -130,10 +166,9 @@ export function publishUnused(
 
 /** Stores the result of a change at the code host, or of a check. */
 export function applyChange(
+  { turn, connection }: { readonly turn: Turn; readonly connection: CodeHostConnection },
   context: CodeHostConnectionContext,
-  { turn, connection, isTold }: Delivered<ConnectionChanged<string>>,
 ): CodeHostConnectionContext {
-  if (isTold) turn.reply(true);
   const changed = storeConnection(turn, context, connection);
   if (connection.state !== "deleted") return changed;
   turn.cancelWake(CHECK);
@@ -141,13 +176,16 @@ export function applyChange(
 }
 
 /** Checks the installation at the code host, and schedules the next check. */
-export function startInstallationCheck({ host, installationId }: CodeHostConnectionContext, turn: Turn): void {
+export function startInstallationCheck({ turn }: InTurn, { host, installationId }: CodeHostConnectionContext): void {
   turn.start(INSTALLATION_CHECK_EFFECT.request(turn.newId("look"), { host, installationId }));
   turn.wake(CHECK, turn.now + INSTALLATION_CHECK_INTERVAL_MS);
 }
 
 /** Removes the connection. */
-export function disconnect(context: CodeHostConnectionContext, turn: Turn<null>): CodeHostConnectionContext {
+export function disconnect(
+  { turn }: { readonly turn: Turn<null> },
+  context: CodeHostConnectionContext,
+): CodeHostConnectionContext {
   turn.reply(null);
   if (context.connection === null) return context;
   turn.cancelWake(CHECK);

@@ -8,7 +8,7 @@
  * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
  * | keeping | woken                          | keeping | asks the connection that claimed                             |
  */
-import { setup } from "xstate";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
 import type { Delivered, Message, Woken } from "../../runtime/turn.js";
@@ -57,30 +57,27 @@ function toInstallation([host, installationId]: ClaimedName): InstallationKey {
   return { host: String(host), installationId: Number(installationId) };
 }
 
-const machine = setup({
-  types: {
-    context: {} as Record<string, never>,
-    events: {} as Delivered<ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken>,
-  },
-}).createMachine({
+const { on, machine } = chartOf<NoContext, ClaimInstallation | ConfirmName | ReleaseName | LapseName | Woken>();
+
+const installationClaimsMachine = machine({
   id: "installation-claims",
   context: {},
   initial: "keeping",
   states: {
     keeping: {
       on: {
-        "name.claim": { actions: ({ event }) => claim(event) },
-        "name.confirm": { actions: ({ event }) => confirmName(installationClaims, event.turn, event) },
-        "name.release": { actions: ({ event }) => void freeName(installationClaims, event.turn, event) },
-        "name.lapse": { actions: ({ event }) => void freeName(installationClaims, event.turn, event) },
-        woken: { actions: ({ event }) => askHolder(installationClaims, event.turn, event.name) },
+        ...on("name.claim", claim),
+        ...on("name.confirm", (event) => confirmName(installationClaims, event.turn, event)),
+        ...on("name.release", (event) => void freeName(installationClaims, event.turn, event)),
+        ...on("name.lapse", (event) => void freeName(installationClaims, event.turn, event)),
+        ...on("woken", ({ turn, name }) => askHolder(installationClaims, turn, name)),
       },
     },
   },
 });
 
 /** See the table above. */
-export const installationClaimsActor = defineActor(references, { machine, version: 1 });
+export const installationClaimsActor = defineActor(references, { machine: installationClaimsMachine, version: 1 });
 
 function claim({ turn, name, workspaceId, key }: Delivered<ClaimInstallation>): void {
   const isGranted = claimName(installationClaims, turn, name, { workspaceId }) !== null;

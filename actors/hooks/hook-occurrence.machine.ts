@@ -19,11 +19,14 @@
  * |            |                                                     |            | event                             |
  * | waiting    | woken                                               | attempting | the same step again               |
  */
-import { assign, setup } from "xstate";
+import type { GatekeeperTimedOut } from "../../runtime/actor-type.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyHookOccurrence, type HookOccurrenceEvent } from "./classify-hook-occurrence.js";
-import { hookOccurrenceRef } from "./hook-occurrence.messages.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import { DELIVERY_EFFECT } from "./delivery/delivery.effects.js";
+import { type FireHook, hookOccurrenceRef } from "./hook-occurrence.messages.js";
+import { findHookOccurrence, type HookOccurrenceState } from "./hook-occurrence.table.js";
 import {
   failOutOfTime,
   finish,
@@ -34,46 +37,46 @@ import {
   stopLoop,
   waitForRetry,
 } from "./hook-occurrence.transitions.js";
-import type { HookOccurrenceContext } from "./step-outcome.js";
+import { checkLoop } from "./loop-guard.js";
+import { type HookOccurrenceContext, toDeliveryResult, toStepOutcome } from "./step-outcome.js";
 
 const unfired: HookOccurrenceContext = {
-  ...{ hookId: "", hook: "", on: "task.opened", teamId: "", attempt: 1, mostAttempts: 1, step: 0, requests: 0 },
-  ...{ steps: [], timeoutMs: 0, leftMs: 0, blocks: false, deadlineMs: 0, gate: null },
+  hookId: "",
+  hook: "",
+  on: "task.opened",
+  teamId: "",
+  attempt: 1,
+  mostAttempts: 1,
+  step: 0,
+  requests: 0,
+  steps: [],
+  timeoutMs: 0,
+  leftMs: 0,
+  blocks: false,
+  deadlineMs: 0,
+  gate: null,
 };
 
-const machine = setup({
-  types: { context: {} as HookOccurrenceContext, events: {} as Delivered<HookOccurrenceEvent> },
-}).createMachine({
+const { on, machine } = chartOf<HookOccurrenceContext, ReturnType<typeof classifyHookOccurrence>>();
+
+const hookOccurrenceMachine = machine({
   id: "hook-occurrence",
   context: unfired,
   initial: "new",
   states: {
-    new: {
-      on: {
-        "fire.first": { target: "attempting", actions: assign(({ event }) => fire(event)) },
-        "fire.looped": { target: "failed", actions: ({ event }) => stopLoop(event) },
-      },
-    },
+    new: { on: { ...on("fire.first", "attempting", fire), ...on("fire.looped", "failed", stopLoop) } },
     attempting: {
       on: {
-        "delivery.next": {
-          target: "attempting",
-          actions: assign(({ context, event }) => startNextStep(event, context)),
-        },
-        "delivery.again": {
-          target: "attempting",
-          actions: assign(({ context, event }) => startAgain(event, context)),
-        },
-        "delivery.done": { target: "delivered", actions: ({ context, event }) => finish(event, context) },
-        "delivery.refused": { target: "refused", actions: ({ context, event }) => finish(event, context) },
-        "delivery.retry": { target: "waiting", actions: ({ context, event }) => waitForRetry(event, context) },
-        "delivery.failed": { target: "failed", actions: ({ context, event }) => finish(event, context) },
-        "keeper.late": { target: "failed", actions: ({ context, event }) => failOutOfTime(event.turn, context) },
+        ...on("delivery.next", startNextStep),
+        ...on("delivery.again", startAgain),
+        ...on("delivery.done", "delivered", finish),
+        ...on("delivery.refused", "refused", finish),
+        ...on("delivery.retry", "waiting", waitForRetry),
+        ...on("delivery.failed", "failed", finish),
+        ...on("keeper.late", "failed", failOutOfTime),
       },
     },
-    waiting: {
-      on: { woken: { target: "attempting", actions: assign(({ context, event }) => retry(event.turn, context)) } },
-    },
+    waiting: { on: on("woken", "attempting", retry) },
     delivered: {},
     failed: {},
     refused: {},
@@ -82,7 +85,7 @@ const machine = setup({
 
 /** See the table above. */
 export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
-  machine,
+  machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
   // Firings of version 1 have all their time left: they did not keep what their requests took.
@@ -91,3 +94,36 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
     return { value, context: { ...before, leftMs: before.timeoutMs } };
   },
 });
+
+const deliveryClasses = {
+  attempting: "delivery.next",
+  waiting: "delivery.retry",
+  delivered: "delivery.done",
+  refused: "delivery.refused",
+  failed: "delivery.failed",
+} as const satisfies Record<HookOccurrenceState, string>;
+
+/** Classifies each message to a hook occurrence as an event of its machine. Reads only. */
+function classifyHookOccurrence(
+  message: FireHook | EffectEnded | GatekeeperTimedOut | Woken,
+  { context }: { readonly context: HookOccurrenceContext },
+  turn: TurnReading,
+) {
+  if (message.type === "hook.fire") return classifyFire(message, turn);
+  if (!isResultOf(DELIVERY_EFFECT, message)) return message;
+  const result = toDeliveryResult(message);
+  const outcome = toStepOutcome(result, context);
+  const type = outcome.isAgain === true ? "delivery.again" : deliveryClasses[outcome.next];
+  return toEvent(type, { result, outcome });
+}
+
+function classifyFire(fired: FireHook, turn: TurnReading) {
+  const { why, change } = checkLoop(turn, fired);
+  // A hook without a count cannot have fired, so the look-up is skipped.
+  const mayHaveFired = change === null || change.times.length > 0;
+  if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
+    // It has begun before, and may have ended: no state takes it.
+    return toEvent("fire.repeated");
+  }
+  return why === null ? toEvent("fire.first", { fire: fired, change }) : toEvent("fire.looped", { fire: fired, why });
+}

@@ -1,5 +1,6 @@
 import type { GatekeeperAnswer } from "../../runtime/actor-type.js";
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { WorkEvent } from "../events/catalogue.js";
 import { workEvents } from "../events/catalogue.js";
@@ -8,12 +9,12 @@ import { findResource } from "../resources/resource.table.js";
 import { type NoteTask, taskRef } from "../tasks/task.messages.js";
 import { tasks } from "../tasks/task.table.js";
 import { timeText } from "../time-text.js";
-import type { DeliveryEnded, FirstFire, LoopedFire } from "./classify-hook-occurrence.js";
 import { DELIVERY_EFFECT, type DeliveryInput } from "./delivery/delivery.effects.js";
 import type { DeliveryResult } from "./delivery/delivery-result.js";
 import { BEFORE_EVENT_TIMEOUT, type HookFailureCode } from "./delivery/failure-codes.js";
 import { isRetried, MAX_PLACE_WAIT_MS } from "./delivery/retry-policy.js";
 import type { HookFields } from "./hook.js";
+import type { FireHook } from "./hook-occurrence.messages.js";
 import { EXHAUSTED } from "./hook-occurrence.queries.js";
 import { keepTaskForReceiver } from "./hook-occurrence.retention.js";
 import {
@@ -24,14 +25,28 @@ import {
   storeAttempt,
   storeEnded,
 } from "./hook-occurrence.table.js";
-import { recordFired, recordNamedCause } from "./loop-guard.js";
-import { recordHookOccurrence, recordLoop } from "./record-hook-occurrence.js";
-import { type HookOccurrenceContext, leftAfter, toStepOutcome } from "./step-outcome.js";
+import { type ChangeFired, recordFired, recordNamedCause } from "./loop-guard.js";
+import { type HookOccurrenceContext, leftAfter, type StepOutcome, toStepOutcome } from "./step-outcome.js";
 
 /** The transitions of a hook occurrence (`hook-occurrence.machine.ts` says when each runs). */
 
-/** Starts the first request. */
-export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookOccurrenceContext {
+/** A hook occurrence begins. */
+interface Firing extends InTurn {
+  readonly fire: FireHook;
+}
+
+/** The request of a step has ended. */
+interface RequestEnded extends InTurn {
+  readonly result: DeliveryResult;
+  readonly outcome: StepOutcome;
+}
+
+/** Starts the first request. `change` is what the loop guard counts it under; null for what is not counted. */
+export function fire({
+  turn,
+  fire: fired,
+  change,
+}: Firing & { readonly change: ChangeFired | null }): HookOccurrenceContext {
   const { hookId, work, gate } = fired;
   const hook = findHook(turn, turn.self.partition, hookId);
   const begun = { hook: hook?.key ?? "", state: "attempting", code: null, reason: null, endedAt: null } as const;
@@ -62,9 +77,53 @@ export function fire({ turn, fire: fired, change }: Delivered<FirstFire>): HookO
 }
 
 /** Records that the loop guard stopped it. */
-export function stopLoop({ turn, fire: fired, why }: Delivered<LoopedFire>): void {
+export function stopLoop({ turn, fire: fired, why }: Firing & { readonly why: string }): void {
   const hook = findHook(turn, turn.self.partition, fired.hookId)?.key ?? "";
   recordLoop(turn, fired, hook, why);
+}
+
+/** Writes a new hook occurrence with its event. */
+function recordHookOccurrence(
+  turn: Turn,
+  { hookId, work, resends }: FireHook,
+  begun: Pick<HookOccurrence, "hook" | "state" | "code" | "endedAt" | "reason">,
+): HookOccurrence {
+  const workspaceId = turn.self.partition;
+  const { hook, state, code, endedAt, reason } = begun;
+  const hookOccurrence: HookOccurrence = {
+    id: turn.self.id,
+    hookId,
+    hook,
+    work,
+    firedAt: timeText(turn.now),
+    state,
+    code,
+    reason,
+    refused: null,
+    endedAt,
+    retryAt: null,
+    resends,
+    resentAs: null,
+  };
+  hookOccurrences.insert(turn, workspaceId, hookOccurrence);
+  const original = resends === null ? undefined : findHookOccurrence(turn, workspaceId, work.teamId, resends);
+  if (original !== undefined) {
+    hookOccurrences.put(turn, workspaceId, original, { ...original, resentAs: hookOccurrence.id });
+  }
+  return hookOccurrence;
+}
+
+/**
+ * Records a hook occurrence that the loop guard stops, reports it on the task and ends the actor: no request is made.
+ */
+function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void {
+  const { work } = fire;
+  const endedAt = timeText(turn.now);
+  const { id } = recordHookOccurrence(turn, fire, { hook, state: "failed", code: "loop", reason: why, endedAt });
+  const text = `The hook was stopped (loop): ${why}.`;
+  const note: NoteTask = { type: "note", from: `hook ${hook}`, text, key: id };
+  turn.send(taskRef(turn.self.partition, work.task.id), note);
+  turn.stop();
 }
 
 /** Starts the request of the current step, the last that is counted. */
@@ -76,10 +135,7 @@ function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEve
 }
 
 /** Starts the next step after a completed one. */
-export function startNextStep(
-  { turn, result }: Delivered<DeliveryEnded>,
-  context: HookOccurrenceContext,
-): HookOccurrenceContext {
+export function startNextStep({ turn, result }: RequestEnded, context: HookOccurrenceContext): HookOccurrenceContext {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   const leftMs = leftAfter(result, context);
   const next = { ...context, leftMs, step: context.step + 1, requests: context.requests + 1 };
@@ -88,10 +144,7 @@ export function startNextStep(
 }
 
 /** Records a request on a before event that a kill cut short, and starts the same step again. */
-export function startAgain(
-  { turn, result }: Delivered<DeliveryEnded>,
-  context: HookOccurrenceContext,
-): HookOccurrenceContext {
+export function startAgain({ turn, result }: RequestEnded, context: HookOccurrenceContext): HookOccurrenceContext {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
@@ -99,7 +152,7 @@ export function startAgain(
 }
 
 /** Starts the same step again after its wait. */
-export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenceContext {
+export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOccurrenceContext {
   keepTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
   startRequest(turn, next);
@@ -107,7 +160,7 @@ export function retry(turn: Turn, context: HookOccurrenceContext): HookOccurrenc
 }
 
 /** Schedules the wake-up that tries the step again. */
-export function waitForRetry({ turn, result }: Delivered<DeliveryEnded>, context: HookOccurrenceContext): void {
+export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   // The receiver's own time counts when it is later.
   const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
@@ -116,7 +169,7 @@ export function waitForRetry({ turn, result }: Delivered<DeliveryEnded>, context
 }
 
 /** Fails the current step: the hooks on the event have used up their common time limit. */
-export function failOutOfTime(turn: Turn, context: HookOccurrenceContext): void {
+export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext): void {
   turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
   const none = { at: timeText(turn.now), tookMs: 0, requestHeaders: {}, status: null, body: "" };
@@ -125,10 +178,7 @@ export function failOutOfTime(turn: Turn, context: HookOccurrenceContext): void 
 }
 
 /** Records the result, ends the actor, answers a waiting event, and reports a failure that still concerns the task. */
-export function finish(
-  { turn, result, outcome }: Pick<Delivered<DeliveryEnded>, "turn" | "result" | "outcome">,
-  context: HookOccurrenceContext,
-): void {
+export function finish({ turn, result, outcome }: RequestEnded, context: HookOccurrenceContext): void {
   const { hook, on, teamId } = context;
   const hookOccurrence = outcome.code === null ? null : getHookOccurrence(turn, context);
   const superseded = hookOccurrence !== null && context.gate === null && hasTaskMovedOn(turn, hookOccurrence.work);

@@ -11,7 +11,7 @@
  * | sending | woken, more may be left                   | sending | fires up to 20; wake-up a second later          |
  * | sending | woken, nothing left, none waiting         | idle    | fires the last ones; stops                      |
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
@@ -36,54 +36,37 @@ const tooManyPeriods: Refusal = {
   detail: `${MAX_PERIODS} periods of the team are being sent again.`,
 };
 
-type ResendEvent = Delivered<ResendFailed | Woken>;
+const { on, choose, machine } = chartOf<ResendContext, ResendFailed | Woken>();
 
-const machine = setup({
-  types: { context: {} as ResendContext, events: {} as ResendEvent },
-  guards: {
-    mayWait: ({ context }) => context.periods.length < MAX_PERIODS,
-    isLast: ({ context, event }) => remainingPeriods(event.turn, context).length === 0,
-  },
-  actions: {
-    addPeriod: assign(({ context, event }) => {
-      assertEvent(event, "hooks.resend");
-      return addPeriod(event, context);
-    }),
-    refuse: ({ event }) => {
-      assertEvent(event, "hooks.resend");
-      event.turn.reply(tooManyPeriods);
-    },
-    begin: ({ event }) => event.turn.wake("next", event.turn.now),
-    send: assign(({ context, event }) => {
-      sendSome(event.turn, context);
-      return { periods: remainingPeriods(event.turn, context) };
-    }),
-    continueLater: ({ event }) => event.turn.wake("next", event.turn.now + 1_000),
-    stop: ({ event }) => event.turn.stop(),
-  },
-}).createMachine({
+const hookResendMachine = machine({
   id: "hook-resender",
   context: { periods: [] },
   initial: "idle",
   states: {
-    idle: { on: { "hooks.resend": { target: "sending", actions: ["addPeriod", "begin"] } } },
+    idle: { on: on("hooks.resend", "sending", addPeriod, ({ turn }) => turn.wake("next", turn.now)) },
     sending: {
       on: {
-        "hooks.resend": [
-          { guard: "mayWait", target: "sending", actions: "addPeriod" },
-          { target: "sending", actions: "refuse" },
-        ],
-        woken: [
-          { guard: "isLast", target: "idle", actions: ["send", "stop"] },
-          { target: "sending", actions: ["send", "continueLater"] },
-        ],
+        ...choose(
+          "hooks.resend",
+          { when: (_event, { periods }) => periods.length < MAX_PERIODS, act: addPeriod },
+          { act: ({ turn }) => turn.reply(tooManyPeriods) },
+        ),
+        ...choose(
+          "woken",
+          {
+            when: ({ turn }, context) => remainingPeriods(turn, context).length === 0,
+            to: "idle",
+            act: [sendSome, ({ turn }) => turn.stop()],
+          },
+          { act: [sendSome, ({ turn }) => turn.wake("next", turn.now + 1_000)] },
+        ),
       },
     },
   },
 });
 
 /** See the table above. */
-export const hookResendActor = defineActor(hookResenderRef, { machine, version: 1 });
+export const hookResendActor = defineActor(hookResenderRef, { machine: hookResendMachine, version: 1 });
 
 function addPeriod({ turn, period }: Delivered<ResendFailed>, { periods }: ResendContext): ResendContext {
   turn.reply(null);
@@ -104,9 +87,11 @@ function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPe
   return period === undefined || next === null ? others : [{ ...period, after: next }, ...others];
 }
 
-function sendSome(turn: Turn, context: ResendContext): void {
+/** Sends those of this second again, and goes on to what is left of the periods. */
+function sendSome({ turn }: Delivered<Woken>, context: ResendContext): ResendContext {
   for (const { id, hookId, work } of nextFailed(turn, context).found) {
     const fire: FireHook = { type: "hook.fire", hookId, work, resends: id };
     turn.send(hookOccurrenceRef(turn.self.partition, turn.newId("occ")), fire);
   }
+  return { periods: remainingPeriods(turn, context) };
 }

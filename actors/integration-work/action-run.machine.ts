@@ -20,50 +20,148 @@
  * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a line on the task; stops          |
  * | waiting    | woken                                            | attempting | the request again                  |
  */
-import { assign, setup } from "xstate";
+import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { actionRunRef } from "./action-run.messages.js";
-import { begin, beginAgain, finish, retry, waitForRetry } from "./action-run.transitions.js";
-import { type ActionRunContext, type ActionRunEvent, classifyActionRun } from "./classify-action-run.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { type IntegrationRequestResult, mayPass } from "../integrations/requests/integration-request.js";
+import { MAX_ATTEMPTS } from "../outbound/retry-wait.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { readStoredText } from "../tables/text-blobs.js";
+import { isOver } from "./action-run.js";
+import {
+  actionRunRef,
+  type ResendRun,
+  type RunBinding,
+  type RunResent,
+  type RunScheduled,
+} from "./action-run.messages.js";
+import { findActionRun } from "./action-run.table.js";
+import { type ActionRunContext, begin, beginAgain, finish, retry, waitForRetry } from "./action-run.transitions.js";
+import { toBindingValues } from "./binding-values.js";
 
-const machine = setup({
-  types: { context: {} as ActionRunContext, events: {} as Delivered<ActionRunEvent> },
-  actions: { stop: ({ event }) => event.turn.stop() },
-}).createMachine({
+const { on, machine } = chartOf<ActionRunContext, ReturnType<typeof classifyActionRun>>();
+
+const actionRunMachine = machine({
   id: "action-run",
   context: { integrationId: "", attempt: 1, mostAttempts: 1 },
   initial: "new",
   states: {
     new: {
       on: {
-        "run.begun": { target: "attempting", actions: assign(({ event: { turn, ...begun } }) => begin(turn, begun)) },
-        "run.skipped": { target: "new", actions: "stop" },
-        "run.repeated": { target: "new", actions: "stop" },
-        "resend.begun": { target: "attempting", actions: assign(({ event }) => beginAgain(event)) },
-        "resend.answered": {
-          target: "new",
-          actions: [({ event }) => event.turn.reply(event.answer), "stop"],
-        },
+        ...on("run.begun", "attempting", ({ turn, ...begun }) => begin(turn, begun)),
+        ...on("run.skipped", stop),
+        ...on("run.repeated", stop),
+        ...on("resend.begun", "attempting", beginAgain),
+        ...on("resend.answered", ({ turn, answer }) => turn.reply(answer), stop),
       },
     },
     attempting: {
       on: {
-        "attempt.done": { target: "done", actions: ({ context, event }) => finish(event, context) },
-        "attempt.retry": {
-          target: "waiting",
-          actions: ({ context, event }) => waitForRetry(event.turn, context, event.result),
-        },
-        "attempt.failed": { target: "failed", actions: ({ context, event }) => finish(event, context) },
+        ...on("attempt.done", "done", (event, context) => finish(event, context, "done")),
+        ...on("attempt.retry", "waiting", waitForRetry),
+        ...on("attempt.failed", "failed", (event, context) => finish(event, context, "failed")),
       },
     },
-    waiting: {
-      on: { woken: { target: "attempting", actions: assign(({ context, event }) => retry(event.turn, context)) } },
-    },
+    waiting: { on: on("woken", "attempting", retry) },
     done: {},
     failed: {},
   },
 });
 
+function stop({ turn }: InTurn): void {
+  turn.stop();
+}
+
 /** See the table above. */
-export const actionRunActor = defineActor(actionRunRef, { machine, classify: classifyActionRun, version: 1 });
+export const actionRunActor = defineActor(actionRunRef, {
+  machine: actionRunMachine,
+  classify: classifyActionRun,
+  version: 1,
+});
+
+/** Classifies each message to a run of an action. Reads only. */
+function classifyActionRun(
+  message: RunBinding | RunScheduled | ResendRun | EffectEnded | Woken,
+  { context }: { readonly context: ActionRunContext },
+  turn: TurnReading,
+) {
+  if (message.type === "action.bound") return classifyBound(message, turn);
+  if (message.type === "action.due") return classifyDue(message, turn);
+  if (message.type === "action.resend") return classifyResend(message, turn);
+  if (!isResultOf(INTEGRATION_REQUEST, message)) return message;
+  const result = message.result.ok ? message.result.output : withoutResult(turn, message.result.error);
+  return toEvent(toAttemptClass(result, context), { result });
+}
+
+/** What the end of a request means: success, again later, or failure. */
+function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
+  if (code === null) return "attempt.done";
+  if (attempt >= mostAttempts) return "attempt.failed";
+  // Access that is being renewed will be there soon.
+  return mayPass(code) || (code === "not-connected" && retryAfterMs !== null) ? "attempt.retry" : "attempt.failed";
+}
+
+function classifyBound({ integrationId, index, event, task, ask }: RunBinding, turn: TurnReading) {
+  const { partition: workspaceId, id } = turn.self;
+  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
+  const integration = findServed(turn, workspaceId, integrationId);
+  const binding = integration?.fields.on[index];
+  if (integration === undefined || binding?.event !== event) return toEvent("run.skipped");
+  const bound = { to: binding.to, request: integration.fields.actions[binding.action]?.request };
+  const values = toBindingValues(turn, { workspaceId, integrationId }, bound, { task, ask });
+  if (values === null) return toEvent("run.skipped");
+  return toEvent("run.begun", {
+    integration,
+    action: binding.action,
+    values: JSON.stringify(values),
+    binding: { index, event, taskId: task.id, asksApproval: ask?.isApproval ?? false },
+    mostAttempts: MAX_ATTEMPTS,
+  });
+}
+
+/** A schedule has one attempt: the next run comes by itself. */
+function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
+  const { partition: workspaceId, id } = turn.self;
+  if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
+  const integration = { id: integrationId, teamId };
+  return toEvent("run.begun", { integration, action, binding: null, values: "{}", mostAttempts: 1 });
+}
+
+function classifyResend(message: ResendRun, turn: TurnReading) {
+  const { integrationId, runId } = message;
+  const { partition: workspaceId } = turn.self;
+  const answered = (answer: RunResent | Refusal) => toEvent("resend.answered", { ...message, answer });
+  const earlier = findRequestBefore(turn, message);
+  if (isRefusal(earlier)) return answered(earlier);
+  if (earlier !== null) return answered({ id: earlier, replayed: true });
+  const before = findActionRun(turn, workspaceId, integrationId, runId);
+  const integration = findServed(turn, workspaceId, integrationId);
+  if (before === undefined || integration === undefined) return answered({ refused: "not-found" });
+  if (!isOver(before.state))
+    return answered({ refused: "conflict", detail: "The run is not over: it may still do what it is to do." });
+  const { action, binding } = before;
+  const values = readStoredText(turn, workspaceId, before.values);
+  const mostAttempts = binding === null ? 1 : MAX_ATTEMPTS;
+  return toEvent("resend.begun", { ...message, integration, action, binding, values, mostAttempts, before });
+}
+
+/** The integration, unless its workspace was closed. */
+function findServed(
+  turn: TurnReading,
+  workspaceId: string,
+  integrationId: string,
+): ResourceRow<IntegrationFields> | undefined {
+  const isServed = findResource(turn, workspaceId, "workspace", workspaceId) !== undefined;
+  return isServed ? findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId) : undefined;
+}
+
+/** A request whose effect ended without a result. */
+function withoutResult(turn: TurnReading, reason: string): IntegrationRequestResult {
+  const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
+  return { at: new Date(turn.now).toISOString(), tookMs: 0, ...none, captures: "{}", code: "errored", reason };
+}

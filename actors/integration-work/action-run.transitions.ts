@@ -1,31 +1,69 @@
 import { createHash } from "node:crypto";
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { retryWaitMs } from "../outbound/retry-wait.js";
-import { recordRequest } from "../resources/repeated-request.js";
-import { findResource } from "../resources/resource.table.js";
+import { type Keyed, recordRequest } from "../resources/repeated-request.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import { taskRef } from "../tasks/task.messages.js";
 import { teamMarksRef } from "../tasks/team-marks.messages.js";
 import { timeText } from "../time-text.js";
-import { ACTION_TIMEOUT_MS, type ActionAttempt, type ActionRunRow, MAX_BODY_BYTES } from "./action-run.js";
+import {
+  ACTION_TIMEOUT_MS,
+  type ActionAttempt,
+  type ActionRunRow,
+  type BoundTask,
+  MAX_BODY_BYTES,
+} from "./action-run.js";
+import type { RunResent } from "./action-run.messages.js";
 import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.js";
-import type { ActionRunContext, AttemptEnded, RunAgain, RunBegun } from "./classify-action-run.js";
 import { scheduleRef } from "./schedule.messages.js";
 import { actionRunCounters } from "./work-counters.js";
 
 /** The transitions of a run of an action (`action-run.machine.ts` says when each runs). */
 
+/** Everything that decides what the end of a request means; the row has the rest. */
+export interface ActionRunContext {
+  readonly integrationId: string;
+  readonly attempt: number;
+  readonly mostAttempts: number;
+}
+
+/** How a run begins. */
+interface Beginning {
+  readonly integration: Pick<ResourceRow<IntegrationFields>, "id" | "teamId">;
+  readonly action: string;
+  readonly binding: BoundTask | null;
+  /** JSON text. */
+  readonly values: string;
+  readonly mostAttempts: number;
+}
+
+/** A request has ended. */
+interface AttemptEnded extends InTurn {
+  readonly result: IntegrationRequestResult;
+}
+
 /** Stores the run and starts its first request. */
-export function begin(turn: Turn, begun: Omit<RunBegun, "type">, resends: string | null = null): ActionRunContext {
+export function begin(turn: Turn, begun: Beginning, resends: string | null = null): ActionRunContext {
   const { integration, action, binding, mostAttempts } = begun;
   const row: ActionRunRow = {
-    ...{ id: turn.self.id, integrationId: integration.id, teamId: integration.teamId ?? "", action, binding },
-    ...{ state: "attempting", begunAt: timeText(turn.now), endedAt: null, retryAt: null, attempts: [] },
+    id: turn.self.id,
+    integrationId: integration.id,
+    teamId: integration.teamId ?? "",
+    action,
+    binding,
+    state: "attempting",
+    begunAt: timeText(turn.now),
+    endedAt: null,
+    retryAt: null,
+    attempts: [],
     values: toStoredText(turn, turn.self.partition, begun.values),
-    ...{ resends, resentAs: null },
+    resends,
+    resentAs: null,
   };
   insertActionRun(turn, row);
   const context = { integrationId: integration.id, attempt: 1, mostAttempts };
@@ -34,7 +72,12 @@ export function begin(turn: Turn, begun: Omit<RunBegun, "type">, resends: string
 }
 
 /** Does again what an earlier run did. */
-export function beginAgain({ turn, before, idempotency, ...begun }: Delivered<RunAgain>): ActionRunContext {
+export function beginAgain({
+  turn,
+  before,
+  idempotency,
+  ...begun
+}: Beginning & Keyed & { readonly turn: Turn<RunResent>; readonly before: ActionRunRow }): ActionRunContext {
   recordRequest(turn, { idempotency }, turn.self.id);
   actionRuns.put(turn, turn.self.partition, before, { ...before, resentAs: turn.self.id });
   const context = begin(turn, begun, before.id);
@@ -43,7 +86,7 @@ export function beginAgain({ turn, before, idempotency, ...begun }: Delivered<Ru
 }
 
 /** Sets the wake-up for the next request. */
-export function waitForRetry(turn: Turn, context: ActionRunContext, result: IntegrationRequestResult): void {
+export function waitForRetry({ turn, result }: AttemptEnded, context: ActionRunContext): void {
   const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
   const row = getRow(turn, context);
   const attempts = addAttempt(row, context, result);
@@ -52,7 +95,7 @@ export function waitForRetry(turn: Turn, context: ActionRunContext, result: Inte
 }
 
 /** Starts the next request after its wait. */
-export function retry(turn: Turn, context: ActionRunContext): ActionRunContext {
+export function retry({ turn }: InTurn, context: ActionRunContext): ActionRunContext {
   const row = getRow(turn, context);
   const after: ActionRunRow = { ...row, state: "attempting", retryAt: null };
   actionRuns.put(turn, turn.self.partition, row, after);
@@ -62,11 +105,10 @@ export function retry(turn: Turn, context: ActionRunContext): ActionRunContext {
 }
 
 /** Records how it ended: sets the marks of a success, writes a line on the task of a failure, tells the schedule. */
-export function finish({ turn, type, result }: Delivered<AttemptEnded>, context: ActionRunContext): void {
+export function finish({ turn, result }: AttemptEnded, context: ActionRunContext, state: "done" | "failed"): void {
   const { partition: workspaceId, id } = turn.self;
   const row = getRow(turn, context);
   const { integrationId, teamId, action, binding } = row;
-  const state = type === "attempt.done" ? "done" : "failed";
   const attempts = addAttempt(row, context, result);
   actionRuns.put(turn, workspaceId, row, { ...row, state, endedAt: timeText(turn.now), retryAt: null, attempts });
   turn.count(actionRunCounters[state]);
@@ -101,7 +143,10 @@ function reportFailure(
 function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunContext): void {
   const { id, integrationId, teamId, action, binding } = row;
   startIntegrationRequest(turn, String(attempt), {
-    ...{ teamId, integrationId, block: { kind: "action", name: action }, lane: "background" },
+    teamId,
+    integrationId,
+    block: { kind: "action", name: action },
+    lane: "background",
     values: readStoredText(turn, turn.self.partition, row.values),
     asking: binding?.event === "task.asked" ? { taskId: binding.taskId, isApproval: binding.asksApproval } : null,
     after: binding === null ? null : { kind: "binding", index: binding.index },

@@ -32,11 +32,11 @@
  * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival. Those of one message that have no
  *    place are stored together until the first of them has one (`delivery-group.ts`).
  */
-import { assign, setup } from "xstate";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyIntake, type IntakeEvent } from "./classify-intake.js";
-import { deliveryIntakeRef } from "./delivery.messages.js";
+import type { TurnReading } from "../../runtime/turn.js";
+import { findResource } from "../resources/resource.table.js";
+import { deliveryIntakeRef, type IntakeMessage } from "./delivery.messages.js";
 import { groupedKeysPicture } from "./delivery-group.js";
 import { emptyIntake, type IntakeContext } from "./delivery-intake.js";
 import { clearSome, countRecorded, countRefused, leave, queueDue, wakeUp } from "./delivery-intake.transitions.js";
@@ -44,38 +44,45 @@ import { addPeriod, redeliver } from "./redeliver.js";
 import { takeAll, takeNone } from "./take-deliveries.js";
 import { startRaising } from "./working-places.js";
 
-const machine = setup({
-  types: { context: {} as IntakeContext, events: {} as Delivered<IntakeEvent> },
-}).createMachine({
+const { on, machine } = chartOf<IntakeContext, ReturnType<typeof classifyIntake>>();
+
+const intakeMachine = machine({
   id: "delivery-intake",
   context: emptyIntake,
   initial: "taking",
   states: {
     taking: {
       on: {
-        "deliveries.take": { actions: assign(({ context, event }) => takeAll(event, context)) },
-        "delivery.recorded": { actions: assign(({ context, event }) => countRecorded(event, context)) },
-        "delivery.refuse": { actions: ({ event }) => countRefused(event) },
-        "delivery.ready": { actions: assign(({ context, event }) => startRaising(event, context)) },
-        "delivery.left": { actions: assign(({ context, event }) => leave(event, context)) },
-        "delivery.due": { actions: assign(({ context, event }) => queueDue(event, context)) },
-        "delivery.redeliver": { actions: assign(({ context, event }) => redeliver(event, context)) },
-        "deliveries.redeliver": { actions: assign(({ context, event }) => addPeriod(event, context)) },
-        "intake.gone": { target: "clearing", actions: ({ event }) => event.turn.wake("clear", event.turn.now) },
-        woken: { actions: assign(({ context, event }) => wakeUp(event, context)) },
+        ...on("deliveries.take", takeAll),
+        ...on("delivery.recorded", countRecorded),
+        ...on("delivery.refuse", countRefused),
+        ...on("delivery.ready", startRaising),
+        ...on("delivery.left", leave),
+        ...on("delivery.due", queueDue),
+        ...on("delivery.redeliver", redeliver),
+        ...on("deliveries.redeliver", addPeriod),
+        ...on("intake.gone", "clearing", ({ turn }) => turn.wake("clear", turn.now)),
+        ...on("woken", wakeUp),
       },
     },
-    clearing: {
-      on: {
-        "deliveries.take": { actions: ({ event }) => takeNone(event) },
-        woken: { actions: ({ event }) => clearSome(event.turn) },
-      },
-    },
+    clearing: { on: { ...on("deliveries.take", takeNone), ...on("woken", ({ turn }) => clearSome(turn)) } },
   },
 });
 
 /** See the table above. In version 1 the first of the queue were in rows as well. */
 export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
-  ...{ machine, classify: classifyIntake, version: 2, pictures: [groupedKeysPicture] },
+  machine: intakeMachine,
+  classify: classifyIntake,
+  version: 2,
+  pictures: [groupedKeysPicture],
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, context, { upcoming: [] }) }),
 });
+
+/** Classifies each message to an intake as an event of its machine. Reads only. */
+function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReading) {
+  if (message.type !== "intake.check") return message;
+  const { partition, id } = turn.self;
+  // No state takes the event of an integration that is still there.
+  const isThere = findResource(turn, partition, "integration", id) !== undefined;
+  return toEvent(isThere ? "intake.stays" : "intake.gone");
+}

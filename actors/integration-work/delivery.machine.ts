@@ -23,45 +23,50 @@
  *    the team's marks have answered.
  * 2. Each entry is raised under a key of its own, once: what repeats after a crash is evaluation and GET requests.
  */
-import { assign, setup } from "xstate";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyDelivery, type DeliveryEvent } from "./classify-delivery.js";
-import { deliveryRef } from "./delivery.messages.js";
-import { askForPlace, begin, end, goOn, resume, stop, wait } from "./delivery.transitions.js";
-import { type DeliveryContext, newDelivery } from "./delivery-progress.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { TurnReading, Woken } from "../../runtime/turn.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { type DeliveryMessage, deliveryRef, type WorkDelivery } from "./delivery.messages.js";
+import { deliveries } from "./delivery.table.js";
+import { askForPlace, begin, end, goOn, resume, wait } from "./delivery.transitions.js";
+import { EVALUATION } from "./delivery-evaluation.effects.js";
+import {
+  type DeliveryContext,
+  newDelivery,
+  onCrashed,
+  onEvaluated,
+  onLookedUp,
+  onRaised,
+  onTurnToRaise,
+  onWatched,
+  type Progress,
+} from "./delivery-progress.js";
 
-const machine = setup({
-  types: { context: {} as DeliveryContext, events: {} as Delivered<DeliveryEvent> },
-}).createMachine({
+const { on, machine } = chartOf<DeliveryContext, ReturnType<typeof classifyDelivery>>();
+
+/** The row is gone: so is the integration, or it was cleared. */
+const gone = on("delivery.gone", ({ turn }) => turn.stop());
+
+const deliveryMachine = machine({
   id: "delivery",
   context: newDelivery,
   initial: "accepted",
   states: {
-    accepted: {
-      on: {
-        "delivery.placed": { target: "working", actions: assign(({ event }) => begin(event)) },
-        "delivery.gone": { actions: ({ event }) => stop(event.turn) },
-      },
-    },
+    accepted: { on: { ...gone, ...on("delivery.placed", "working", begin) } },
     working: {
       on: {
-        "delivery.goes-on": { target: "working", actions: assign(({ event }) => goOn(event)) },
-        "delivery.waits": { target: "waiting", actions: assign(({ event }) => wait(event)) },
-        "delivery.done": { target: "done", actions: ({ event }) => end(event) },
-        "delivery.failed": { target: "failed", actions: ({ event }) => end(event) },
-        "delivery.ignored": { target: "ignored", actions: ({ event }) => end(event) },
-        "delivery.unrouted": { target: "unrouted", actions: ({ event }) => end(event) },
-        "delivery.gone": { actions: ({ event }) => stop(event.turn) },
+        ...gone,
+        ...on("delivery.goes-on", goOn),
+        ...on("delivery.waits", "waiting", wait),
+        ...on("delivery.done", "done", end),
+        ...on("delivery.failed", "failed", end),
+        ...on("delivery.ignored", "ignored", end),
+        ...on("delivery.unrouted", "unrouted", end),
       },
     },
-    waiting: {
-      on: {
-        woken: { actions: ({ context, event }) => askForPlace(event.turn, context) },
-        "delivery.placed": { target: "working", actions: assign(({ context, event }) => resume(event, context)) },
-        "delivery.gone": { actions: ({ event }) => stop(event.turn) },
-      },
-    },
+    waiting: { on: { ...gone, ...on("woken", askForPlace), ...on("delivery.placed", "working", resume) } },
     done: {},
     failed: {},
     ignored: {},
@@ -70,4 +75,53 @@ const machine = setup({
 });
 
 /** See the table above. */
-export const deliveryActor = defineActor(deliveryRef, { machine, classify: classifyDelivery, version: 1 });
+export const deliveryActor = defineActor(deliveryRef, {
+  machine: deliveryMachine,
+  classify: classifyDelivery,
+  version: 1,
+});
+
+/** Classifies each message to a delivery as an event of its machine. Reads only. */
+function classifyDelivery(
+  message: DeliveryMessage,
+  { context }: { readonly context: DeliveryContext },
+  turn: TurnReading,
+) {
+  const { partition, id } = turn.self;
+  if (message.type === "delivery.work") {
+    const row = deliveries.get(turn, partition, message.integrationId, id);
+    if (row === undefined) return toEvent("delivery.gone");
+    return toEvent("delivery.placed", { work: message, row });
+  }
+  if (message.type === "woken") {
+    // Without its integration nobody waits for a place: a message to the intake would start a new one.
+    const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
+    return isThere ? message : toEvent("delivery.gone");
+  }
+  const progress = toProgress(message, context);
+  if (progress === null) return message;
+  const row = deliveries.get(turn, partition, context.integrationId, id);
+  if (row === undefined) return toEvent("delivery.gone");
+  return toEvent(toType(progress), { progress, row });
+}
+
+function toProgress(
+  message: Exclude<DeliveryMessage, WorkDelivery | Woken>,
+  context: DeliveryContext,
+): Progress | null {
+  if (message.type === "delivery.raise") return onTurnToRaise(context);
+  if (message.type === "delivery.watch") return onWatched(context);
+  if (message.type === "task.raised") return onRaised(context, message);
+  if (isResultOf(EVALUATION, message)) {
+    const { result } = message;
+    return result.ok ? onEvaluated(context, result.output) : onCrashed(context, result.error);
+  }
+  if (!isResultOf(INTEGRATION_REQUEST, message)) return null;
+  const { result } = message;
+  return result.ok ? onLookedUp(context, result.output) : onCrashed(context, result.error);
+}
+
+function toType({ does, end: ended }: Progress) {
+  if (does === "wait") return "delivery.waits";
+  return ended === null ? "delivery.goes-on" : (`delivery.${ended.state}` as const);
+}

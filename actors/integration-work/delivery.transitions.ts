@@ -1,4 +1,5 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { IntegrationFields } from "../integrations/definition.js";
 import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { findResource } from "../resources/resource.table.js";
@@ -6,9 +7,8 @@ import { holdBlob } from "../tables/blobs.js";
 import { MAX_TEXT_IN_ROW_BYTES, type StoredText } from "../tables/text-blobs.js";
 import { type RaisedFiles, type RaiseTask, teamMarksRef } from "../tasks/team-marks.messages.js";
 import { timeText } from "../time-text.js";
-import type { DeliveryPlaced, DeliveryProgressed } from "./classify-delivery.js";
 import type { DeliveryRow } from "./delivery.js";
-import { deliveryIntakeRef, deliveryRef } from "./delivery.messages.js";
+import { deliveryIntakeRef, deliveryRef, type WorkDelivery } from "./delivery.messages.js";
 import { deliveries, deliveryEntries } from "./delivery.table.js";
 import { shareBody } from "./delivery-body.table.js";
 import { EVALUATION } from "./delivery-evaluation.effects.js";
@@ -19,8 +19,20 @@ import { deliveryCounters } from "./work-counters.js";
 /** How long the request of a lookup may take, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 10_000;
 
+/** The delivery has a place. */
+interface Placed extends InTurn {
+  readonly work: WorkDelivery;
+  readonly row: DeliveryRow;
+}
+
+/** The delivery continues or ends, as `progress` says. */
+interface Progressed extends InTurn {
+  readonly progress: Progress;
+  readonly row: DeliveryRow;
+}
+
 /** A place is free: the first entries are evaluated. */
-export function begin({ turn, work, row }: Delivered<DeliveryPlaced>): DeliveryContext {
+export function begin({ turn, work, row }: Placed): DeliveryContext {
   const { integrationId, isFirst } = work;
   const context = { ...newDelivery, integrationId, mayRaise: isFirst, effects: 1 };
   if (row.state !== "working") update(turn, row, { state: "working" });
@@ -29,13 +41,11 @@ export function begin({ turn, work, row }: Delivered<DeliveryPlaced>): DeliveryC
 }
 
 /** A place is free again: the lookup is made again. */
-export function resume({ turn, work, row }: Delivered<DeliveryPlaced>, before: DeliveryContext): DeliveryContext {
+export function resume({ turn, work, row }: Placed, before: DeliveryContext): DeliveryContext {
   const context = { ...before, mayRaise: work.isFirst, effects: before.effects + 1 };
   startLookup(turn, update(turn, row, { state: "working", reason: null, retryAt: null }), context);
   return context;
 }
-
-type Progressed = Delivered<DeliveryProgressed>;
 
 /** Does what comes next. */
 export function goOn({ turn, progress, row }: Progressed): DeliveryContext {
@@ -58,7 +68,7 @@ export function wait({ turn, progress, row }: Progressed): DeliveryContext {
   return context;
 }
 
-export function askForPlace(turn: Turn, context: DeliveryContext): void {
+export function askForPlace({ turn }: InTurn, context: DeliveryContext): void {
   turn.send(intakeOf(turn, context), { type: "delivery.due", id: turn.self.id });
 }
 
@@ -72,11 +82,6 @@ export function end({ turn, progress, row }: Progressed): void {
     turn.count(deliveryCounters[ended.state]);
   }
   leavePlace(turn, row, true);
-  turn.stop();
-}
-
-/** Its row is gone: so is the integration, or it was cleared. */
-export function stop(turn: Turn): void {
   turn.stop();
 }
 

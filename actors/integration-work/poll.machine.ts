@@ -31,104 +31,154 @@
  * | any     | now.repeated: under a key that was taken        | same    | answered                                    |
  * | any     | answer.other: of a mail, or not asked any more  | same    |                                             |
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyPoll, type PollContext, type PollEvent } from "./classify-poll.js";
-import { pollRef } from "./poll.messages.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, TurnReading } from "../../runtime/turn.js";
+import { connections } from "../integrations/connection.table.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { polls } from "../integrations/poll.table.js";
+import { INTEGRATION_REQUEST } from "../integrations/requests/integration-request.effects.js";
+import { answerRefusal, isRefusal, type Refusal, toRefused } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { type PollMessage, type PollNow, pollRef } from "./poll.messages.js";
 import {
+  answerAgain,
   answerNow,
   ask,
   begin,
   fail,
+  type PollContext,
+  type PollResult,
   recordAnswer,
-  refuse,
   restAgain,
+  type SetPoll,
   setCursor,
   switchOff,
 } from "./poll.transitions.js";
 
 const nothing: PollContext = { askId: null, sinceMs: 0, notBeforeMs: 0, isCursorSet: false };
 
+const { on, machine } = chartOf<PollContext, ReturnType<typeof classifyPoll>>();
+
 const anywhere = {
-  "now.refused": { actions: "refuse" },
-  "cursor.refused": { actions: "refuse" },
-  "now.repeated": { actions: "answerNow" },
-  "answer.other": { actions: "ignore" },
-} as const;
+  ...on("now.refused", answerRefusal),
+  ...on("cursor.refused", answerRefusal),
+  ...on("now.repeated", answerAgain),
+  ...on("answer.other"),
+};
 
-const off = { target: "off", actions: "switchOff" } as const;
+const checkedOff = {
+  ...on("check.off", "off", ({ turn }, context) => switchOff(turn, context, { isGone: false })),
+  ...on("check.gone", "off", ({ turn }, context) => switchOff(turn, context, { isGone: true })),
+};
 
-const machine = setup({
-  types: { context: {} as PollContext, events: {} as Delivered<PollEvent> },
-  actions: {
-    refuse: ({ event }) => {
-      assertEvent(event, ["now.refused", "cursor.refused"]);
-      refuse(event);
-    },
-    answerNow: ({ event }) => {
-      assertEvent(event, ["now.usable", "now.unlinked", "now.repeated"]);
-      answerNow(event);
-    },
-    switchOff: assign(({ context, event }) => switchOff(event.turn, context, event.type === "check.gone")),
-    ignore: () => undefined,
-  },
-}).createMachine({
+const dueOff = on("due.off", "off", ({ turn }, context) => switchOff(turn, context, { isGone: false }));
+
+const pollMachine = machine({
   id: "poll",
   context: nothing,
   initial: "off",
   on: anywhere,
   states: {
-    off: {
-      on: {
-        "check.set": { target: "resting", actions: assign(({ event }) => begin(event.turn, event.set)) },
-        "check.off": off,
-        "check.gone": off,
-        "due.off": off,
-      },
-    },
+    off: { on: { ...checkedOff, ...dueOff, ...on("check.set", "resting", begin) } },
     resting: {
       on: {
-        "check.set": {
-          target: "resting",
-          actions: assign(({ context, event }) => restAgain(event.turn, event.set, context)),
-        },
-        "check.off": off,
-        "check.gone": off,
-        "due.off": off,
-        "due.usable": { target: "asking", actions: assign(({ event }) => ask(event.turn, event.set)) },
-        "due.unlinked": { target: "resting", actions: assign(({ event }) => fail(event.turn, event.set, null)) },
-        "now.usable": {
-          target: "asking",
-          actions: [assign(({ event }) => ask(event.turn, event.set)), "answerNow"],
-        },
-        "now.unlinked": {
-          target: "resting",
-          actions: [assign(({ event }) => fail(event.turn, event.set, null)), "answerNow"],
-        },
-        "poll.cursor": { actions: assign(({ context, event }) => setCursor(event, context)) },
+        ...checkedOff,
+        ...dueOff,
+        ...on("check.set", restAgain),
+        ...on("due.usable", "asking", ask),
+        ...on("due.unlinked", ({ turn, set }) => fail(turn, set, null)),
+        ...on("now.usable", "asking", ask, answerNow),
+        ...on("now.unlinked", ({ turn, set }) => fail(turn, set, null), answerNow),
+        ...on("poll.cursor", setCursor),
       },
     },
     asking: {
       on: {
-        "check.set": { target: "asking" },
-        "check.off": off,
-        "check.gone": off,
-        "answer.success": {
-          target: "resting",
-          actions: assign(({ context, event }) => recordAnswer(event.turn, event, context)),
-        },
-        "answer.failure": {
-          target: "resting",
-          actions: assign(({ event }) => fail(event.turn, event.set, event.result)),
-        },
-        "now.usable": { target: "asking", actions: "answerNow" },
-        "now.unlinked": { target: "asking", actions: "answerNow" },
-        "poll.cursor": { actions: assign(({ context, event }) => setCursor(event, context)) },
+        ...checkedOff,
+        ...on("check.set"),
+        ...on("answer.success", "resting", recordAnswer),
+        ...on("answer.failure", "resting", ({ turn, set, result }) => fail(turn, set, result)),
+        ...on("now.usable", answerNow),
+        ...on("now.unlinked", answerNow),
+        ...on("poll.cursor", setCursor),
       },
     },
   },
 });
 
 /** See the table above. */
-export const pollActor = defineActor(pollRef, { machine, classify: classifyPoll, version: 1 });
+export const pollActor = defineActor(pollRef, { machine: pollMachine, classify: classifyPoll, version: 1 });
+
+const NO_POLL: Refusal = { refused: "conflict", detail: "The integration has no poll." };
+
+/** Classifies each message to a poll by what the definition says now. Reads only. */
+function classifyPoll(
+  message: PollMessage,
+  { value, context }: { readonly value: string; readonly context: PollContext },
+  turn: TurnReading,
+) {
+  const integration = findIntegration(turn);
+  const set = integration === undefined ? null : toSetPoll(integration);
+  // Between the write of a definition and its check there is no poll yet.
+  const running = value === "off" ? null : set;
+  switch (message.type) {
+    case "poll.check":
+      if (set !== null) return toEvent("check.set", { set });
+      return toEvent(integration === undefined ? "check.gone" : "check.off");
+    case "woken":
+      if (set === null) return toEvent("due.off");
+      return toEvent(isUsable(turn, integration) ? "due.usable" : "due.unlinked", { set });
+    case "poll.now":
+      return toNowEvent(message, turn, { set: running, isLinked: isUsable(turn, integration) });
+    case "poll.cursor":
+      return running === null ? toRefused("cursor.refused", NO_POLL) : message;
+    case "effect.ended":
+      return toAnswerEvent(message, context, set);
+    // No transition takes a message of an unknown type.
+    default:
+      return message;
+  }
+}
+
+function toNowEvent(
+  message: PollNow,
+  turn: TurnReading,
+  { set, isLinked }: { readonly set: SetPoll | null; readonly isLinked: boolean },
+) {
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return toRefused("now.refused", before);
+  const poll = polls.get(turn, turn.self.partition, turn.self.id);
+  if (before !== null && poll !== undefined) return toEvent("now.repeated", message);
+  if (set === null || poll === undefined) return toRefused("now.refused", NO_POLL);
+  return toEvent(isLinked ? "now.usable" : "now.unlinked", { ...message, set });
+}
+
+function toAnswerEvent(message: EffectEnded, { askId }: PollContext, set: SetPoll | null) {
+  if (!isResultOf(INTEGRATION_REQUEST, message) || message.id !== askId || set === null) return toEvent("answer.other");
+  const { result } = message;
+  const output: PollResult = result.ok ? result.output : { success: false, code: "errored", reason: "it went wrong" };
+  const isWhole = output.success && output.body !== undefined;
+  return toEvent(isWhole ? "answer.success" : "answer.failure", { set, result: output });
+}
+
+function findIntegration(turn: TurnReading): ResourceRow<IntegrationFields> | undefined {
+  const { partition: workspaceId, id } = turn.self;
+  if (findResource(turn, workspaceId, "workspace", workspaceId) === undefined) return undefined;
+  return findResource<IntegrationFields>(turn, workspaceId, "integration", id);
+}
+
+function toSetPoll({ id, teamId, fields }: ResourceRow<IntegrationFields>): SetPoll | null {
+  if (fields.poll === null) return null;
+  const everyMs = fields.poll.everyMinutes * 60_000;
+  return { integrationId: id, integration: fields.integration, teamId: teamId ?? "", everyMs };
+}
+
+/** Whether the integration needs no connection, or the team's can be used. */
+function isUsable(turn: TurnReading, integration: ResourceRow<IntegrationFields> | undefined): boolean {
+  if (integration === undefined || (integration.fields.connection?.oauth2 ?? null) === null) return true;
+  const connection = connections.get(turn, turn.self.partition, integration.id, "team");
+  return connection !== undefined && connection.linked !== null && connection.state !== "broken";
+}

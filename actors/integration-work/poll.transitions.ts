@@ -1,14 +1,15 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Delivered, Turn } from "../../runtime/turn.js";
 import { POLL_FAILS_FROM, type PollRow, polls } from "../integrations/poll.table.js";
+import type { IntegrationRequestResult } from "../integrations/requests/integration-request.js";
 import { startIntegrationRequest } from "../integrations/requests/start-request.js";
 import { MAIL_EFFECT } from "../outbound/mail.effects.js";
 import { failingPollMail } from "../outbound/mail-texts.js";
-import { recordRequest } from "../resources/repeated-request.js";
+import { type Keyed, recordRequest } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
 import { timeText } from "../time-text.js";
 import { members } from "../workspaces/member.table.js";
-import type { PollContext, PollEvent, PollResult, SetPoll } from "./classify-poll.js";
-import type { SetCursor } from "./poll.messages.js";
+import type { PollTold, SetCursor } from "./poll.messages.js";
 import { failureWaitMs, firstWaitMs } from "./poll-wait.js";
 import { recordDelivery } from "./record-delivery.js";
 import { pollCounters } from "./work-counters.js";
@@ -22,10 +23,38 @@ const POLL_TIMEOUT_MS = 30_000;
 const MAX_OWNERS_TOLD = 20;
 
 const UNLINKED: PollResult = {
-  ...{ success: false, code: "not-connected", reason: "the team's account is not connected" },
+  success: false,
+  code: "not-connected",
+  reason: "the team's account is not connected",
 };
 
-type Answer = Extract<PollEvent, { readonly type: "answer.success" | "answer.failure" }>;
+export interface PollContext {
+  /** The effect under way; null for none. */
+  readonly askId: string | null;
+  /** Since when it rests, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** Until when the host asked to wait, in milliseconds since 1970. */
+  readonly notBeforeMs: number;
+  /** Whether the cursor was set since it asks. */
+  readonly isCursorSet: boolean;
+}
+
+/** A poll as the definition has it. */
+export interface SetPoll {
+  readonly integrationId: string;
+  readonly integration: string;
+  readonly teamId: string;
+  readonly everyMs: number;
+}
+
+/** What came of a request that was made, or that went wrong. */
+export type PollResult = Partial<IntegrationRequestResult> &
+  Pick<IntegrationRequestResult, "success" | "code" | "reason">;
+
+/** A turn about the poll that the definition has. */
+interface OfPoll extends InTurn {
+  readonly set: SetPoll;
+}
 
 /** The row; a new one before the first poll. */
 function pollRow(turn: Turn): PollRow {
@@ -49,46 +78,65 @@ function rest(turn: Turn, atMs: number, change: Partial<PollRow>): void {
 }
 
 /** The definition has a poll: it is asked within a minute, from the cursor that it had. */
-export function begin(turn: Turn, { everyMs }: SetPoll): PollContext {
+export function begin({ turn, set }: OfPoll): PollContext {
   const waitMs = firstWaitMs(turn.random());
   rest(turn, turn.now + waitMs, { failures: 0, problem: null });
-  return { askId: null, sinceMs: turn.now + waitMs - everyMs, notBeforeMs: 0, isCursorSet: false };
+  return { askId: null, sinceMs: turn.now + waitMs - set.everyMs, notBeforeMs: 0, isCursorSet: false };
 }
 
 /**
  * The definition was written: as often as it says now; at once where the one before failed, unless the host asked to wait.
  * The first time stays as it was.
  */
-export function restAgain(turn: Turn, { everyMs }: SetPoll, context: PollContext): PollContext {
+export function restAgain({ turn, set }: OfPoll, context: PollContext): PollContext {
   const { failures, lastAt, nextAt } = pollRow(turn);
   if (lastAt === null && nextAt !== null) return context;
   // A clock that was put right may say that it rests since later than now.
-  const usualMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + everyMs);
+  const usualMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + set.everyMs);
   rest(turn, failures > 0 ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
   return context;
 }
 
 /** Asks for what is new since the cursor. */
-export function ask(turn: Turn, { integrationId, teamId }: SetPoll): PollContext {
+export function ask({ turn, set }: OfPoll): PollContext {
+  const { integrationId, teamId } = set;
   const askId = turn.newId("ask");
   const { cursor } = put(turn, { state: "asking", nextAt: null });
   turn.cancelWake(DUE);
   startIntegrationRequest(turn, askId, {
-    ...{ teamId, integrationId, block: { kind: "poll" }, values: JSON.stringify({ cursor }), after: null },
-    ...{ actsAs: { kind: "team" }, timeoutMs: POLL_TIMEOUT_MS, again: "after-a-crash", lane: "background" },
+    teamId,
+    integrationId,
+    block: { kind: "poll" },
+    values: JSON.stringify({ cursor }),
+    after: null,
+    actsAs: { kind: "team" },
+    timeoutMs: POLL_TIMEOUT_MS,
+    again: "after-a-crash",
+    lane: "background",
   });
   return { askId, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
 }
 
 /** The answer is a delivery; what comes after its cursor is asked for next. */
-export function recordAnswer(turn: Turn, { set, result }: Answer, context: PollContext): PollContext {
+export function recordAnswer(
+  { turn, set, result }: OfPoll & { readonly result: PollResult },
+  context: PollContext,
+): PollContext {
   const { integrationId, teamId, everyMs } = set;
   const before = pollRow(turn);
   turn.count(pollCounters.answered);
   const { body = "", headers = {}, cursor = null, cursorProblem = null, status = null } = result;
   recordDelivery(turn, {
-    ...{ integrationId, teamId, source: "poll", block: "poll", key: null, headers, causes: [], redeliveryOf: null },
-    ...{ cursor: before.cursor, body: Buffer.from(body) },
+    integrationId,
+    teamId,
+    source: "poll",
+    block: "poll",
+    key: null,
+    headers,
+    causes: [],
+    redeliveryOf: null,
+    cursor: before.cursor,
+    body: Buffer.from(body),
   });
   const next = context.isCursorSet || cursor === null ? before.cursor : cursor;
   const of = { lastAt: timeText(turn.now), lastStatus: status, failures: 0, problem: null, cursorProblem };
@@ -120,7 +168,7 @@ function tellOwners(turn: Turn, { integration }: SetPoll, reason: string): void 
 }
 
 /** There is no poll: the cursor stays with the integration. */
-export function switchOff(turn: Turn, { askId }: PollContext, isGone: boolean): PollContext {
+export function switchOff(turn: Turn, { askId }: PollContext, { isGone }: { readonly isGone: boolean }): PollContext {
   const { partition, id } = turn.self;
   const row = polls.get(turn, partition, id);
   if (askId !== null) turn.cancelEffect(askId);
@@ -137,16 +185,13 @@ export function setCursor(event: Delivered<SetCursor>, context: PollContext): Po
   return { ...context, isCursorSet: context.askId !== null };
 }
 
-/** Answers a request to poll now, and remembers its key. */
-export function answerNow(
-  event: Delivered<Extract<PollEvent, { readonly type: "now.usable" | "now.unlinked" | "now.repeated" }>>,
-): void {
-  const { turn } = event;
-  const isRepeat = event.type === "now.repeated";
-  if (!isRepeat) recordRequest(turn, event, turn.self.id);
-  turn.reply({ poll: pollRow(turn), replayed: isRepeat });
+/** Answers a request to poll now, and records its key. */
+export function answerNow({ turn, idempotency }: Keyed & { readonly turn: Turn<PollTold> }): void {
+  recordRequest(turn, { idempotency }, turn.self.id);
+  turn.reply({ poll: pollRow(turn), replayed: false });
 }
 
-export function refuse({ turn, refusal }: Delivered<Extract<PollEvent, { readonly refusal: unknown }>>): void {
-  turn.reply(refusal);
+/** Answers a request to poll now that was made before. */
+export function answerAgain({ turn }: { readonly turn: Turn<PollTold> }): void {
+  turn.reply({ poll: pollRow(turn), replayed: true });
 }

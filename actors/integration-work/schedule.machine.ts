@@ -18,51 +18,80 @@
  * | running | over.gone                                         | none    | stops                              |
  * | any     | over.other                                        | same    |                                    |
  */
-import { assign, setup } from "xstate";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifySchedule, type ScheduleContext, type ScheduleEvent } from "./classify-schedule.js";
-import { scheduleRef } from "./schedule.messages.js";
-import { end, rest, restAgain, run } from "./schedule.transitions.js";
+import type { TurnReading, Woken } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
+import type { IntegrationFields } from "../integrations/definition.js";
+import { findResource } from "../resources/resource.table.js";
+import {
+  type CheckSchedule,
+  parseScheduleId,
+  type ScheduledRunOver,
+  type ScheduleKey,
+  scheduleRef,
+} from "./schedule.messages.js";
+import { end, rest, restAgain, run, type ScheduleContext, type SetSchedule } from "./schedule.transitions.js";
 
-const machine = setup({
-  types: { context: {} as ScheduleContext, events: {} as Delivered<ScheduleEvent> },
-  actions: { end: ({ event }) => end(event.turn) },
-}).createMachine({
+const { on, machine } = chartOf<ScheduleContext, ReturnType<typeof classifySchedule>>();
+
+const scheduleMachine = machine({
   id: "schedule",
   context: { runId: null, sinceMs: 0 },
   initial: "none",
   states: {
-    none: {
-      on: {
-        "check.set": { target: "resting", actions: assign(({ event }) => rest(event.turn, event.set)) },
-        "check.gone": { target: "none", actions: "end" },
-        "over.other": { target: "none", actions: "end" },
-      },
-    },
+    none: { on: { ...on("check.set", "resting", rest), ...on("check.gone", end), ...on("over.other", end) } },
     resting: {
       on: {
-        "check.set": {
-          target: "resting",
-          actions: ({ context, event }) => restAgain(event.turn, event.set, context),
-        },
-        "check.gone": { target: "none", actions: "end" },
-        "due.set": { target: "running", actions: assign(({ context, event }) => run(event.turn, event.set, context)) },
-        "due.gone": { target: "none", actions: "end" },
-        "over.other": { target: "resting" },
+        ...on("check.set", restAgain),
+        ...on("check.gone", "none", end),
+        ...on("due.set", "running", run),
+        ...on("due.gone", "none", end),
+        ...on("over.other"),
       },
     },
     running: {
       on: {
-        "check.set": { target: "running" },
-        "check.gone": { target: "running" },
-        "over.set": { target: "resting", actions: assign(({ event }) => rest(event.turn, event.set)) },
-        "over.gone": { target: "none", actions: "end" },
-        "over.other": { target: "running" },
+        ...on("check.set"),
+        ...on("check.gone"),
+        ...on("over.set", "resting", rest),
+        ...on("over.gone", "none", end),
+        ...on("over.other"),
       },
     },
   },
 });
 
 /** See the table above. */
-export const scheduleActor = defineActor(scheduleRef, { machine, classify: classifySchedule, version: 1 });
+export const scheduleActor = defineActor(scheduleRef, {
+  machine: scheduleMachine,
+  classify: classifySchedule,
+  version: 1,
+});
+
+/** Classifies each message to a schedule by what the definition says now. Reads only. */
+function classifySchedule(
+  message: CheckSchedule | ScheduledRunOver | Woken,
+  { context }: { readonly context: ScheduleContext },
+  turn: TurnReading,
+) {
+  if (message.type === "schedule.check") return toMoved("check", turn);
+  if (message.type === "woken") return toMoved("due", turn);
+  if (message.type !== "action.over") return message;
+  return message.runId === context.runId ? toMoved("over", turn) : toEvent("over.other");
+}
+
+function toMoved<By extends "check" | "due" | "over">(by: By, turn: TurnReading) {
+  const set = findSchedule(turn, { workspaceId: turn.self.partition, ...parseScheduleId(turn.self.id) });
+  return set === null ? toEvent(`${by}.gone`) : toEvent(`${by}.set`, { set });
+}
+
+/** The schedule of an action; null when it may not run: block, integration or workspace is gone. */
+function findSchedule(reading: Reading, { workspaceId, integrationId, action }: ScheduleKey): SetSchedule | null {
+  if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
+  const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const actions = integration?.fields.actions ?? {};
+  const schedule = Object.hasOwn(actions, action) ? (actions[action]?.schedule ?? null) : null;
+  if (integration === undefined || schedule === null) return null;
+  return { integrationId, action, teamId: integration.teamId ?? "", everyMs: schedule.everyMinutes * 60_000 };
+}

@@ -45,23 +45,25 @@
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import {
-  classifyConnection,
-  type IntegrationConnectionContext,
-  type IntegrationConnectionEvent,
-} from "./classify-connection.js";
-import { integrationConnectionRef, parseActorId } from "./connection.messages.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import type { PersonCaller } from "../caller.js";
+import { answerRefusal, type Refusal, toRefused } from "../refusal.js";
+import { type IntegrationConnectionMessage, integrationConnectionRef, parseActorId } from "./connection.messages.js";
+import type { LinkedAccount } from "./connection.table.js";
 import {
   beginExchange,
   breakStrange,
+  connectionKey,
   countRevoked,
   disconnect,
   endInVain,
   endOver,
   failExchange,
+  getRow,
+  type IntegrationConnectionContext,
   idleContext,
   markBroken,
   removeSettings,
@@ -71,153 +73,186 @@ import {
   storeExchanged,
   storeRenewed,
 } from "./connection.transitions.js";
+import { findConnectionTarget, whyNotLinked } from "./connection-permissions.js";
+import { EXCHANGE_EFFECT, type LinkOutcome, REFRESH_EFFECT } from "./oauth.effects.js";
+import { isSameServer } from "./oauth-terms.js";
 
-/** Requests that are refused, and settings of a person, in any state. */
-function askTransitions<State extends string>(state: State) {
-  return {
-    "link.refused": { target: state, actions: "refuse" },
-    "disconnect.refused": { target: state, actions: "refuse" },
-    "asks.set": { target: state, actions: "setAsks" },
-    "asks.refused": { target: state, actions: "refuse" },
-    "check.kept": { target: state },
-  } as const;
-}
+const { on, machine } = chartOf<IntegrationConnectionContext, ReturnType<typeof classifyConnection>>();
+
+/** Requests that are refused, and settings of a person, in any state but the first. */
+const always = {
+  ...on("link.refused", answerRefusal),
+  ...on("disconnect.refused", answerRefusal),
+  ...on("asks.set", setAsks),
+  ...on("asks.refused", answerRefusal),
+  ...on("check.kept"),
+};
 
 /** A new exchange, in parallel with the existing connection. */
-function exchangeTransitions<State extends string>(state: State) {
-  return {
-    "link.begun": { target: state, actions: "beginExchange" },
-    "exchange.done": { target: "connected", actions: "storeExchanged" },
-    "exchange.in-vain": { target: "revoking", actions: "endInVain" },
-    "exchange.failed": { target: state, actions: "failExchange" },
-    "effect.ended": { target: state },
-  } as const;
-}
+const exchanging = {
+  ...always,
+  ...on("link.begun", beginExchange),
+  ...on("exchange.done", "connected", storeExchanged),
+  ...on("exchange.in-vain", "revoking", endInVain),
+  ...on("exchange.failed", failExchange),
+  ...on("effect.ended"),
+};
 
-/** What ends a connection that has tokens. */
-const endTransitions = {
-  "disconnect.allowed": { target: "revoking", actions: "disconnect" },
-  "check.over": { target: "revoking", actions: "endOver" },
-  "check.strange": { target: "broken", actions: "breakStrange" },
-} as const;
+/** Transitions of a connection that has tokens. */
+const linked = {
+  ...exchanging,
+  ...on("disconnect.allowed", "revoking", disconnect),
+  ...on("check.over", "revoking", endOver),
+  ...on("check.strange", "broken", breakStrange),
+};
 
-/** What ends one that has none. */
-const stopTransitions = {
-  "disconnect.allowed": { target: "none", actions: ["disconnect", "stop"] },
-  "check.over": { target: "none", actions: ["endOver", "stop"] },
-} as const;
+/** Transitions of a connection that has none. */
+const unlinked = {
+  ...exchanging,
+  ...on("disconnect.allowed", "none", disconnect, stop),
+  ...on("check.over", "none", endOver, stop),
+};
 
-const machine = setup({
-  types: {
-    context: {} as IntegrationConnectionContext,
-    events: {} as Delivered<IntegrationConnectionEvent>,
-    input: {} as { readonly id: string },
-  },
-  actions: {
-    beginExchange: assign(({ context, event }) => {
-      assertEvent(event, "link.begun");
-      return beginExchange(context, event);
-    }),
-    failExchange: assign(({ context, event }) => {
-      assertEvent(event, "exchange.failed");
-      return failExchange(context, event);
-    }),
-    storeExchanged: assign(({ context, event }) => {
-      assertEvent(event, "exchange.done");
-      return storeExchanged(context, event);
-    }),
-    renew: assign(({ context, event }) => renew(context, event.turn)),
-    breakStrange: assign(({ context, event }) => breakStrange(context, event.turn)),
-    disconnect: assign(({ context, event }) => disconnect(context, event.turn)),
-    endOver: assign(({ context, event }) => endOver(context, event.turn)),
-    endInVain: assign(({ context, event }) => {
-      assertEvent(event, "exchange.in-vain");
-      return endInVain(context, event);
-    }),
-    setAsks: ({ context, event }) => {
-      assertEvent(event, "asks.set");
-      setAsks(context, event);
-    },
-    refuse: ({ event }) => {
-      assertEvent(event, ["link.refused", "disconnect.refused", "asks.refused"]);
-      event.turn.reply(event.refusal);
-    },
-    stop: ({ event }) => event.turn.stop(),
-  },
-}).createMachine({
+const connectionMachine = machine({
   id: "connection",
   context: ({ input }) => ({ ...parseActorId(input.id), ...idleContext }),
   initial: "none",
   states: {
     none: {
       on: {
-        "link.begun": { target: "linking", actions: "beginExchange" },
-        "link.refused": { target: "none", actions: ["refuse", "stop"] },
-        "disconnect.refused": { target: "none", actions: ["refuse", "stop"] },
-        "check.over": { target: "none", actions: ["endOver", "stop"] },
-        "check.kept": { target: "none", actions: "stop" },
-        "asks.set": { target: "none", actions: ["setAsks", "stop"] },
-        "asks.refused": { target: "none", actions: ["refuse", "stop"] },
+        ...on("link.begun", "linking", beginExchange),
+        ...on("link.refused", answerRefusal, stop),
+        ...on("disconnect.refused", answerRefusal, stop),
+        ...on("check.over", endOver, stop),
+        ...on("check.kept", stop),
+        ...on("asks.set", setAsks, stop),
+        ...on("asks.refused", answerRefusal, stop),
       },
     },
-    linking: {
-      on: {
-        ...askTransitions("linking"),
-        ...exchangeTransitions("linking"),
-        ...stopTransitions,
-        "exchange.failed": { target: "none", actions: ["failExchange", "stop"] },
-      },
-    },
+    linking: { on: { ...unlinked, ...on("exchange.failed", "none", failExchange, stop) } },
     connected: {
       on: {
-        ...askTransitions("connected"),
-        ...exchangeTransitions("connected"),
-        ...endTransitions,
-        "renewal.due": { target: "refreshing", actions: "renew" },
-        "renewal.impossible": {
-          target: "broken",
-          actions: assign(({ context, event }) =>
-            markBroken(context, event.turn, "The access has run out, and the host gave nothing to renew it with."),
-          ),
-        },
+        ...linked,
+        ...on("renewal.due", "refreshing", renew),
+        ...on("renewal.impossible", "broken", ({ turn }, context) =>
+          markBroken(turn, context, "The access has run out, and the host gave nothing to renew it with."),
+        ),
       },
     },
     refreshing: {
       on: {
-        ...askTransitions("refreshing"),
-        ...exchangeTransitions("refreshing"),
-        ...endTransitions,
-        "renewal.done": { target: "connected", actions: assign(({ context, event }) => storeRenewed(context, event)) },
-        "renewal.exhausted": {
-          target: "broken",
-          actions: assign(({ context, event }) => markBroken(context, event.turn, event.reason)),
-        },
-        "renewal.failed": {
-          target: "refreshing",
-          actions: assign(({ context, event }) => retryLater(context, event)),
-        },
-        "renewal.due": { target: "refreshing", actions: "renew" },
+        ...linked,
+        ...on("renewal.done", "connected", storeRenewed),
+        ...on("renewal.exhausted", "broken", ({ turn, reason }, context) => markBroken(turn, context, reason)),
+        ...on("renewal.failed", retryLater),
+        ...on("renewal.due", renew),
       },
     },
-    broken: { on: { ...askTransitions("broken"), ...exchangeTransitions("broken"), ...stopTransitions } },
+    broken: { on: unlinked },
     revoking: {
       on: {
-        ...askTransitions("revoking"),
-        "link.begun": { target: "linking", actions: "beginExchange" },
-        "check.over": {
-          target: "revoking",
-          actions: ({ context, event }) => removeSettings(context, event.turn),
-        },
-        "revoked.last": { target: "none", actions: "stop" },
-        "revoked.other": { target: "revoking", actions: assign(({ context }) => countRevoked(context)) },
+        ...always,
+        ...on("link.begun", "linking", beginExchange),
+        ...on("check.over", removeSettings),
+        ...on("revoked.last", "none", stop),
+        ...on("revoked.other", countRevoked),
       },
     },
   },
 });
 
+function stop({ turn }: InTurn): void {
+  turn.stop();
+}
+
 /** See the table above. */
 export const integrationConnectionActor = defineActor(integrationConnectionRef, {
-  machine,
+  machine: connectionMachine,
   classify: classifyConnection,
   version: 1,
 });
+
+/** How long renewals may fail before they are exhausted, in milliseconds. */
+const MAX_RENEWAL_FAILURE_MS = 24 * 60 * 60 * 1_000;
+
+/** Classifies each message to a connection as an event of its machine. Reads only. */
+function classifyConnection(
+  message: IntegrationConnectionMessage | EffectEnded | Woken,
+  { value, context }: { readonly value: string; readonly context: IntegrationConnectionContext },
+  turn: TurnReading,
+) {
+  switch (message.type) {
+    case "connection.link": {
+      const refusal = refuseUnlessMay(context, message, turn);
+      return refusal === null ? toEvent("link.begun", message) : toRefused("link.refused", refusal);
+    }
+    case "connection.ask": {
+      const refusal = refuseUnlessMay(context, message, turn) ?? (context.holder === "team" ? nothingHere : null);
+      return refusal === null ? toEvent("asks.set", message) : toRefused("asks.refused", refusal);
+    }
+    case "connection.disconnect": {
+      const isNothing = value === "none" || value === "revoking";
+      const refusal = refuseUnlessMay(context, message, turn) ?? (isNothing ? nothingHere : null);
+      return refusal === null ? toEvent("disconnect.allowed") : toRefused("disconnect.refused", refusal);
+    }
+    case "connection.check":
+      return classifyCheck(context, turn);
+    case "effect.ended":
+      if (value === "revoking") return toEvent(context.revoking <= 1 ? "revoked.last" : "revoked.other");
+      return classifyEnded(message, context, turn);
+    case "woken": {
+      const canRenew = getRow(context, turn).linked?.canRenew === true;
+      return toEvent(value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible");
+    }
+    // No transition takes a message of an unknown type.
+    default:
+      return message;
+  }
+}
+
+const nothingHere: Refusal = { refused: "conflict", detail: "No account is connected here." };
+
+function refuseUnlessMay(
+  context: IntegrationConnectionContext,
+  { caller }: { readonly caller: PersonCaller },
+  turn: TurnReading,
+): Refusal | null {
+  return whyNotLinked(turn, caller, connectionKey(context, turn));
+}
+
+/** `over`: the connection may no longer exist; `strange`: the definition has another host or client than the tokens. */
+function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading) {
+  const target = findConnectionTarget(turn, connectionKey(context, turn));
+  if (target === null) return toEvent("check.over");
+  const { linked: account } = getRow(context, turn);
+  const isKept = account === null || isSameServer(account.terms, target.oauth2);
+  return toEvent(isKept ? "check.kept" : "check.strange");
+}
+
+/** Reasons of failed exchanges and renewals are half a sentence for a person; of exhausted ones, whole sentences. */
+function classifyEnded(message: EffectEnded, context: IntegrationConnectionContext, turn: TurnReading) {
+  if (isResultOf(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {
+    const outcome = toLinkOutcome(message);
+    if (!outcome.ok) return toEvent("exchange.failed", { reason: outcome.reason });
+    const isOver = findConnectionTarget(turn, connectionKey(context, turn)) === null;
+    return toEvent(isOver ? "exchange.in-vain" : "exchange.done", { account: toAccount(outcome) });
+  }
+  if (isResultOf(REFRESH_EFFECT, message) && message.id === context.refreshId) {
+    const outcome = toLinkOutcome(message);
+    if (outcome.ok) return toEvent("renewal.done", { account: toAccount(outcome) });
+    const { isFinal, reason } = outcome;
+    if (isFinal) return toEvent("renewal.exhausted", { reason: `The access is renewed no more: ${reason}.` });
+    return turn.now - (context.failingSinceMs ?? turn.now) >= MAX_RENEWAL_FAILURE_MS
+      ? toEvent("renewal.exhausted", { reason: `The access could not be renewed for a day: ${reason}.` })
+      : toEvent("renewal.failed", { reason });
+  }
+  return message;
+}
+
+function toLinkOutcome({ result }: EffectEnded<LinkOutcome>): LinkOutcome {
+  return result.ok ? result.output : { ok: false, isFinal: false, reason: "it went wrong" };
+}
+
+function toAccount({ ok: _ok, ...account }: Extract<LinkOutcome, { readonly ok: true }>): LinkedAccount {
+  return account;
+}

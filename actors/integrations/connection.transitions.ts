@@ -1,27 +1,70 @@
 /** The transitions of a connection (`connection.machine.ts` says when each runs). */
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
+import { integrationConnectionTopic, type LinkConnection, type SetAsks } from "./connection.messages.js";
 import {
-  type AsksSet,
-  connectionKey,
-  type Failed,
-  getRow,
-  type IntegrationConnectionContext,
-  type LinkBegun,
-  type TokensCame,
-} from "./classify-connection.js";
-import { integrationConnectionTopic } from "./connection.messages.js";
-import {
+  type ConnectionHolder,
+  findIntegrationConnection,
   type IntegrationConnectionRow,
   type LinkedAccount,
   newIntegrationConnection,
   removeIntegrationConnection,
   storeIntegrationConnection,
 } from "./connection.table.js";
+import type { IntegrationConnectionKey } from "./connection-permissions.js";
 import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "./oauth.effects.js";
+
+/** The stored state of a connection between turns. */
+export interface IntegrationConnectionContext {
+  readonly integrationId: string;
+  readonly holder: ConnectionHolder;
+  /** In progress, or null. */
+  readonly exchangeId: string | null;
+  /** The person whose code is being exchanged. */
+  readonly linkedBy: string | null;
+  readonly refreshId: string | null;
+  /** Revocations that have not ended. */
+  readonly revoking: number;
+  /** Failed renewals since the last successful one, and the time of the first. */
+  readonly failures: number;
+  readonly failingSinceMs: number | null;
+}
+
+/** An exchange or a renewal returned tokens. */
+interface TokensCame extends InTurn {
+  readonly account: LinkedAccount;
+}
+
+/** An exchange or a renewal failed; `reason` is half a sentence for a person. */
+interface Failed extends InTurn {
+  readonly reason: string;
+}
+
+/** The connection's integration and holder. */
+export function connectionKey(
+  { integrationId, holder }: IntegrationConnectionContext,
+  turn: TurnReading,
+): IntegrationConnectionKey {
+  return { workspaceId: turn.self.partition, integrationId, holder };
+}
+
+/** Its row, or the empty row of a connection that does not exist yet. */
+export function getRow(context: IntegrationConnectionContext, turn: TurnReading): IntegrationConnectionRow {
+  const { integrationId, holder } = context;
+  return (
+    findIntegrationConnection(turn, turn.self.partition, integrationId, holder) ??
+    newIntegrationConnection(integrationId, holder)
+  );
+}
 
 /** The initial and final state of a connection. */
 export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "holder"> = {
-  ...{ exchangeId: null, linkedBy: null, refreshId: null, revoking: 0, failures: 0, failingSinceMs: null },
+  exchangeId: null,
+  linkedBy: null,
+  refreshId: null,
+  revoking: 0,
+  failures: 0,
+  failingSinceMs: null,
 };
 
 /** How long before its end access is renewed, in milliseconds; a fifth of its lifetime where that is shorter. */
@@ -38,8 +81,8 @@ function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
 
 /** Exchanges a code; an earlier exchange in progress is reported as failed, and dropped. */
 export function beginExchange(
+  { turn, exchangeId, sealedGrant, caller }: Omit<LinkConnection, "type"> & InTurn,
   context: IntegrationConnectionContext,
-  { turn, exchangeId, sealedGrant, caller }: Delivered<LinkBegun>,
 ): IntegrationConnectionContext {
   if (context.exchangeId !== null) {
     turn.cancelEffect(context.exchangeId);
@@ -53,8 +96,8 @@ export function beginExchange(
 
 /** Reports why an exchange failed; the earlier connection stays. */
 export function failExchange(
+  { turn, reason }: Failed,
   context: IntegrationConnectionContext,
-  { turn, reason }: Delivered<Failed<string>>,
 ): IntegrationConnectionContext {
   publishLinkEnd(turn, context, reason);
   const row = getRow(context, turn);
@@ -64,8 +107,8 @@ export function failExchange(
 
 /** Stores the tokens of an exchange. */
 export function storeExchanged(
+  { turn, account: linked }: TokensCame,
   context: IntegrationConnectionContext,
-  { turn, linked }: Delivered<TokensCame<string>>,
 ): IntegrationConnectionContext {
   if (context.refreshId !== null) turn.cancelEffect(context.refreshId);
   const connectedAt = new Date(turn.now).toISOString();
@@ -77,8 +120,8 @@ export function storeExchanged(
 
 /** Stores the tokens of a renewal. */
 export function storeRenewed(
+  { turn, account: linked }: TokensCame,
   context: IntegrationConnectionContext,
-  { turn, linked }: Delivered<TokensCame<string>>,
 ): IntegrationConnectionContext {
   storeTokens(turn, { ...getRow(context, turn), renewedAt: new Date(turn.now).toISOString() }, linked);
   return { ...context, refreshId: null, failures: 0, failingSinceMs: null };
@@ -91,7 +134,7 @@ function storeTokens(turn: Turn, row: IntegrationConnectionRow, linked: LinkedAc
 }
 
 /** Asks for new tokens, unless a renewal is in progress. */
-export function renew(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
+export function renew({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   if (context.refreshId !== null) return context;
   const refreshId = turn.newId("renew");
   turn.start(REFRESH_EFFECT.request(refreshId, connectionKey(context, turn)));
@@ -100,8 +143,8 @@ export function renew(context: IntegrationConnectionContext, turn: Turn): Integr
 }
 
 export function retryLater(
+  { turn, reason }: Failed,
   context: IntegrationConnectionContext,
-  { turn, reason }: Delivered<Failed<string>>,
 ): IntegrationConnectionContext {
   const waitMs = RETRY_MS[Math.min(context.failures, RETRY_MS.length - 1)] ?? 0;
   turn.wake(RENEW, turn.now + waitMs);
@@ -114,16 +157,16 @@ export function retryLater(
 }
 
 /** The tokens belong to another host or client than the integration's current one: they are revoked there. */
-export function breakStrange(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
+export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);
-  return markBroken(context, turn, "The integration has another host or client now.");
+  return markBroken(turn, context, "The integration has another host or client now.");
 }
 
 /** Removes the tokens: the account has to be connected again. `why` is a sentence. */
 export function markBroken(
-  context: IntegrationConnectionContext,
   turn: Turn,
+  context: IntegrationConnectionContext,
   why: string,
 ): IntegrationConnectionContext {
   if (context.refreshId !== null) turn.cancelEffect(context.refreshId);
@@ -135,19 +178,19 @@ export function markBroken(
 }
 
 /** Ends the connection and revokes its tokens at the host. A person's settings stay when they disconnect. */
-export function disconnect(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
+export function disconnect({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: getRow(context, turn).asks, came: null });
 }
 
 /** Ends a connection that may no longer exist: its person's settings are removed too. */
-export function endOver(context: IntegrationConnectionContext, turn: Turn): IntegrationConnectionContext {
+export function endOver({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: [], came: null });
 }
 
 /** The same, when an exchange has just returned tokens: these are revoked, too. */
 export function endInVain(
+  { turn, account: linked }: TokensCame,
   context: IntegrationConnectionContext,
-  { turn, linked }: Delivered<TokensCame<string>>,
 ): IntegrationConnectionContext {
   return end(context, turn, { asks: [], came: linked });
 }
@@ -171,16 +214,16 @@ function end(
   return { ...context, ...idleContext, revoking: given.length };
 }
 
-export function countRevoked(context: IntegrationConnectionContext): IntegrationConnectionContext {
+export function countRevoked(_event: unknown, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return { ...context, revoking: context.revoking - 1 };
 }
 
 /** Removes a person's settings. */
-export function removeSettings(context: IntegrationConnectionContext, turn: Turn): void {
+export function removeSettings({ turn }: InTurn, context: IntegrationConnectionContext): void {
   removeIntegrationConnection(turn, turn.self.partition, context);
 }
 
-export function setAsks(context: IntegrationConnectionContext, { turn, tools }: Delivered<AsksSet>): void {
+export function setAsks({ turn, tools }: Pick<SetAsks, "tools"> & InTurn, context: IntegrationConnectionContext): void {
   storeRow(turn, { ...getRow(context, turn), asks: [...tools].sort() });
 }
 

@@ -15,10 +15,10 @@
  * A workspace itself decides which of its resources has a hash. An owner whose workspace is closed, or that no longer
  * has the hash, does not count: the edge reads its rows, which no turn of this actor does.
  */
-import { setup } from "xstate";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, Message, Turn, Woken } from "../../runtime/turn.js";
+import type { Answered, Delivered, Message, Woken } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import { table } from "../../storage/table.js";
 import { findHashOwner, type HashOwner } from "./resource-hash.table.js";
@@ -62,25 +62,25 @@ interface Reservation {
 /** `[kind, hash]` */
 const reservations = table<Reservation>("hash-reservation");
 
-const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as Delivered<ReserveHash | ReleaseHash | Woken> },
-}).createMachine({
+const { on, machine } = chartOf<NoContext, ReserveHash | ReleaseHash | Woken>();
+
+const hashReservationsMachine = machine({
   id: "hash-reservations",
   context: {},
   initial: "keeping",
   states: {
     keeping: {
       on: {
-        "hash.reserve": { actions: ({ event }) => event.turn.reply(reserve(event)) },
-        "hash.release": { actions: ({ event }) => release(event) },
-        woken: { actions: ({ event }) => forget(event.turn, event.name) },
+        ...on("hash.reserve", (event) => event.turn.reply(reserve(event))),
+        ...on("hash.release", release),
+        ...on("woken", forget),
       },
     },
   },
 });
 
 /** See the table above. */
-export const hashReservationsActor = defineActor(references, { machine, version: 1 });
+export const hashReservationsActor = defineActor(references, { machine: hashReservationsMachine, version: 1 });
 
 function reserve({ turn, kind, hash, workspaceId, formerOwner }: Delivered<ReserveHash>): {
   readonly beforeMs: number;
@@ -114,7 +114,7 @@ function toWakeUp(kind: string, hash: string): string {
   return JSON.stringify([kind, hash]);
 }
 
-function forget(turn: Turn, wakeUp: string): void {
-  const [kind, hash]: readonly string[] = JSON.parse(wakeUp);
+function forget({ turn, name }: Delivered<Woken>): void {
+  const [kind, hash]: readonly string[] = JSON.parse(name);
   if (kind !== undefined && hash !== undefined) reservations.remove(turn, GLOBAL_PARTITION, kind, hash);
 }

@@ -67,10 +67,11 @@
  * | ended           | run.forget                                | (ended)        | the run is removed                      |
  * | new             | run.forget                                | (ended)        | the same, for a row without its actor   |
  */
-import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
+import type { Answered, Delivered } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
 import { answerApproval, askPermission, closeApprovalsOnStop, notifyOwner, STOPPING } from "./approvals.js";
 import { classifyRun } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";
@@ -110,256 +111,136 @@ const begun: RunContext = {
   ...{ pushes: [], held: [], hasAsked: false },
 };
 
+const { on, machine } = chartOf<RunContext, RunEvent>();
+
 /** Transitions of every state after the start. */
 const always = {
-  "message.taken": { actions: "sendMessage" },
-  "message.refused": { actions: "refuse" },
-  "approval.answered": { actions: "answerApproval" },
-  "approval.repeated": { actions: "answerAgain" },
-  "approval.refused": { actions: "refuse" },
-  "claim.stale": { actions: "dropStale" },
-  "call.over": { actions: "countToolCall" },
-} as const;
+  ...on("message.taken", sendMessage),
+  ...on("message.refused", refuse),
+  ...on("approval.answered", (event, context) => answerApproval(event, context, event.owner)),
+  ...on("approval.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true })),
+  ...on("approval.refused", refuse),
+  ...on("claim.stale", (event) => dropStale(event.turn, event)),
+  ...on("call.over", (event) => countToolCall(event.turn, event)),
+};
 
 /** Transitions of the states in which a runner may push. */
 const pushing = {
   ...always,
-  "push.granted": { actions: "grantPush" },
-  "push.reported": { actions: "forwardPush" },
-  "push.late": { actions: "awaitPush" },
-  "told.one": { actions: "takeTold" },
-  "run.end": { target: "ended", actions: "end" },
-} as const;
+  ...on("push.granted", ({ turn, allowed }, context) => grantPush(turn, context, allowed)),
+  ...on("push.reported", (event, context) => forwardPush(event.turn, context, event)),
+  ...on("push.late", ({ turn }) => awaitPush(turn)),
+  ...on("told.one", ({ turn, told }, context) => takeTold(turn, context, told)),
+  ...on("run.end", "ended", ({ turn, outcome, reason, owner }, context) =>
+    endRun(turn, context, { outcome, reason }, owner),
+  ),
+};
 
 /** Transitions of the states in which a runner works on the run. */
 const held = {
   ...pushing,
-  "wish.taken": { actions: "askForWish" },
-  "wish.refused": { actions: "refuseWish" },
-  "push.unanswered": { actions: "losePushesGiven" },
-  "run.step": { actions: "recordStep" },
-  "run.heard": { actions: "recordDelivered" },
-  "run.permission": { actions: "askPermission" },
-  "run.tool-call": { actions: "askToolCall" },
-  "run.tool-cancelled": { actions: "cancelToolCall" },
-  "call.waits": { actions: "notifyOwner" },
-  "run.handover": { actions: "askHandover" },
-  "handover.answered": { actions: "answerHandover" },
-  "run.ended": { target: "ended", actions: "endByReport" },
-  "claim.lost": { target: "ended", actions: "endLost" },
-  "run.stop": { actions: ["stop", "closeApprovalsOnStop", "withdrawToolCalls"] },
-  "stop.late": { actions: "awaitStop" },
-  "stop.unanswered": { target: "ended", actions: "endUnanswered" },
-} as const;
+  ...on("wish.taken", (event, context) => askForWish(event.turn, context, event)),
+  ...on("wish.refused", ({ turn, id, why }, context) => answerWish(turn, context, { id, url: null, refused: why })),
+  ...on("push.unanswered", ({ turn }, context) => losePushesGiven(turn, context, UNANSWERED)),
+  ...on("run.step", ({ turn, step }, context) => recordStep(turn, context, step)),
+  ...on("run.heard", ({ turn, n }, context) => recordDelivered(turn, context, n)),
+  ...on("run.permission", (event, context) => askPermission(event.turn, context, event, event.owner)),
+  ...on("run.tool-call", (event, context) => askToolCall(event.turn, context, event)),
+  ...on("run.tool-cancelled", (event) => cancelToolCall(event.turn, event)),
+  ...on("call.waits", ({ turn, owner }) => notifyOwner(turn, owner)),
+  ...on("run.handover", (event, context) => askHandover(event.turn, context, event, event.owner)),
+  ...on("handover.answered", (event, context) => answerHandover(event.turn, context, event)),
+  ...on("run.ended", "ended", (event, context) => endByReport(event.turn, context, event, event.owner)),
+  ...on("claim.lost", "ended", ({ turn, owner }, context) => endLost(turn, context, owner)),
+  ...on(
+    "run.stop",
+    ({ turn, reason }, context) => stopRun(turn, context, reason),
+    ({ turn, owner }, context) => closeApprovalsOnStop(turn, context, owner),
+    ({ turn }, context) => endToolCalls(turn, context, { reason: STOPPING, ended: false }),
+  ),
+  ...on("stop.late", ({ turn }) => awaitStop(turn)),
+  ...on("stop.unanswered", "ended", ({ turn, owner }, context) => endUnanswered(turn, context, owner)),
+};
 
-const machine = setup({
-  types: { context: {} as RunContext, events: {} as Delivered<RunEvent> },
-  actions: {
-    claim: assign(({ context, event }) => {
-      assertEvent(event, "run.claim");
-      return claimRun(context, event, event.owner);
-    }),
-    releaseClaim: ({ event }) => {
-      assertEvent(event, "run.claim");
-      releaseClaim(event.turn, event.runnerId);
-    },
-    assignRunner: assign(({ context, event }) => assignRunner(event.turn, context)),
-    refuseStart: ({ context, event }) => {
-      assertEvent(event, "start.refused");
-      endRun(event.turn, context, { outcome: "withdrawn", reason: event.why }, event.owner);
-    },
-    begin: ({ event }) => {
-      assertEvent(event, "run.started");
-      beginRun(event.turn, event);
-    },
-    recordStep: ({ context, event }) => {
-      assertEvent(event, "run.step");
-      recordStep(event.turn, context, event.step);
-    },
-    recordDelivered: ({ context, event }) => {
-      assertEvent(event, "run.heard");
-      recordDelivered(event.turn, context, event.n);
-    },
-    sendMessage: assign(({ context, event }) => {
-      assertEvent(event, "message.taken");
-      return sendMessage(event, context);
-    }),
-    refuse: ({ event }) => {
-      assertEvent(event, ["message.refused", "approval.refused"]);
-      event.turn.reply(event.refusal);
-    },
-    askPermission: assign(({ context, event }) => {
-      assertEvent(event, "run.permission");
-      return askPermission(event.turn, context, event, event.owner);
-    }),
-    answerApproval: ({ context, event }) => {
-      assertEvent(event, "approval.answered");
-      answerApproval(event, context, event.owner);
-    },
-    answerAgain: ({ event }) => {
-      assertEvent(event, "approval.repeated");
-      event.turn.reply({ approval: event.approval, replayed: true });
-    },
-    closeApprovalsOnStop: ({ context, event }) => {
-      assertEvent(event, "run.stop");
-      closeApprovalsOnStop(event.turn, context, event.owner);
-    },
-    withdrawToolCalls: ({ context, event }) => endToolCalls(event.turn, context, { reason: STOPPING, ended: false }),
-    askToolCall: assign(({ context, event }) => {
-      assertEvent(event, "run.tool-call");
-      return askToolCall(event.turn, context, event);
-    }),
-    cancelToolCall: ({ event }) => {
-      assertEvent(event, "run.tool-cancelled");
-      cancelToolCall(event.turn, event);
-    },
-    notifyOwner: ({ event }) => {
-      assertEvent(event, "call.waits");
-      notifyOwner(event.turn, event.owner);
-    },
-    countToolCall: ({ event }) => {
-      assertEvent(event, "call.over");
-      countToolCall(event.turn, event);
-    },
-    askHandover: assign(({ context, event }) => {
-      assertEvent(event, "run.handover");
-      return askHandover(event.turn, context, event, event.owner);
-    }),
-    answerHandover: assign(({ context, event }) => {
-      assertEvent(event, "handover.answered");
-      return answerHandover(event.turn, context, event);
-    }),
-    stop: assign(({ context, event }) => {
-      assertEvent(event, "run.stop");
-      return stopRun(event.turn, context, event.reason);
-    }),
-    awaitStop: ({ event }) => awaitStop(event.turn),
-    endByReport: ({ context, event }) => {
-      assertEvent(event, "run.ended");
-      endByReport(event.turn, context, event, event.owner);
-    },
-    endUndeliverable: ({ context, event }) => {
-      assertEvent(event, "job.undeliverable");
-      endUndeliverable(event.turn, context, event.why, event.owner);
-    },
-    endLost: ({ context, event }) => {
-      assertEvent(event, "claim.lost");
-      endLost(event.turn, context, event.owner);
-    },
-    endUnanswered: ({ context, event }) => {
-      assertEvent(event, "stop.unanswered");
-      endUnanswered(event.turn, context, event.owner);
-    },
-    hold: assign(({ context, event }) => {
-      assertEvent(event, "end.held");
-      return holdForPushes(event.turn, context, event);
-    }),
-    askForWish: assign(({ context, event }) => {
-      assertEvent(event, "wish.taken");
-      return askForWish(event.turn, context, event);
-    }),
-    refuseWish: ({ context, event }) => {
-      assertEvent(event, "wish.refused");
-      answerWish(event.turn, context, { id: event.id, url: null, refused: event.why });
-    },
-    grantPush: assign(({ context, event }) => {
-      assertEvent(event, "push.granted");
-      return grantPush(event.turn, context, event.allowed);
-    }),
-    forwardPush: assign(({ context, event }) => {
-      assertEvent(event, "push.reported");
-      return forwardPush(event.turn, context, event);
-    }),
-    awaitPush: ({ event }) => awaitPush(event.turn),
-    losePushesGiven: ({ context, event }) => losePushesGiven(event.turn, context, UNANSWERED),
-    takeTold: assign(({ context, event }) => {
-      assertEvent(event, ["told.one", "pushes.over"]);
-      return takeTold(event.turn, context, event.told);
-    }),
-    endHeld: ({ context, event }) => {
-      assertEvent(event, "pushes.over");
-      endHeld(event.turn, context, event.owner);
-    },
-    endHeldLost: ({ context, event }) => {
-      assertEvent(event, ["claim.lost", "push.unanswered"]);
-      endHeldLost(event.turn, context, event.type === "claim.lost" ? LOST : UNANSWERED, event.owner);
-    },
-    end: ({ context, event }) => {
-      assertEvent(event, "run.end");
-      endRun(event.turn, context, { outcome: event.outcome, reason: event.reason }, event.owner);
-    },
-    dropStale: ({ event }) => {
-      assertEvent(event, "claim.stale");
-      dropStale(event.turn, event);
-    },
-    forget: ({ event }) => forgetRun(event.turn),
-    giveBack: ({ event }) => {
-      assertEvent(event, "claim.orphaned");
-      releaseClaim(event.turn, event.runnerId);
-    },
-    leave: ({ event }) => event.turn.stop(),
-    ignore: () => undefined,
-  },
-}).createMachine({
+const runMachine = machine({
   id: "run",
   context: begun,
   initial: "new",
   states: {
     new: {
       on: {
-        "run.start": { target: "queued", actions: ({ event }) => queueRun(event) },
-        "run.forget": { target: "new", actions: "forget" },
-        "claim.orphaned": { target: "new", actions: ["giveBack", "leave"] },
+        ...on("run.start", "queued", queueRun),
+        ...on("run.forget", "new", ({ turn }) => forgetRun(turn)),
+        ...on("claim.orphaned", "new", giveBack, ({ turn }) => turn.stop()),
       },
     },
     queued: {
       on: {
         ...always,
-        "run.claim": { target: "claimed", actions: "claim" },
-        "run.end": { target: "ended", actions: "end" },
+        ...on("run.claim", "claimed", (event, context) => claimRun(context, event, event.owner)),
+        ...on("run.end", "ended", ({ turn, outcome, reason, owner }, context) =>
+          endRun(turn, context, { outcome, reason }, owner),
+        ),
       },
     },
     claimed: {
       on: {
         ...held,
-        "start.agreed": { actions: "assignRunner" },
-        "start.refused": { target: "ended", actions: "refuseStart" },
-        "run.started": { target: "running", actions: "begin" },
-        "job.undeliverable": { target: "ended", actions: "endUndeliverable" },
+        ...on("start.agreed", ({ turn }, context) => assignRunner(turn, context)),
+        ...on("start.refused", "ended", ({ turn, why, owner }, context) =>
+          endRun(turn, context, { outcome: "withdrawn", reason: why }, owner),
+        ),
+        ...on("run.started", "running", (event) => beginRun(event.turn, event)),
+        ...on("job.undeliverable", "ended", ({ turn, why, owner }, context) =>
+          endUndeliverable(turn, context, why, owner),
+        ),
       },
     },
     running: {
       on: {
         ...held,
-        "start.agreed": { actions: "ignore" },
-        "start.refused": { actions: "ignore" },
-        "end.held": { target: "ending", actions: "hold" },
+        ...on("start.agreed"),
+        ...on("start.refused"),
+        ...on("end.held", "ending", (event, context) => holdForPushes(event.turn, context, event)),
       },
     },
     ending: {
       on: {
         ...pushing,
-        "pushes.over": { target: "ended", actions: ["takeTold", "endHeld"] },
-        "claim.lost": { target: "ended", actions: "endHeldLost" },
-        "push.unanswered": { target: "ended", actions: "endHeldLost" },
-        "stop.late": { actions: "ignore" },
-        "stop.unanswered": { actions: "ignore" },
+        ...on(
+          "pushes.over",
+          "ended",
+          ({ turn, told }, context) => takeTold(turn, context, told),
+          ({ turn, owner }, context) => endHeld(turn, context, owner),
+        ),
+        ...on("claim.lost", "ended", ({ turn, owner }, context) => endHeldLost(turn, context, LOST, owner)),
+        ...on("push.unanswered", "ended", ({ turn, owner }, context) => endHeldLost(turn, context, UNANSWERED, owner)),
+        ...on("stop.late"),
+        ...on("stop.unanswered"),
       },
     },
     ended: {
       on: {
         ...always,
-        "run.claim": { actions: "releaseClaim" },
-        "run.forget": { target: "ended", actions: "forget" },
+        ...on("run.claim", giveBack),
+        ...on("run.forget", "ended", ({ turn }) => forgetRun(turn)),
       },
     },
   },
 });
 
+function refuse({ turn, refusal }: Delivered<Answered<Refusal> & { readonly refusal: Refusal }>): void {
+  turn.reply(refusal);
+}
+
+function giveBack({ turn, runnerId }: Delivered<{ readonly type: string; readonly runnerId: string }>): void {
+  releaseClaim(turn, runnerId);
+}
+
 /** See the table above; `owners` is the catalogue of the kinds of owner. */
 export function runActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(runRef, {
-    ...{ machine, classify: classifyRun(owners), version: 3 },
+    ...{ machine: runMachine, classify: classifyRun(owners), version: 3 },
     // Before version 2 nobody could send messages to a run; before version 3 none of its changes were pushed.
     migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, { hasAsked: true }, context) }),
   });

@@ -10,7 +10,7 @@
  * | waiting | woken        | bodies are left   | waiting | removes bodies that are due; wake-up for the next |
  * | waiting | woken        | none is left      | (ended) | removes bodies that are due                       |
  */
-import { assertEvent, setup } from "xstate";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Woken } from "../../runtime/turn.js";
 import { type BlobsUnused, blobSweeperRef, sweepBlobs, UNUSED_MS } from "./blobs.js";
@@ -21,41 +21,36 @@ const SWEPT_AT_ONCE = 50;
 const LATE_MS = 60_000;
 /** How long the sweeper waits then, in milliseconds. */
 const POSTPONED_MS = 60 * 60 * 1_000;
+const SWEEP = "sweep";
 
-const machine = setup({
-  types: { events: {} as Delivered<BlobsUnused | Woken> },
-  guards: {
-    isLate: ({ event }) => {
-      assertEvent(event, "woken");
-      return event.turn.now > event.dueMs + LATE_MS;
-    },
-  },
-  actions: {
-    wait: ({ event: { turn } }) => turn.wake("sweep", turn.now + UNUSED_MS),
-    postpone: ({ event: { turn } }) => turn.wake("sweep", turn.now + POSTPONED_MS),
-    sweep: ({ event: { turn } }) => {
-      const nextMs = sweepBlobs(turn, turn.self.partition, SWEPT_AT_ONCE);
-      if (nextMs === null) turn.stop();
-      else turn.wake("sweep", Math.max(nextMs, turn.now));
-    },
-    ignore: () => undefined,
-  },
-}).createMachine({
+const { on, choose, machine } = chartOf<NoContext, BlobsUnused | Woken>();
+
+const blobSweeperMachine = machine({
   id: "blob-sweeper",
   initial: "idle",
   states: {
-    idle: { on: { "blobs.unused": { target: "waiting", actions: "wait" } } },
+    idle: { on: on("blobs.unused", "waiting", ({ turn }) => turn.wake(SWEEP, turn.now + UNUSED_MS)) },
     waiting: {
       on: {
-        "blobs.unused": { target: "waiting", actions: "ignore" },
-        woken: [
-          { guard: "isLate", target: "waiting", actions: "postpone" },
-          { target: "waiting", actions: "sweep" },
-        ],
+        ...on("blobs.unused"),
+        ...choose(
+          "woken",
+          {
+            when: ({ turn, dueMs }) => turn.now > dueMs + LATE_MS,
+            act: ({ turn }) => turn.wake(SWEEP, turn.now + POSTPONED_MS),
+          },
+          { act: sweep },
+        ),
       },
     },
   },
 });
 
 /** See the table above. */
-export const blobSweeperActor = defineActor(blobSweeperRef, { machine, version: 1 });
+export const blobSweeperActor = defineActor(blobSweeperRef, { machine: blobSweeperMachine, version: 1 });
+
+function sweep({ turn }: Delivered<Woken>): void {
+  const nextMs = sweepBlobs(turn, turn.self.partition, SWEPT_AT_ONCE);
+  if (nextMs === null) turn.stop();
+  else turn.wake(SWEEP, Math.max(nextMs, turn.now));
+}

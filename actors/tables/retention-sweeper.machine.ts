@@ -15,11 +15,11 @@
  * |          |                              |                      |          | on with the next rule                  |
  * | sweeping | retention.begin              |                      | sweeping |                                        |
  */
-import { assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
-import type { Delivered, EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
+import type { EffectEnded, Message, Turn, Woken } from "../../runtime/turn.js";
 import { clearLeftRows, type OwnedRows } from "./owned-rows.js";
 import { markPruned } from "./pruned-before.js";
 import { RETENTION_TURN } from "./retention.effects.js";
@@ -60,8 +60,6 @@ interface SweeperContext {
   readonly turnId: string;
 }
 
-type SweeperEvent = Delivered<BeginRetention | Woken | EffectEnded>;
-
 /** Most rows read or removed in one turn, and about how many bytes of them: some milliseconds. */
 const SLICE = { rows: 128, bytes: 1_000_000 };
 /** Longest time between two passes, in milliseconds. A shorter setting has more of them. */
@@ -74,61 +72,51 @@ const SPREAD = 0.25;
 /** Longest time that a pass is set ahead, in milliseconds. */
 export const LONGEST_REST_MS = PASS_EVERY_MS * (1 + SPREAD);
 
+const { on, choose, machine } = chartOf<SweeperContext, BeginRetention | Woken | EffectEnded>();
+
 /** The sweepers of these tables. */
 export function retentionSweeperActor(catalogue: RetentionCatalogue, periods: RetentionPeriods): ActorType {
   const sweeping = new Sweeping(catalogue, periods);
-  const machine = setup({
-    types: { context: {} as SweeperContext, events: {} as SweeperEvent },
-    guards: {
-      isOver: ({ context }) => context.at === null,
-      isAnew: ({ event }) => event.type === "retention.begin" && event.isAnew === true,
-    },
-    actions: {
-      rest: ({ event }) => sweeping.wake(event.turn),
-      begin: assign(({ event }) => {
-        sweeping.wake(event.turn);
-        return { at: sweeping.begin(), isMoving: true, turnId: awaitTurn(event.turn) };
-      }),
-      sweep: assign(({ context, event }) => {
-        const at = sweeping.slice(event.turn, context.at);
-        return { at, isMoving: true, turnId: awaitTurn(event.turn) };
-      }),
-      watch: assign(({ context, event }) => {
-        sweeping.wake(event.turn);
-        event.turn.cancelEffect(context.turnId);
-        const at = context.isMoving ? context.at : sweeping.skip(context.at);
-        return { at, isMoving: false, turnId: awaitTurn(event.turn) };
-      }),
-      ignore: () => undefined,
-    },
-  }).createMachine({
+  const rest = ({ turn }: InTurn): void => sweeping.wake(turn);
+  const retentionMachine = machine({
     id: "retention",
     context: { at: null, isMoving: false, turnId: "" },
     initial: "new",
     states: {
-      new: { on: { "retention.begin": { target: "resting", actions: "rest" } } },
+      new: { on: on("retention.begin", "resting", rest) },
       resting: {
         on: {
-          "retention.begin": [
-            { guard: "isAnew", target: "resting", actions: "rest" },
-            { target: "resting", actions: "ignore" },
-          ],
-          woken: { target: "sweeping", actions: "begin" },
+          ...choose("retention.begin", { when: ({ isAnew }) => isAnew === true, act: rest }, {}),
+          ...on("woken", "sweeping", ({ turn }) => {
+            sweeping.wake(turn);
+            return { at: sweeping.begin(), isMoving: true, turnId: awaitTurn(turn) };
+          }),
         },
       },
       sweeping: {
         on: {
-          "effect.ended": [
-            { guard: "isOver", target: "resting", actions: "rest" },
-            { target: "sweeping", actions: "sweep" },
-          ],
-          "retention.begin": { target: "sweeping", actions: "ignore" },
-          woken: { target: "sweeping", actions: "watch" },
+          ...choose(
+            "effect.ended",
+            { when: (_event, { at }) => at === null, to: "resting", act: rest },
+            {
+              act: ({ turn }, { at }) => ({
+                at: sweeping.slice(turn, at),
+                isMoving: true,
+                turnId: awaitTurn(turn),
+              }),
+            },
+          ),
+          ...on("retention.begin"),
+          ...on("woken", ({ turn }, { at, isMoving, turnId }) => {
+            sweeping.wake(turn);
+            turn.cancelEffect(turnId);
+            return { at: isMoving ? at : sweeping.skip(at), isMoving: false, turnId: awaitTurn(turn) };
+          }),
         },
       },
     },
   });
-  return defineActor(retentionRef, { machine, version: 1 });
+  return defineActor(retentionRef, { machine: retentionMachine, version: 1 });
 }
 
 /** Waits for a place in the lane; returns the id of the effect. */

@@ -1,12 +1,14 @@
-import type { TurnReading } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/chart.js";
+import type { Answered, TurnReading } from "../../runtime/turn.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
-import { isRefusal, type Refusal } from "../refusal.js";
+import { isRefusal, type Refusal, type Refused, toRefused } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import type { RunAsking, RunBegan, RunOver } from "../runs/run.messages.js";
+import type { OwnerMessage, RunAsking, RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { nextStation } from "./next-station.js";
 import { whyNotOpened } from "./raised-values.js";
-import type { ForgetTask, NoteTask, OpenTask } from "./task.messages.js";
+import type { TaskContext, TaskRow } from "./task.js";
+import type { ForgetTask, NoteTask, OpenTask, TaskAnswer, TaskCommand } from "./task.messages.js";
 import { checkForget } from "./task.retention.js";
 import { tasks } from "./task.table.js";
 import {
@@ -17,31 +19,31 @@ import {
   refuseUnlessStation,
   taskRow,
 } from "./task.transitions.js";
-import type { TaskContext, TaskEvent, TaskMessage, TaskRefused } from "./task-events.js";
 import { hasOpenPullRequest, toOpenedEvent, withPullRequests } from "./task-pull-requests.js";
 import type { OpenRaised, TellRaised } from "./team-marks.messages.js";
 
-interface TaskState {
-  readonly value: string;
-  readonly context: TaskContext;
-}
+type TaskMessage = OwnerMessage | TaskPullRequestChanged | OpenRaised | TellRaised | TaskCommand;
 
-/** The event of a message. Reads only. */
-export function classifyTask(message: TaskMessage, { value, context }: TaskState, turn: TurnReading): TaskEvent {
+/** Classifies each message to a task as an event of its machine. Reads only. */
+export function classifyTask(
+  message: TaskMessage,
+  { value, context }: { readonly value: string; readonly context: TaskContext },
+  turn: TurnReading,
+) {
   const { runId } = context;
   const repeat = toRepeatEvent(message, turn);
   if (repeat !== null) return repeat;
   switch (message.type) {
     case "run.began":
-      return message.runId === runId ? message : { type: "began.other" };
+      return message.runId === runId ? message : toEvent("began.other");
     case "run.asking":
-      return message.runId === runId ? toAskingEvent(message) : { type: "asking.other" };
+      return message.runId === runId ? toAskingEvent(message) : toEvent("asking.other");
     case "run.over":
-      return message.runId === runId ? toOverEvent(message, context, turn) : { type: "over.other" };
+      return message.runId === runId ? toOverEvent(message, context, turn) : toEvent("over.other");
     case "pull-request.changed":
       return value === "opening" ? toOpenedEvent(message, context, turn) : message;
     case "task.forget":
-      return { type: `forget.${checkForget(turn)}` };
+      return toEvent(`forget.${checkForget(turn)}`);
     case "raise.open":
     case "raise.tell":
       return toRaiseEvent(message, value, turn);
@@ -50,7 +52,7 @@ export function classifyTask(message: TaskMessage, { value, context }: TaskState
     default:
       // Before it is opened a task has no row and takes no other messages but notes.
       if (value === "new" || message.type === "note") return message;
-      return isResumeOfEnded(message, value, turn) ? { type: "resume.of-ended" } : toWorkEvent(message, runId, turn);
+      return isResumeOfEnded(message, value, turn) ? toEvent("resume.of-ended") : toWorkEvent(message, runId, turn);
   }
 }
 
@@ -59,37 +61,40 @@ function isResumeOfEnded({ type }: TaskMessage, value: string, turn: TurnReading
   return value === "done" && (type === "task.move" || type === "task.retry") && !hasOpenPullRequest(turn);
 }
 
+/** A message that was taken before, under the same key. */
+interface CommandRepeated extends Answered<TaskAnswer> {
+  readonly type: "command.repeated";
+  /** The task that it opened or was about. */
+  readonly task: TaskRow;
+}
+
 /** The event of a message whose key was used before; null for all others. */
-function toRepeatEvent(message: TaskMessage, turn: TurnReading): TaskEvent | null {
+function toRepeatEvent(message: TaskMessage, turn: TurnReading): CommandRepeated | Refused<"repeat.refused"> | null {
   const taskId = "idempotency" in message ? findRequestBefore(turn, message) : null;
   if (taskId === null) return null;
-  if (isRefusal(taskId)) return { type: "repeat.refused", refusal: taskId };
+  if (isRefusal(taskId)) return toRefused("repeat.refused", taskId);
   const task = tasks.get(turn, turn.self.partition, taskId);
   if (task !== undefined) return { type: "command.repeated", task };
-  return {
-    type: "repeat.refused",
-    refusal: { refused: "conflict", detail: "The task of this Idempotency-Key is gone." },
-  };
+  return toRefused("repeat.refused", { refused: "conflict", detail: "The task of this Idempotency-Key is gone." });
 }
 
-type WorkMessage = Exclude<
-  TaskMessage,
-  OpenTask | OpenRaised | TellRaised | NoteTask | ForgetTask | RunBegan | RunAsking | RunOver | TaskPullRequestChanged
->;
-
-function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading): TaskEvent {
+function toRaiseEvent(message: OpenRaised | TellRaised, value: string, turn: TurnReading) {
   const { raise, teamId } = message;
   if (message.type === "raise.tell") {
-    return value === "new" ? { type: "raise.untold", teamId, raise, reason: "task-gone" } : message;
+    return value === "new" ? toEvent("raise.untold", { teamId, raise, reason: "task-gone" }) : message;
   }
   const reason = raise.opens === null ? null : whyNotOpened(turn, raise.opens);
-  return reason === null ? message : { type: "raise.unopened", teamId, raise, reason };
+  return reason === null ? message : toEvent("raise.unopened", { teamId, raise, reason });
 }
 
-function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReading): TaskEvent {
+function toWorkEvent(
+  message: Exclude<TaskCommand, OpenTask | NoteTask | ForgetTask>,
+  runId: string | null,
+  turn: TurnReading,
+) {
   switch (message.type) {
     case "task.stop":
-      if (runId === null) return { type: "stop.of-nothing" };
+      if (runId === null) return toEvent("stop.of-nothing");
       return unlessRefused(message, "stop.refused", refuseUnlessAssignee(turn, message.by));
     case "task.answer":
       return unlessRefused(
@@ -113,20 +118,16 @@ function toWorkEvent(message: WorkMessage, runId: string | null, turn: TurnReadi
   }
 }
 
-function unlessRefused<M extends TaskEvent>(
-  message: M,
-  type: TaskRefused["type"],
-  refusal: Refusal | null,
-): M | TaskRefused {
-  return refusal === null ? message : { type, refusal };
+function unlessRefused<M extends TaskMessage, Type extends string>(message: M, type: Type, refusal: Refusal | null) {
+  return refusal === null ? message : toRefused(type, refusal);
 }
 
-function toAskingEvent({ asks }: RunAsking): TaskEvent {
-  return asks === null ? { type: "approval.not-wanted" } : { type: "approval.wanted", asks };
+function toAskingEvent({ asks }: RunAsking) {
+  return asks === null ? toEvent("approval.not-wanted") : toEvent("approval.wanted", { asks });
 }
 
-function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading): TaskEvent {
+function toOverEvent(message: RunOver, context: TaskContext, turn: TurnReading) {
   const run = runs.get(turn, turn.self.partition, message.runId);
   const decided = withPullRequests(turn, run, nextStation(turn, run, message, context));
-  return { ...message, type: `over.${decided.next}`, run, decided };
+  return toEvent(`over.${decided.next}`, { ...message, run, decided });
 }

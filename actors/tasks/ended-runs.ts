@@ -10,7 +10,7 @@ import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
 import { runs } from "../runs/run.table.js";
 import { timeText } from "../time-text.js";
-import type { EndedRun, NextStation } from "./task-events.js";
+import type { EndedRun, NextStation } from "./task.js";
 
 /** Most ended runs that a task remembers: the latest ones. */
 const MAX_REMEMBERED = 100;

@@ -2,7 +2,7 @@ import type { TurnReading } from "../../runtime/turn.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { RunRow } from "../runs/run.js";
 import type { RunOver } from "../runs/run.messages.js";
-import type { NextStation, TaskContext } from "./task-events.js";
+import type { NextStation, TaskContext } from "./task.js";
 
 /** Attempts that may be abandoned in a row before the task goes to a person. */
 const MAX_ABANDONED = 5;

@@ -16,27 +16,21 @@
  *
  * With the last file the actor ends.
  */
-import { setup } from "xstate";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
 import { type TaskAttachmentsMessage, taskAttachmentsRef } from "./task-attachments.messages.js";
 import { attachFiles, settleFile } from "./task-attachments.transitions.js";
 
-const machine = setup({
-  types: { context: {} as Record<never, never>, events: {} as Delivered<TaskAttachmentsMessage> },
-}).createMachine({
+const { on, machine } = chartOf<NoContext, TaskAttachmentsMessage>();
+
+const taskAttachmentsMachine = machine({
   id: "task-attachments",
   context: {},
   initial: "fetching",
   states: {
-    fetching: {
-      on: {
-        "files.attach": { actions: ({ event }) => attachFiles(event.turn, event) },
-        "effect.ended": { actions: ({ event }) => settleFile(event.turn, event) },
-      },
-    },
+    fetching: { on: { ...on("files.attach", attachFiles), ...on("effect.ended", settleFile) } },
   },
 });
 
 /** See the table above. */
-export const taskAttachmentsActor = defineActor(taskAttachmentsRef, { machine, version: 1 });
+export const taskAttachmentsActor = defineActor(taskAttachmentsRef, { machine: taskAttachmentsMachine, version: 1 });

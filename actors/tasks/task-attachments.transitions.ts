@@ -1,4 +1,4 @@
-import type { EffectEnded, Turn } from "../../runtime/turn.js";
+import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import { readJson, writeJson } from "../exact-json.js";
 import {
   type FetchedFile,
@@ -32,7 +32,7 @@ const FETCH_TIMEOUT_MS = 60_000;
 const MAX_VALUES_BYTES = 1024 * 1024;
 
 /** Asks for each file; notes on the task how many are too many. */
-export function attachFiles(turn: Turn, message: AttachFiles): void {
+export function attachFiles({ turn, ...message }: Delivered<AttachFiles>): void {
   if (tasks.get(turn, turn.self.partition, turn.self.id) === undefined) return turn.stop();
   const { attaches, key } = message;
   const room = Math.min(MAX_EVENT_FILES, MAX_TASK_FILES - listRows(turn).length);
@@ -75,7 +75,7 @@ function askFor(
 }
 
 /** A file came, or did not. */
-export function settleFile(turn: Turn, { id, result }: EffectEnded<IntegrationRequestResult>): void {
+export function settleFile({ turn, id, result }: Delivered<EffectEnded<IntegrationRequestResult>>): void {
   const row = taskAttachments.get(turn, turn.self.partition, turn.self.id, id);
   // The task was removed meanwhile, with its rows.
   if (row === undefined) return endIfDone(turn);

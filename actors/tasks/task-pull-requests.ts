@@ -2,14 +2,14 @@
  * What a task makes of its pull requests. They are opened before it is done; while one is open, what its runs changed is
  * neither accepted nor sent back, and the task may go on although it is done.
  */
+import { toEvent } from "../../runtime/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import type { PullRequestRow } from "../pull-requests/pull-request.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { listTaskPullRequests, pullRequests } from "../pull-requests/pull-request.table.js";
 import type { RunRow } from "../runs/run.js";
 import { acceptStanding, leaveStanding } from "./ended-runs.js";
-import type { TaskPullRequest, TaskRow } from "./task.js";
-import type { NextStation, TaskContext, TaskEvent } from "./task-events.js";
+import type { NextStation, TaskContext, TaskPullRequest, TaskRow } from "./task.js";
 
 /** Whether a pull request of the task is open. Reads only. */
 export function hasOpenPullRequest(turn: TurnReading): boolean {
@@ -51,10 +51,10 @@ function judgeOpening(
 }
 
 /** The event of a change of a pull request, for a task that waits for it. Reads only. */
-export function toOpenedEvent(message: TaskPullRequestChanged, { opening }: TaskContext, turn: TurnReading): TaskEvent {
+export function toOpenedEvent(message: TaskPullRequestChanged, { opening }: TaskContext, turn: TurnReading) {
   const { asks, isOver } = judgeOpening(turn, opening);
-  if (asks !== null) return { type: "opened.inbox", asks };
-  return isOver ? { type: "opened.done", asks: null } : message;
+  if (asks !== null) return toEvent("opened.inbox", { asks });
+  return isOver ? toEvent("opened.done", { asks: null }) : message;
 }
 
 /** The row with its pull request as it is now: one that is open, else the last that was opened. */

@@ -1,5 +1,5 @@
 /** What events of integrations do with a task: open it, or tell it something. `task.machine.ts` says when. */
-import type { Turn } from "../../runtime/turn.js";
+import type { Delivered, Turn } from "../../runtime/turn.js";
 import { findLine } from "../lines/line.queries.js";
 import { cutText } from "../well-formed.js";
 import {
@@ -12,12 +12,12 @@ import {
   toRaisedUrl,
 } from "./raised-values.js";
 import { findBranchReview } from "./reviewing.js";
-import { isOpen, type TaskRow } from "./task.js";
+import { isOpen, type TaskContext, type TaskRow } from "./task.js";
 import { addNote, appendNote, beginTask, putTask, taskRow } from "./task.transitions.js";
 import { taskAttachmentsRef } from "./task-attachments.messages.js";
-import type { RaiseNotTaken, TaskContext } from "./task-events.js";
 import {
   type OpenRaised,
+  type RaiseRefused,
   type RaiseTaken,
   type RaiseTask,
   type TellRaised,
@@ -28,12 +28,16 @@ import {
  * Opens the task. Nobody started it: the mail address of whom it is assigned to comes from the sender, who could name
  * anybody.
  */
-export function openRaised(turn: Turn, { raise, teamId, marks }: OpenRaised): TaskContext {
+export function openRaised({ turn, raise, teamId, marks }: Delivered<OpenRaised>): TaskContext {
   const { opens, integration, branch, channel, causes } = raise;
   if (opens === null) throw new Error("an event that opens no task");
   const { lineId, station, title, description, url, assigneeEmail } = opens;
   const begun = beginTask(turn, {
-    ...{ teamId, lineId, station, causes, ...toBeginning(turn, lineId, branch) },
+    teamId,
+    lineId,
+    station,
+    causes,
+    ...toBeginning(turn, lineId, branch),
     title: toRaisedTitle(title),
     description: toRaisedDescription(description),
     url: toRaisedUrl(url),
@@ -48,7 +52,7 @@ export function openRaised(turn: Turn, { raise, teamId, marks }: OpenRaised): Ta
 }
 
 /** Notes on the task what the event says, and sets its marks and branch. */
-export function tellRaised(turn: Turn, { raise, teamId, marks }: TellRaised): void {
+export function tellRaised({ turn, raise, teamId, marks }: Delivered<TellRaised>): void {
   const row = taskRow(turn);
   putTask(turn, row, { ...row, marks: addMarks(row.marks, marks), ...toBranch(raise.branch) });
   if (raise.say !== "") appendNote(turn, row, `integration ${raise.integration.key}`, toRaisedNote(raise.say));
@@ -59,10 +63,12 @@ export function tellRaised(turn: Turn, { raise, teamId, marks }: TellRaised): vo
 }
 
 /** Tells the marks of the team that the task is not opened, or not there. */
-export function refuseRaise(
-  turn: Turn,
-  { teamId, raise, reason }: Pick<RaiseNotTaken, "teamId" | "raise" | "reason">,
-): void {
+export function refuseRaise({
+  turn,
+  teamId,
+  raise,
+  reason,
+}: Omit<RaiseRefused, "type"> & { readonly turn: Turn; readonly teamId: string }): void {
   turn.send(teamMarksRef(turn.self.partition, teamId), { type: "raise.refused", raise, reason });
 }
 

@@ -64,12 +64,14 @@
  * | any            | repeat.refused (the same, with another | same    | refused; a new one leaves nothing             |
  * |                | body)                                  |         |                                               |
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
+import { answerRefusal } from "../refusal.js";
 import { classifyTask } from "./classify-task.js";
-import { taskRef } from "./task.messages.js";
-import { beginRetention, forgetTask, recordTaskRequest } from "./task.retention.js";
+import type { TaskContext, TaskRow } from "./task.js";
+import { type TaskAnswer, taskRef } from "./task.messages.js";
+import { beginRetention, forgetTask } from "./task.retention.js";
 import {
   addNote,
   addPersonsNote,
@@ -80,212 +82,121 @@ import {
   markTask,
   openTask,
   reassign,
-  recordCauses,
+  recordCommand,
   resume,
   setAsks,
   stop,
   takePullRequest,
   unassign,
 } from "./task.transitions.js";
-import type { TaskContext, TaskEvent } from "./task-events.js";
 import { openRaised, refuseRaise, tellRaised } from "./task-raises.js";
 
 const begun: TaskContext = { runId: null, abandoned: 0, ended: [], opening: [] };
 
+const { on, machine } = chartOf<TaskContext, ReturnType<typeof classifyTask>>();
+
+/** Transitions of every state after the first. */
+const always = {
+  ...on("pull-request.changed", takePullRequest),
+  ...on("task.note", addPersonsNote),
+  ...on("raise.tell", tellRaised),
+  ...on("task.mark", markTask),
+  ...on("asking.other"),
+  ...on("over.other"),
+  ...on("forget.kept"),
+};
+
+const moving = {
+  ...on("task.move", "queued", recordCommand, ({ turn, to, by }, context) => resume(turn, context, null, { to, by })),
+  ...on("move.refused", answerRefusal),
+};
+
+const retrying = on("task.retry", "queued", recordCommand, ({ turn }, context) => resume(turn, context, null));
+
 /** Transitions of every open state. */
 const open = {
-  "approval.wanted": { target: "inbox", actions: "setAsks" },
-  "approval.not-wanted": { target: "running", actions: "setAsksNothing" },
-  "over.queued": { target: "queued", actions: "advance" },
-  "over.done": { target: "done", actions: "advance" },
-  "over.inbox": { target: "inbox", actions: "advance" },
-  "over.opening": { target: "opening", actions: "advance" },
-  "pull-request.changed": { actions: "takePullRequest" },
-  "task.stop": { actions: ["recordCommand", "stop"] },
-  "stop.refused": { actions: "refuse" },
-  "task.move": { target: "queued", actions: ["recordCommand", "move"] },
-  "move.refused": { actions: "refuse" },
-  "task.close": { target: "closed", actions: ["recordCommand", "close"] },
-  "task.withdraw": { target: "closed", actions: "close" },
-  "task.assign": { actions: "assign" },
-  "assignment.refused": { actions: "refuse" },
-  "task.unassign": { actions: "unassign" },
-  "task.note": { actions: "addPersonsNote" },
-  "raise.tell": { actions: "tellRaised" },
-  "task.mark": { actions: "mark" },
-  "asking.other": { actions: "ignore" },
-  "over.other": { actions: "ignore" },
-  "forget.kept": { actions: "ignore" },
-} as const;
+  ...always,
+  ...moving,
+  ...on("approval.wanted", "inbox", ({ turn, asks }) => setAsks(turn, asks)),
+  ...on("approval.not-wanted", "running", ({ turn }) => setAsks(turn, null)),
+  ...on("over.queued", "queued", advance),
+  ...on("over.done", "done", advance),
+  ...on("over.inbox", "inbox", advance),
+  ...on("over.opening", "opening", advance),
+  ...on("task.stop", recordCommand, stop),
+  ...on("stop.refused", answerRefusal),
+  ...on("task.close", "closed", recordCommand, close),
+  ...on("task.withdraw", "closed", close),
+  ...on("task.assign", reassign),
+  ...on("assignment.refused", answerRefusal),
+  ...on("task.unassign", unassign),
+};
 
 /** Transitions of a task that is over. */
 const over = {
-  "pull-request.changed": { actions: "takePullRequest" },
-  "forget.due": { actions: "forget" },
-  "forget.begun": { actions: "beginRetention" },
-  "forget.kept": { actions: "ignore" },
-  "task.unassign": { actions: "ignore" },
-  "task.note": { actions: "addPersonsNote" },
-  "raise.tell": { actions: "tellRaised" },
-  "task.mark": { actions: "mark" },
-  "asking.other": { actions: "ignore" },
-  "over.other": { actions: "ignore" },
-} as const;
+  ...always,
+  ...on("forget.due", ({ turn }) => forgetTask(turn)),
+  ...on("forget.begun", ({ turn }) => beginRetention(turn)),
+  ...on("task.unassign"),
+};
 
-const machine = setup({
-  types: { context: {} as TaskContext, events: {} as Delivered<TaskEvent> },
-  actions: {
-    refuse: ({ event }) => {
-      assertEvent(event, [
-        ...(["opening.refused", "answer.refused", "stop.refused", "retry.refused"] as const),
-        ...(["move.refused", "assignment.refused", "repeat.refused"] as const),
-      ]);
-      event.turn.reply(event.refusal);
-    },
-    answerAgain: ({ event }) => {
-      assertEvent(event, "command.repeated");
-      event.turn.reply({ task: event.task, replayed: true });
-    },
-    addPersonsNote: ({ event }) => {
-      assertEvent(event, "task.note");
-      addPersonsNote(event);
-    },
-    leave: ({ event }) => event.turn.stop(),
-    refuseRaise: ({ event }) => {
-      assertEvent(event, ["raise.unopened", "raise.untold"]);
-      refuseRaise(event.turn, event);
-    },
-    tellRaised: ({ event }) => {
-      assertEvent(event, "raise.tell");
-      tellRaised(event.turn, event);
-    },
-    mark: ({ event }) => {
-      assertEvent(event, "task.mark");
-      markTask(event.turn, event);
-    },
-    setAsks: ({ event }) => {
-      assertEvent(event, "approval.wanted");
-      setAsks(event.turn, event.asks);
-    },
-    setAsksNothing: ({ event }) => setAsks(event.turn, null),
-    takePullRequest: assign(({ context, event }) => {
-      assertEvent(event, "pull-request.changed");
-      return takePullRequest(event, context);
-    }),
-    endOpening: assign(({ context, event }) => {
-      assertEvent(event, ["opened.done", "opened.inbox"]);
-      return endOpening(event, context);
-    }),
-    advance: assign(({ context, event }) => {
-      assertEvent(event, ["over.queued", "over.done", "over.inbox", "over.opening"]);
-      return advance(event, context);
-    }),
-    recordCommand: ({ event }) => {
-      assertEvent(event, ["task.stop", "task.answer", "task.retry", "task.move", "task.close"]);
-      recordCauses(event.turn, event);
-      recordTaskRequest(event.turn, event, event.turn.self.id);
-    },
-    stop: assign(({ context, event }) => {
-      assertEvent(event, "task.stop");
-      return stop(event, context);
-    }),
-    move: assign(({ context, event }) => {
-      assertEvent(event, "task.move");
-      return resume(event.turn, context, null, { to: event.to, by: event.by });
-    }),
-    retry: assign(({ context, event }) => {
-      assertEvent(event, "task.retry");
-      return resume(event.turn, context, null);
-    }),
-    close: assign(({ context, event }) => {
-      assertEvent(event, ["task.close", "task.withdraw"]);
-      return close(event, context);
-    }),
-    assign: ({ event }) => {
-      assertEvent(event, "task.assign");
-      recordTaskRequest(event.turn, event, event.turn.self.id);
-      reassign(event);
-    },
-    unassign: ({ event }) => {
-      assertEvent(event, "task.unassign");
-      unassign(event.turn, event);
-    },
-    forget: ({ event }) => forgetTask(event.turn),
-    beginRetention: ({ event }) => beginRetention(event.turn),
-    ignore: () => undefined,
-  },
-}).createMachine({
+const taskMachine = machine({
   id: "task",
   context: begun,
   initial: "new",
   on: {
-    note: { actions: ({ event }) => addNote(event.turn, event) },
-    "command.repeated": { actions: "answerAgain" },
-    "repeat.refused": { actions: "refuse" },
+    ...on("note", ({ turn, ...note }) => addNote(turn, note)),
+    ...on("command.repeated", answerAgain),
+    ...on("repeat.refused", answerRefusal),
   },
   states: {
     new: {
       on: {
-        "task.open": { target: "queued", actions: assign(({ event }) => openTask(event)) },
-        "raise.open": { target: "queued", actions: assign(({ event }) => openRaised(event.turn, event)) },
-        "raise.unopened": { target: "new", actions: ["refuseRaise", "leave"] },
-        "raise.untold": { target: "new", actions: ["refuseRaise", "leave"] },
-        "opening.refused": { target: "new", actions: ["refuse", "leave"] },
-        "command.repeated": { target: "new", actions: ["answerAgain", "leave"] },
-        "repeat.refused": { target: "new", actions: ["refuse", "leave"] },
-        "forget.due": { target: "new", actions: "forget" },
+        ...on("task.open", "queued", openTask),
+        ...on("raise.open", "queued", openRaised),
+        ...on("raise.unopened", refuseRaise, leave),
+        ...on("raise.untold", refuseRaise, leave),
+        ...on("opening.refused", answerRefusal, leave),
+        ...on("command.repeated", answerAgain, leave),
+        ...on("repeat.refused", answerRefusal, leave),
+        ...on("forget.due", ({ turn }) => forgetTask(turn)),
       },
     },
-    queued: {
-      on: {
-        ...open,
-        "run.began": { target: "running", actions: ({ event }) => markRunning(event.turn) },
-        "began.other": { actions: "ignore" },
-      },
-    },
+    queued: { on: { ...open, ...on("run.began", "running", markRunning), ...on("began.other") } },
     running: { on: open },
     opening: {
-      on: {
-        ...open,
-        "opened.done": { target: "done", actions: "endOpening" },
-        "opened.inbox": { target: "inbox", actions: "endOpening" },
-      },
+      on: { ...open, ...on("opened.done", "done", endOpening), ...on("opened.inbox", "inbox", endOpening) },
     },
     inbox: {
       on: {
         ...open,
-        "task.answer": {
-          target: "queued",
-          actions: [
-            "recordCommand",
-            assign(({ context, event }) =>
-              resume(event.turn, context, { from: `person ${event.by}`, text: event.text }),
-            ),
-          ],
-        },
-        "answer.refused": { actions: "refuse" },
-        "task.retry": {
-          target: "queued",
-          actions: ["recordCommand", "retry"],
-        },
-        "retry.refused": { actions: "refuse" },
+        ...retrying,
+        ...on("retry.refused", answerRefusal),
+        ...on("task.answer", "queued", recordCommand, ({ turn, by, text }, context) =>
+          resume(turn, context, { from: `person ${by}`, text }),
+        ),
+        ...on("answer.refused", answerRefusal),
       },
     },
-    done: {
-      on: {
-        ...over,
-        "task.move": { target: "queued", actions: ["recordCommand", "move"] },
-        "move.refused": { actions: "refuse" },
-        "task.retry": { target: "queued", actions: ["recordCommand", "retry"] },
-      },
-    },
+    done: { on: { ...over, ...moving, ...retrying } },
     closed: { on: over },
   },
 });
 
+function answerAgain({ turn, task }: { readonly turn: Turn<TaskAnswer>; readonly task: TaskRow }): void {
+  turn.reply({ task, replayed: true });
+}
+
+/** Ends an actor that was never opened. */
+function leave({ turn }: InTurn): void {
+  turn.stop();
+}
+
 /** See the table above. */
 export const taskActor = defineActor(taskRef, {
-  ...{ machine, classify: classifyTask, version: 3 },
+  machine: taskMachine,
+  classify: classifyTask,
+  version: 3,
   // Before version 2 a task remembered no ended runs, before version 3 it waited for no pull requests.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, context) }),
 });

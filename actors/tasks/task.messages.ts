@@ -119,10 +119,8 @@ export interface ForgetTask extends Message {
   readonly type: "task.forget";
 }
 
-/** A task of a workspace. */
-export const taskRef = reference<
-  | OwnerMessage
-  | TaskPullRequestChanged
+/** The messages about a task that are not of its runs, its pull requests or the marks of its team. */
+export type TaskCommand =
   | OpenTask
   | AnswerTask
   | StopTask
@@ -135,7 +133,7 @@ export const taskRef = reference<
   | NoteTask
   | WithdrawTask
   | ForgetTask
-  | OpenRaised
-  | TellRaised
-  | MarkTask
->("task");
+  | MarkTask;
+
+/** A task of a workspace. */
+export const taskRef = reference<OwnerMessage | TaskPullRequestChanged | OpenRaised | TellRaised | TaskCommand>("task");

@@ -1,3 +1,4 @@
+import type { InTurn } from "../../runtime/chart.js";
 import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import { isOnTeam } from "../access/visibility.js";
 import type { WorkFact } from "../events/catalogue.js";
@@ -7,10 +8,12 @@ import type { LineFields } from "../lines/line.js";
 import { findLine, findStation, laterStations } from "../lines/line.queries.js";
 import type { TaskPullRequestChanged } from "../pull-requests/pull-request.messages.js";
 import { invalid, type Refusal } from "../refusal.js";
+import type { Keyed } from "../resources/repeated-request.js";
 import { recordStay } from "../run-facts/stay.table.js";
 import { reassignApprovals } from "../runs/approvals.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
-import { type EndRun, runRef } from "../runs/run.messages.js";
+import type { RunRow } from "../runs/run.js";
+import { type EndRun, type RunOver, runRef } from "../runs/run.messages.js";
 import { runCheckouts } from "../runs/run.table.js";
 import { toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
@@ -18,7 +21,7 @@ import { acceptStanding, addRunEnd, recordAct, sendBackStanding, toRunEnd } from
 import { queueNextRun } from "./next-run.js";
 import { addMarks } from "./raised-values.js";
 import { beginReviewing, tellReview } from "./reviewing.js";
-import { isOpen, type TaskRow } from "./task.js";
+import { type EndedRun, isOpen, type NextStation, type TaskContext, type TaskRow } from "./task.js";
 import type {
   AddNote,
   AssignTask,
@@ -42,11 +45,17 @@ import {
   taskTopic,
   toEventSubject,
 } from "./task.table.js";
-import type { EndedRun, OpeningOver, RunIsOver, TaskContext } from "./task-events.js";
 import { hasOpenPullRequest, settlePullRequests, showPullRequest } from "./task-pull-requests.js";
 import { teamMarksRef } from "./team-marks.messages.js";
 
 /** What the transitions of a task do; `task.machine.ts` says when. */
+
+/** The task's run is over, and the task goes where `decided` says. */
+interface RunIsOver extends Pick<RunOver, "runId" | "outcome"> {
+  readonly turn: Turn;
+  readonly run: RunRow | undefined;
+  readonly decided: NextStation;
+}
 
 /** The task's row, which exists from `task.open` on. */
 export function taskRow(turn: TurnReading): TaskRow {
@@ -94,8 +103,17 @@ export function openTask(event: Delivered<OpenTask>): TaskContext {
   const openedBy = event.openedBy ?? ({ kind: "person", userId: by } as const);
   recordTaskRequest(turn, event, turn.self.id);
   const begun = beginTask(turn, {
-    ...{ teamId, lineId, station, title, url, assignee, openedBy, marks: {} },
-    ...{ description, causes: event.causes, ...(event.reviews && { reviews: event.reviews }) },
+    teamId,
+    lineId,
+    station,
+    title,
+    url,
+    assignee,
+    openedBy,
+    marks: {},
+    description,
+    causes: event.causes,
+    ...(event.reviews && { reviews: event.reviews }),
   });
   answer(turn, taskRow(turn));
   return begun;
@@ -118,10 +136,17 @@ export function beginTask(turn: Turn, { station: wanted, description, causes, ..
   if (station === undefined) throw new Error("a task on a line without stations");
   const at = timeText(turn.now);
   const row = putTask(turn, null, {
-    ...{ id: turn.self.id, ...of, station },
+    id: turn.self.id,
+    ...of,
+    station,
     description: toStoredText(turn, workspaceId, description),
-    ...{ state: "queued", pullRequest: null },
-    ...{ runId: null, asks: null, failure: null, openedAt: at, movedAt: at },
+    state: "queued",
+    pullRequest: null,
+    runId: null,
+    asks: null,
+    failure: null,
+    openedAt: at,
+    movedAt: at,
   });
   turn.direct(taskEntry(workspaceId, row.id));
   recordCauses(turn, { causes });
@@ -130,13 +155,13 @@ export function beginTask(turn: Turn, { station: wanted, description, causes, ..
   return { runId: startRun(turn, row, row), abandoned: 0, ended: [], opening: [] };
 }
 
-export function markRunning(turn: Turn): void {
+export function markRunning({ turn }: InTurn): void {
   const row = taskRow(turn);
   putTask(turn, row, { ...row, state: "running" });
 }
 
 /** Continues after a run that is over, as the event says. */
-export function advance(event: Delivered<RunIsOver>, context: TaskContext): TaskContext {
+export function advance(event: RunIsOver, context: TaskContext): TaskContext {
   const { turn, run, decided } = event;
   const row = taskRow(turn);
   if (event.outcome === "completed") carryDiffs(turn, event.runId);
@@ -169,10 +194,13 @@ export function takePullRequest(
   return { ...context, ended: settlePullRequests(turn, context, message) };
 }
 
-/** The pull requests that the task waited for are open, or one could not be opened. */
-export function endOpening({ turn, asks, type }: Delivered<OpeningOver>, context: TaskContext): TaskContext {
+/** The pull requests that the task waited for are open, or one could not be opened: `asks` says why, to its assignee. */
+export function endOpening(
+  { turn, asks }: { readonly turn: Turn; readonly asks: string | null },
+  context: TaskContext,
+): TaskContext {
   const row = taskRow(turn);
-  const state = type === "opened.done" ? "done" : "inbox";
+  const state = asks === null ? "done" : "inbox";
   const next = putTask(turn, row, { ...showPullRequest(turn, row), state, asks });
   if (asks === null) publishHappening(turn, next, "task.finished");
   else publishHappening(turn, next, "task.asked", { body: asks, isApproval: false });
@@ -181,7 +209,7 @@ export function endOpening({ turn, asks, type }: Delivered<OpeningOver>, context
 }
 
 /** Records what became of the run and of those before it; returns what the task remembers of them. */
-function endRun(event: Delivered<RunIsOver>, row: TaskRow, before: readonly EndedRun[]): readonly EndedRun[] {
+function endRun(event: RunIsOver, row: TaskRow, before: readonly EndedRun[]): readonly EndedRun[] {
   const { turn, run, decided } = event;
   const { to, next } = decided;
   const line = to === undefined ? undefined : findLine(turn, turn.self.partition, row.lineId);
@@ -270,7 +298,9 @@ export function close(event: Delivered<CloseTask | WithdrawTask>, context: TaskC
   return { ...context, runId: null, ended: [], opening: [] };
 }
 
-export function reassign({ turn, assignee }: Delivered<AssignTask>): void {
+export function reassign(event: Delivered<AssignTask>): void {
+  const { turn, assignee } = event;
+  recordTaskRequest(turn, event, turn.self.id);
   const row = taskRow(turn);
   answer(turn, putTask(turn, row, { ...row, assignee, asks: reassignAsks(turn, row, assignee) }));
 }
@@ -281,7 +311,7 @@ function reassignAsks(turn: Turn, { runId, asks }: TaskRow, assignee: string | n
 }
 
 /** Unassigns the task if its assignee is the person who left. */
-export function unassign(turn: Turn, { userId, left }: UnassignTask): void {
+export function unassign({ turn, userId, left }: Delivered<UnassignTask>): void {
   const row = taskRow(turn);
   if (row.assignee !== userId) return;
   const unassigned = putTask(turn, row, { ...row, assignee: null, asks: reassignAsks(turn, row, null) });
@@ -305,7 +335,7 @@ export function addNote(turn: Turn, note: NoteTask): void {
 }
 
 /** Sets marks on the task. */
-export function markTask(turn: Turn, { marks, replaces }: MarkTask): void {
+export function markTask({ turn, marks, replaces }: Delivered<MarkTask>): void {
   const row = taskRow(turn);
   putTask(turn, row, { ...row, marks: addMarks(replaces ? {} : row.marks, marks) });
 }
@@ -330,8 +360,14 @@ export function refuseUnlessStation(turn: TurnReading, to: string): Refusal | nu
   return findStation(line, to) === undefined ? invalid("to", `there is no station ${to}`) : null;
 }
 
+/** Records a person's command: its key, and its causes. */
+export function recordCommand(event: Keyed & { readonly turn: Turn; readonly causes?: readonly string[] }): void {
+  recordCauses(event.turn, event);
+  recordTaskRequest(event.turn, event, event.turn.self.id);
+}
+
 /** Records the causes of this message as the causes of what the task does from now on. */
-export function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] | undefined }): void {
+function recordCauses(turn: Turn, { causes = [] }: { readonly causes?: readonly string[] | undefined }): void {
   const { partition, id } = turn.self;
   if (causes.length > 0) taskCauses.put(turn, partition, id, causes);
   else if (taskCauses.get(turn, partition, id) !== undefined) taskCauses.remove(turn, partition, id);

@@ -54,6 +54,40 @@ export interface TaskRow {
   readonly partSinceMs?: number;
 }
 
+/** The context of a task's machine. */
+export interface TaskContext {
+  /** The run under way, or null. */
+  readonly runId: string | null;
+  /** Runs abandoned in a row. */
+  readonly abandoned: number;
+  /** Its ended runs of which something may still become (`ended-runs.ts`), in the order of their ends. */
+  readonly ended: readonly EndedRun[];
+  /** Pull requests that are being opened, before it is done. */
+  readonly opening: readonly string[];
+}
+
+/** A run that is over, as long as something may still become of it. */
+export interface EndedRun {
+  readonly runId: string;
+  /** Key of the station that it ran at. */
+  readonly station: string;
+  /** Whether its change goes on with the task, neither accepted nor sent back yet. */
+  readonly stands: boolean;
+  /** Whether no person has done anything with the task since. */
+  readonly waits: boolean;
+}
+
+/** Where a task goes after its run is over. */
+export interface NextStation {
+  readonly next: "queued" | "inbox" | "done" | "opening";
+  /** The station it moves to, when the run handed over. */
+  readonly to?: string;
+  /** The question or notice for the assignee. */
+  readonly asks?: string;
+  /** The pull requests that are being opened, where the task waits for them. */
+  readonly opening?: readonly string[];
+}
+
 /** Whether the task is neither done nor closed. */
 export function isOpen<Task extends Pick<TaskRow, "state">>(
   task: Task,

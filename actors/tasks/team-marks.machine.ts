@@ -26,11 +26,10 @@
  * | keeping | marks.retake    |                                  | keeping | the task keeps those that no other has      |
  * | keeping | woken           | keys are older than 7 days       | keeping | forgotten; ends when none is left           |
  */
-import { setup } from "xstate";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Woken } from "../../runtime/turn.js";
-import type { FreeMarks, RaiseRefused, RaiseTaken, RaiseTask, RetakeMarks, SetMarks } from "./team-marks.messages.js";
-import { teamMarksRef } from "./team-marks.messages.js";
+import type { Woken } from "../../runtime/turn.js";
+import { type TeamMarksMessage, teamMarksRef } from "./team-marks.messages.js";
 import {
   confirmRaise,
   forgetRaises,
@@ -41,28 +40,26 @@ import {
   setMarks,
 } from "./team-marks.transitions.js";
 
-type TeamMarksMessage = RaiseTask | SetMarks | RaiseTaken | RaiseRefused | FreeMarks | RetakeMarks | Woken;
+const { on, machine } = chartOf<NoContext, TeamMarksMessage | Woken>();
 
-const machine = setup({
-  types: { context: {} as Record<never, never>, events: {} as Delivered<TeamMarksMessage> },
-}).createMachine({
+const teamMarksMachine = machine({
   id: "team-marks",
   context: {},
   initial: "keeping",
   states: {
     keeping: {
       on: {
-        "task.raise": { actions: ({ event: { turn, ...message } }) => raise(turn, message) },
-        "raise.taken": { actions: ({ event }) => confirmRaise(event.turn, event) },
-        "raise.refused": { actions: ({ event }) => reviseRaise(event.turn, event) },
-        "marks.set": { actions: ({ event }) => setMarks(event.turn, event) },
-        "marks.free": { actions: ({ event }) => freeMarks(event.turn, event.taskId) },
-        "marks.retake": { actions: ({ event }) => retakeMarks(event.turn, event.taskId) },
-        woken: { actions: ({ event }) => forgetRaises(event.turn) },
+        ...on("task.raise", ({ turn, ...message }) => raise(turn, message)),
+        ...on("raise.taken", confirmRaise),
+        ...on("raise.refused", reviseRaise),
+        ...on("marks.set", setMarks),
+        ...on("marks.free", ({ turn, taskId }) => freeMarks(turn, taskId)),
+        ...on("marks.retake", retakeMarks),
+        ...on("woken", forgetRaises),
       },
     },
   },
 });
 
 /** See the table above. */
-export const teamMarksActor = defineActor(teamMarksRef, { machine, version: 1 });
+export const teamMarksActor = defineActor(teamMarksRef, { machine: teamMarksMachine, version: 1 });

@@ -133,8 +133,10 @@ export interface RetakeMarks extends Message {
   readonly taskId: string;
 }
 
+export type TeamMarksMessage = RaiseTask | SetMarks | RaiseTaken | RaiseRefused | FreeMarks | RetakeMarks;
+
 /** The marks of a team's tasks, and what is raised about them. */
-export const teamMarksRef = reference<
-  RaiseTask | SetMarks | RaiseTaken | RaiseRefused | FreeMarks | RetakeMarks,
-  [workspaceId: string, teamId: string]
->("team-marks", (workspaceId, teamId) => [workspaceId, teamId]);
+export const teamMarksRef = reference<TeamMarksMessage, [workspaceId: string, teamId: string]>(
+  "team-marks",
+  (workspaceId, teamId) => [workspaceId, teamId],
+);

@@ -1,9 +1,9 @@
-import type { Turn, TurnReading } from "../../runtime/turn.js";
+import type { Delivered, Turn, TurnReading, Woken } from "../../runtime/turn.js";
 import { toTaskMarks, whyNotOpened } from "./raised-values.js";
 import { isOpen } from "./task.js";
 import { taskRef } from "./task.messages.js";
 import { tasks } from "./task.table.js";
-import type { RaiseRefused, RaiseTaken, RaiseTask, SetMarks, TaskMark } from "./team-marks.messages.js";
+import type { RaiseRefused, RaiseTaken, RaiseTask, RetakeMarks, SetMarks, TaskMark } from "./team-marks.messages.js";
 import {
   findMarkedTask,
   raiseAges,
@@ -66,7 +66,7 @@ function settle(turn: Turn, message: RaiseTask, before: TaskRaiseRow | null): vo
 }
 
 /** The task has taken it: whoever waits for the answer is told. */
-export function confirmRaise(turn: Turn, { key, marks }: Omit<RaiseTaken, "type">): void {
+export function confirmRaise({ turn, key, marks }: Delivered<RaiseTaken>): void {
   const { partition, id: teamId } = turn.self;
   const row = taskRaises.get(turn, partition, teamId, key);
   if (row === undefined) return;
@@ -85,7 +85,7 @@ function markAsOpened(turn: Turn, taskId: string | null, opened: RaiseTaken["mar
 }
 
 /** The task could not be opened, which is the answer; or the one to be told was not opened, which is settled anew. */
-export function reviseRaise(turn: Turn, { raise: message, reason }: RaiseRefused): void {
+export function reviseRaise({ turn, raise: message, reason }: Delivered<RaiseRefused>): void {
   const { partition, id: teamId } = turn.self;
   const row = taskRaises.get(turn, partition, teamId, message.key);
   if (row === undefined) return;
@@ -95,7 +95,7 @@ export function reviseRaise(turn: Turn, { raise: message, reason }: RaiseRefused
 }
 
 /** Sets marks on a task, but for those that another open task has. */
-export function setMarks(turn: Turn, { taskId, marks }: SetMarks): void {
+export function setMarks({ turn, taskId, marks }: Delivered<SetMarks>): void {
   const { partition, id: teamId } = turn.self;
   const task = tasks.get(turn, partition, taskId);
   if (task === undefined || task.teamId !== teamId) return;
@@ -105,7 +105,7 @@ export function setMarks(turn: Turn, { taskId, marks }: SetMarks): void {
 }
 
 /** A task that was over is open again. */
-export function retakeMarks(turn: Turn, taskId: string): void {
+export function retakeMarks({ turn, taskId }: Delivered<RetakeMarks>): void {
   const { partition } = turn.self;
   const task = tasks.get(turn, partition, taskId);
   if (task === undefined || !isOpen(task)) return;
@@ -121,7 +121,7 @@ export function freeMarks(turn: Turn, taskId: string | null): void {
 }
 
 /** Forgets what was raised longer ago than {@link RAISE_KNOWN_MS}; the actor ends when nothing is left. */
-export function forgetRaises(turn: Turn): void {
+export function forgetRaises({ turn }: Delivered<Woken>): void {
   const { partition, id: teamId } = turn.self;
   const oldest = raiseAges.entries(turn, partition, [teamId], { limit: FORGOTTEN_AT_ONCE + 1 });
   for (const [index, { key }] of oldest.entries()) {

@@ -7,10 +7,10 @@
  * |---------|-------------|---------|--------------------------------------------|
  * | keeping | sealing.use | keeping | the mark of the key is stored              |
  */
-import { setup } from "xstate";
+import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
-import type { Answered, Delivered, Turn } from "../../runtime/turn.js";
+import type { Answered, Delivered } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
@@ -40,23 +40,19 @@ export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }
 
-const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as Delivered<UseSealingKey> },
-}).createMachine({
+const { on, machine } = chartOf<NoContext, UseSealingKey>();
+
+const sealingKeyMachine = machine({
   id: "sealing-key",
   context: {},
   initial: "keeping",
-  states: {
-    keeping: {
-      on: { "sealing.use": { target: "keeping", actions: ({ event }) => recordMark(event.turn, event.mark) } },
-    },
-  },
+  states: { keeping: { on: on("sealing.use", recordMark) } },
 });
 
 /** See the table above. */
-export const sealingKeyActor = defineActor(sealingKeys, { machine, version: 1 });
+export const sealingKeyActor = defineActor(sealingKeys, { machine: sealingKeyMachine, version: 1 });
 
-function recordMark(turn: Turn<null>, mark: string): void {
+function recordMark({ turn, mark }: Delivered<UseSealingKey>): void {
   turn.reply(null);
   if (findSealingKeyMark(turn) !== mark) marks.put(turn, GLOBAL_PARTITION, ID, { mark });
 }

@@ -14,7 +14,7 @@
  *
  * A workspace that was closed keeps its slug.
  */
-import { assign, setup } from "xstate";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { reference } from "../../runtime/reference.js";
 import type { Answered, Delivered, Turn, Woken } from "../../runtime/turn.js";
@@ -87,38 +87,31 @@ interface SlugClaimsContext {
   readonly sweeping: boolean;
 }
 
-const machine = setup({
-  types: {
-    context: {} as SlugClaimsContext,
-    events: {} as Delivered<ClaimSlug | ConfirmName | ReleaseName | LapseName | Woken>,
-  },
-}).createMachine({
+const { on, machine } = chartOf<SlugClaimsContext, ClaimSlug | ConfirmName | ReleaseName | LapseName | Woken>();
+
+const slugClaimsMachine = machine({
   id: "slug-claims",
   context: { sweeping: false },
   initial: "keeping",
   states: {
     keeping: {
       on: {
-        "slug.claim": {
-          actions: assign(({ context, event }) => {
-            event.turn.reply(claimSlug(event));
-            if (!context.sweeping) event.turn.wake(SWEEP, event.turn.now + IDEMPOTENCY_WINDOW_MS);
-            return { sweeping: true };
-          }),
-        },
-        "name.confirm": { actions: ({ event }) => confirmName(claims, event.turn, event) },
-        "name.release": { actions: ({ event }) => free(event.turn, event) },
-        "name.lapse": { actions: ({ event }) => free(event.turn, event) },
-        woken: {
-          actions: ({ event: { turn, name } }) => (name === SWEEP ? sweep(turn) : askHolder(claims, turn, name)),
-        },
+        ...on("slug.claim", (event, { sweeping }) => {
+          event.turn.reply(claimSlug(event));
+          if (!sweeping) event.turn.wake(SWEEP, event.turn.now + IDEMPOTENCY_WINDOW_MS);
+          return { sweeping: true };
+        }),
+        ...on("name.confirm", (event) => confirmName(claims, event.turn, event)),
+        ...on("name.release", free),
+        ...on("name.lapse", free),
+        ...on("woken", ({ turn, name }) => (name === SWEEP ? sweep(turn) : askHolder(claims, turn, name))),
       },
     },
   },
 });
 
 /** See the table above. */
-export const slugClaimsActor = defineActor(references, { machine, version: 1 });
+export const slugClaimsActor = defineActor(references, { machine: slugClaimsMachine, version: 1 });
 
 function claimSlug({ turn, slug, workspaceId, idempotency }: Delivered<ClaimSlug>): SlugClaimed | Refusal {
   const earlier = findAttempt(turn, GLOBAL_PARTITION, idempotency, turn.now);
@@ -131,8 +124,9 @@ function claimSlug({ turn, slug, workspaceId, idempotency }: Delivered<ClaimSlug
   return { workspaceId: claim.workspaceId, openBeforeMs: (claim.pending?.untilMs ?? turn.now) - MARGIN_MS };
 }
 
-function free(turn: Turn, message: ReleaseName | LapseName): void {
-  const attempt = freeName(claims, turn, message)?.pending?.attempt;
+function free(event: Delivered<ReleaseName | LapseName>): void {
+  const { turn } = event;
+  const attempt = freeName(claims, turn, event)?.pending?.attempt;
   if (attempt !== undefined) forgetAttempt(turn, GLOBAL_PARTITION, attempt);
 }
 

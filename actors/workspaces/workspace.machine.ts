@@ -20,8 +20,8 @@
  * | open   | token.expire                               | open   | the token's hash is removed                  |
  * | either | woken `sweep`                               | same   | removes idempotency keys past their window   |
  */
-import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import type { Delivered, Fact, Turn, Woken } from "../../runtime/turn.js";
 import { isRefusal, type Refusal } from "../refusal.js";
@@ -61,102 +61,92 @@ interface WorkspaceContext {
   readonly sweeping: boolean;
 }
 
-type Make = (kind: Kind) => WriteResult | Refusal;
-
-type WorkspaceEvent = Delivered<OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken>;
-
-const resourceMessages = ["resource.create", "resource.update", "resource.delete"] as const;
-const membershipMessages = ["member.role", "member.remove", "team.join", "team.leave"] as const;
+type WorkspaceMessage = OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken;
 
 /** Why the caller may not make a write, as of its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
-/** The transitions by state. */
-const states = {
-  absent: {
-    on: {
-      "workspace.open": [
-        { guard: "isInTime", target: "open", actions: "open" },
-        { target: "absent", actions: "refuseLate" },
-      ],
-      "name.ask": { target: "absent", actions: "lapseClaim" },
-      "resource.create": { target: "absent", actions: "refuseCreate" },
-    },
-  },
-  open: {
-    on: {
-      "workspace.open": { target: "open", actions: "replay" },
-      "name.ask": { target: "open", actions: "confirmClaim" },
-      "resource.create": { target: "open", actions: "create" },
-      "resource.update": { target: "open", actions: "update" },
-      "resource.delete": [
-        { guard: "closes", target: "closed", actions: "close" },
-        { target: "open", actions: "delete" },
-      ],
-      "member.role": { target: "open", actions: "changeRole" },
-      "member.remove": { target: "open", actions: "removeMember" },
-      "team.join": { target: "open", actions: "joinTeam" },
-      "team.leave": { target: "open", actions: "leaveTeam" },
-      "token.expire": { target: "open", actions: "expireToken" },
-      woken: { target: "open", actions: "sweep" },
-    },
-  },
-  closed: {
-    on: {
-      "workspace.open": { target: "closed", actions: "replay" },
-      "name.ask": { target: "closed", actions: "confirmClaim" },
-      "resource.create": { target: "closed", actions: "refuseClosed" },
-      "resource.update": { target: "closed", actions: "refuseClosed" },
-      "resource.delete": { target: "closed", actions: "refuseClosed" },
-      "member.role": { target: "closed", actions: "refuseClosed" },
-      "member.remove": { target: "closed", actions: "refuseClosed" },
-      "team.join": { target: "closed", actions: "refuseClosed" },
-      "team.leave": { target: "closed", actions: "refuseClosed" },
-      woken: { target: "closed", actions: "sweep" },
-    },
-  },
-} as const;
+const { on, choose, machine } = chartOf<WorkspaceContext, WorkspaceMessage>();
 
-interface ActionArgs {
-  readonly event: WorkspaceEvent;
-}
-
-const claimActions = {
-  confirmClaim: ({ event }: ActionArgs) => {
-    assertEvent(event, "name.ask");
-    confirmClaim(event.turn, event.name);
-  },
-  lapseClaim: ({ event }: ActionArgs) => {
-    assertEvent(event, "name.ask");
-    lapseClaim(event);
-  },
+/** Transitions of a workspace that has been opened. */
+const opened = {
+  ...on("name.ask", ({ turn, name }) => confirmClaim(turn, name)),
+  ...on("woken", sweep),
 };
 
-const membershipActions = {
-  changeRole: ({ event }: ActionArgs) => {
-    assertEvent(event, "member.role");
-    event.turn.reply(changeRole(event));
-  },
-  removeMember: ({ event }: ActionArgs) => {
-    assertEvent(event, "member.remove");
-    event.turn.reply(removeFromWorkspace(event));
-  },
-  joinTeam: ({ event }: ActionArgs) => {
-    assertEvent(event, "team.join");
-    event.turn.reply(joinTeam(event));
-  },
-  leaveTeam: ({ event }: ActionArgs) => {
-    assertEvent(event, "team.leave");
-    event.turn.reply(leaveTeam(event));
-  },
+const closed = {
+  ...opened,
+  ...on("resource.create", refuseClosed),
+  ...on("resource.update", refuseClosed),
+  ...on("resource.delete", refuseClosed),
+  ...on("member.role", refuseClosed),
+  ...on("member.remove", refuseClosed),
+  ...on("team.join", refuseClosed),
+  ...on("team.leave", refuseClosed),
 };
 
 /** The workspace actor for these kinds; it calls `refuses` in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
-  const kindOf = kindFinder(kinds);
-  /** Answers a write, refused or made, with what follows from it. */
-  const write = (event: Delivered<ResourceMessage>, context: WorkspaceContext, make: Make): WorkspaceContext => {
-    const kind = kindOf(event.kind);
+  const getKind = kindFinder(kinds);
+  const write = writer(kinds, refuses);
+  const closes = (event: Delivered<DeleteResource>) =>
+    event.kind === "workspace" && refuses(event.turn, getKind(event.kind), event) === null && isCurrent(event);
+  const replay = on("workspace.open", ({ turn }) =>
+    turn.reply(replayCreate(turn, getKind("workspace"), turn.self.partition)),
+  );
+  const workspaceMachine = machine({
+    id: "workspace",
+    context: { sweeping: false },
+    initial: "absent",
+    states: {
+      absent: {
+        on: {
+          ...choose(
+            "workspace.open",
+            {
+              when: ({ turn, openBeforeMs }) => turn.now < openBeforeMs,
+              to: "open",
+              act: (event) => openWorkspace(event, getKind("workspace")),
+            },
+            { act: refuseLate },
+          ),
+          ...on("name.ask", lapseClaim),
+          ...on("resource.create", (event) => refuseCreate(event, getKind(event.kind))),
+        },
+      },
+      open: {
+        on: {
+          ...opened,
+          ...replay,
+          ...on("resource.create", (event, context) => write(event, context, (kind) => createWithin(event, kind))),
+          ...on("resource.update", (event, context) =>
+            write(event, context, (kind) => updateResource(event.turn, kind, event)),
+          ),
+          ...choose(
+            "resource.delete",
+            { when: closes, to: "closed", act: (event) => closeWorkspace(event, getKind("workspace")) },
+            { act: (event, context) => write(event, context, (kind) => deleteWithin(event, kind)) },
+          ),
+          ...on("member.role", (event) => event.turn.reply(changeRole(event))),
+          ...on("member.remove", (event) => event.turn.reply(removeFromWorkspace(event))),
+          ...on("team.join", (event) => event.turn.reply(joinTeam(event))),
+          ...on("team.leave", (event) => event.turn.reply(leaveTeam(event))),
+          ...on("token.expire", (event) => expireToken(event, getKind("workspace-token"))),
+        },
+      },
+      closed: { on: { ...closed, ...replay } },
+    },
+  });
+  return defineActor(workspaceRef, { machine: workspaceMachine, version: 1 });
+}
+
+type Make = (kind: Kind) => WriteResult | Refusal;
+
+/** Answers a write, refused or made, with what follows from it. */
+function writer(kinds: readonly Kind[], refuses: RefuseWrite) {
+  const getKind = kindFinder(kinds);
+  return (event: Delivered<ResourceMessage>, context: WorkspaceContext, make: Make): WorkspaceContext => {
+    const kind = getKind(event.kind);
     const written = refuses(event.turn, kind, event) ?? make(kind);
     event.turn.reply(written);
     if (!isRefusal(written) && !written.replayed) settle(event, written.resource, kinds);
@@ -164,81 +154,28 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
     event.turn.wake("sweep", event.turn.now + IDEMPOTENCY_WINDOW_MS);
     return { sweeping: true };
   };
-  const machine = setup({
-    types: { context: {} as WorkspaceContext, events: {} as WorkspaceEvent },
-    guards: {
-      isInTime: ({ event }) => {
-        assertEvent(event, "workspace.open");
-        return event.turn.now < event.openBeforeMs;
-      },
-      closes: ({ event }) => {
-        assertEvent(event, "resource.delete");
-        if (event.kind !== "workspace" || refuses(event.turn, kindOf(event.kind), event) !== null) return false;
-        return isCurrent(event);
-      },
-    },
-    actions: {
-      open: ({ event }) => {
-        assertEvent(event, "workspace.open");
-        openWorkspace(event, kindOf("workspace"));
-      },
-      replay: ({ event }) => {
-        assertEvent(event, "workspace.open");
-        event.turn.reply(replayCreate(event.turn, kindOf("workspace"), event.turn.self.partition));
-      },
-      refuseLate: ({ event }) => refuseLate(event),
-      ...claimActions,
-      create: assign(({ context, event }) => {
-        assertEvent(event, "resource.create");
-        return write(event, context, (kind) => createWithin(event, kind));
-      }),
-      update: assign(({ context, event }) => {
-        assertEvent(event, "resource.update");
-        return write(event, context, (kind) => updateResource(event.turn, kind, event));
-      }),
-      delete: assign(({ context, event }) => {
-        assertEvent(event, "resource.delete");
-        return write(event, context, (kind) => deleteWithin(event, kind));
-      }),
-      refuseCreate: ({ event }) => {
-        assertEvent(event, "resource.create");
-        event.turn.reply(createResource(event.turn, kindOf(event.kind), event));
-        event.turn.stop();
-      },
-      refuseClosed: ({ event }) => refuseClosed(event),
-      ...membershipActions,
-      close: ({ event }) => {
-        assertEvent(event, "resource.delete");
-        closeWorkspace(event, kindOf("workspace"));
-      },
-      expireToken: ({ event }) => expireToken(event, kindOf("workspace-token")),
-      sweep: ({ event }) => sweep(event.turn),
-    },
-  }).createMachine({
-    id: "workspace",
-    context: { sweeping: false },
-    initial: "absent",
-    states,
-  });
-  return defineActor(workspaceRef, { machine, version: 1 });
 }
 
 const tooLate: OpenedTooLate = { isTooLate: true };
 const gone: Refusal = { refused: "not-found" };
 
-function refuseLate(event: WorkspaceEvent): void {
-  assertEvent(event, "workspace.open");
-  event.turn.reply(tooLate);
+function refuseLate({ turn }: Delivered<OpenWorkspace>): void {
+  turn.reply(tooLate);
+  turn.stop();
+}
+
+/** Refuses a create in a workspace that does not exist, in the words of any create. */
+function refuseCreate(event: Delivered<CreateResource>, kind: Kind): void {
+  event.turn.reply(createResource(event.turn, kind, event));
   event.turn.stop();
 }
 
-function refuseClosed(event: WorkspaceEvent): void {
-  assertEvent(event, [...resourceMessages, ...membershipMessages]);
-  event.turn.reply(gone);
+function refuseClosed({ turn }: Delivered<ResourceMessage | MembershipMessage>): void {
+  turn.reply(gone);
 }
 
 /** Removes idempotency keys past their window: while the workspace is open, and then until none is left. */
-function sweep(turn: Turn): void {
+function sweep({ turn }: Delivered<Woken>): void {
   const { partition } = turn.self;
   const nextMs = sweepAttempts(turn, partition);
   const isOpen = isWorkspaceOpen(turn, partition);
@@ -247,9 +184,7 @@ function sweep(turn: Turn): void {
 }
 
 /** Removes the hash that admits the token's bearer; what is shown of the token stays as it is. */
-function expireToken(event: WorkspaceEvent, kind: Kind): void {
-  assertEvent(event, "token.expire");
-  const { turn, id } = event;
+function expireToken({ turn, id }: Delivered<ExpireToken>, kind: Kind): void {
   const row = findResource(turn, turn.self.partition, kind.name, id);
   if (row !== undefined) putResource(turn, kind, { ...row, hidden: {} }, row);
 }

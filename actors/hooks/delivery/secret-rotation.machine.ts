@@ -9,11 +9,11 @@
  * | keeping | woken                                  | none    | removes the secret; stops                       |
  * | any     | rotation.over, the hook was deleted    | none    | removes the secret; stops                       |
  */
-import { setup } from "xstate";
 import type { Subscriber } from "../../../runtime/actor-type.js";
+import { chartOf, type NoContext } from "../../../runtime/chart.js";
 import { defineActor } from "../../../runtime/define-actor.js";
 import { reference } from "../../../runtime/reference.js";
-import type { Delivered, Message, Turn, Woken } from "../../../runtime/turn.js";
+import type { Delivered, Message, Woken } from "../../../runtime/turn.js";
 import type { Reading, Writing } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import type { ResourceChanged } from "../../resources/resource.messages.js";
@@ -80,36 +80,27 @@ export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   },
 };
 
-const watch = ({ event }: { readonly event: Delivered<RotationBegun> }) => event.turn.wake("over", event.untilMs);
+const { on, machine } = chartOf<NoContext, RotationBegun | RotationOver | Woken>();
 
-const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as Delivered<RotationBegun | RotationOver | Woken> },
-  actions: { forget: ({ event }) => forget(event.turn) },
-}).createMachine({
+const always = {
+  ...on("rotation.begun", "keeping", ({ turn, untilMs }) => turn.wake("over", untilMs)),
+  ...on("rotation.over", "none", forget),
+};
+
+const hookRotationMachine = machine({
   id: "hook-rotation",
   context: {},
   initial: "none",
   states: {
-    none: {
-      on: {
-        "rotation.begun": { target: "keeping", actions: watch },
-        "rotation.over": { target: "none", actions: "forget" },
-      },
-    },
-    keeping: {
-      on: {
-        "rotation.begun": { target: "keeping", actions: watch },
-        "rotation.over": { target: "none", actions: "forget" },
-        woken: { target: "none", actions: "forget" },
-      },
-    },
+    none: { on: always },
+    keeping: { on: { ...always, ...on("woken", "none", forget) } },
   },
 });
 
 /** See the table above. */
-export const hookRotationActor = defineActor(hookRotationRef, { machine, version: 1 });
+export const hookRotationActor = defineActor(hookRotationRef, { machine: hookRotationMachine, version: 1 });
 
-function forget(turn: Turn): void {
+function forget({ turn }: Delivered<RotationOver | Woken>): void {
   previousSecrets.remove(turn, turn.self.partition, turn.self.id);
   turn.stop();
 }

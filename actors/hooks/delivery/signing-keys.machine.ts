@@ -7,10 +7,10 @@
  * | keeping | keys.use    | keeping | publishes the key; earlier ones stay for a limited time          |
  * | keeping | woken       | keeping | removes expired keys                                             |
  */
-import { setup } from "xstate";
+import { chartOf, type NoContext } from "../../../runtime/chart.js";
 import { defineActor } from "../../../runtime/define-actor.js";
 import { reference } from "../../../runtime/reference.js";
-import type { Answered, Delivered, Turn, Woken } from "../../../runtime/turn.js";
+import type { Answered, Delivered, Woken } from "../../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../../storage/keys.js";
 import type { Reading } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
@@ -46,26 +46,19 @@ export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] 
     .map(({ key }) => key);
 }
 
-const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as Delivered<UseKey | Woken> },
-}).createMachine({
+const { on, machine } = chartOf<NoContext, UseKey | Woken>();
+
+const signingKeysMachine = machine({
   id: "signing-keys",
   context: {},
   initial: "keeping",
-  states: {
-    keeping: {
-      on: {
-        "keys.use": { target: "keeping", actions: ({ event }) => use(event.turn, event.key) },
-        woken: { target: "keeping", actions: ({ event }) => forget(event.turn) },
-      },
-    },
-  },
+  states: { keeping: { on: { ...on("keys.use", use), ...on("woken", forget) } } },
 });
 
 /** See the table above. */
-export const signingKeysActor = defineActor(signingKeys, { machine, version: 1 });
+export const signingKeysActor = defineActor(signingKeys, { machine: signingKeysMachine, version: 1 });
 
-function use(turn: Turn<null>, key: PublicKey | null): void {
+function use({ turn, key }: Delivered<UseKey>): void {
   turn.reply(null);
   const untilMs = turn.now + RETENTION_MS;
   for (const other of published.list(turn, GLOBAL_PARTITION)) {
@@ -78,7 +71,7 @@ function use(turn: Turn<null>, key: PublicKey | null): void {
   turn.cancelWake(key.kid);
 }
 
-function forget(turn: Turn): void {
+function forget({ turn }: Delivered<Woken>): void {
   for (const { key, untilMs } of published.list(turn, GLOBAL_PARTITION)) {
     if (untilMs !== null && untilMs <= turn.now) published.remove(turn, GLOBAL_PARTITION, key.kid);
   }

@@ -11,8 +11,8 @@
  * | judging | keeper.late, its event waits        | judging | from here on only match lists count, and a hook  |
  * |         |                                     |         | that blocks on failure refuses                   |
  */
-import { setup } from "xstate";
 import type { CallGatekeepers, GatekeeperAnswer, GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
+import { chartOf, type NoContext } from "../../../runtime/chart.js";
 import { defineActor } from "../../../runtime/define-actor.js";
 import type { Delivered, Turn, Woken } from "../../../runtime/turn.js";
 import { table } from "../../../storage/table.js";
@@ -35,32 +35,24 @@ const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
 const MATCH = "judge";
 
-type MatcherEvent = Delivered<MatchHooks | Woken | GatekeeperTimedOut>;
+const { on, choose, machine } = chartOf<NoContext, MatchHooks | Woken | GatekeeperTimedOut>();
 
-const machine = setup({
-  types: { events: {} as MatcherEvent },
-}).createMachine({
+const hookMatcherMachine = machine({
   id: "hook-judge",
   initial: "judging",
   states: {
     judging: {
       on: {
-        "hook.judge": {
-          guard: ({ event }) => findWaiting(event) === undefined,
-          actions: ({ event }) => enqueue(event),
-        },
-        woken: { actions: ({ event }) => matchNext(event.turn) },
-        "keeper.late": {
-          guard: ({ event }) => findLate(event) !== undefined,
-          actions: ({ event }) => markLate(event),
-        },
+        ...choose("hook.judge", { when: (event) => findWaiting(event) === undefined, act: enqueue }),
+        ...on("woken", matchNext),
+        ...choose("keeper.late", { when: (event) => findLate(event) !== undefined, act: markLate }),
       },
     },
   },
 });
 
 /** See the table above. */
-export const hookMatcherActor = defineActor(hookMatcherRef, { machine, version: 1 });
+export const hookMatcherActor = defineActor(hookMatcherRef, { machine: hookMatcherMachine, version: 1 });
 
 function waitingKey(turn: Turn, { work, gate }: Pick<MatchHooks, "work"> & { readonly gate?: ReplyTo | null }) {
   return [turn.self.id, gate == null ? AFTER_EVENTS : BEFORE_EVENTS, work.occurrence] as const;
@@ -82,7 +74,7 @@ function put(turn: Turn, row: WaitingEvent): void {
 }
 
 /** Continues with the first event. */
-function matchNext(turn: Turn): void {
+function matchNext({ turn }: Delivered<Woken>): void {
   const [row, more] = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 2 });
   if (row === undefined) return turn.stop();
   const { work, from, gate, isLate } = row;

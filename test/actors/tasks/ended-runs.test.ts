@@ -4,9 +4,9 @@ import { type NextAct, runOutcomes } from "../../../actors/run-facts/run-outcome
 import type { RunEnding } from "../../../actors/runners/protocol.js";
 import type { RunOutcome } from "../../../actors/runs/run.js";
 import { runs } from "../../../actors/runs/run.table.js";
+import type { TaskContext } from "../../../actors/tasks/task.js";
 import { taskActor } from "../../../actors/tasks/task.machine.js";
 import { tasks } from "../../../actors/tasks/task.table.js";
-import type { TaskContext } from "../../../actors/tasks/task-events.js";
 import { address } from "../../../runtime/address.js";
 import type { Message } from "../../../runtime/turn.js";
 import { memoryRows, type Stepping, stepByHand } from "../../support/turn.js";
