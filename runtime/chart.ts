@@ -1,6 +1,6 @@
 import { assign, type MachineContext, setup } from "xstate";
 import type { Address } from "./address.js";
-import type { Delivered, Message } from "./turn.js";
+import type { Delivered, Message, Turn } from "./turn.js";
 
 /** What a transition does with its event. Returns the changed fields of the context, or nothing when none changes. */
 type Act<Context, Event> = (event: Event, context: Context) => Partial<Context> | undefined | void;
@@ -12,6 +12,19 @@ interface Case<Context, Event, State extends string> {
   readonly to?: State;
   readonly act?: Act<Context, Event> | readonly Act<Context, Event>[];
 }
+
+/** What each transition gets with its event. */
+export interface InTurn {
+  readonly turn: Turn;
+}
+
+/** What each transition gets with its event. */
+export interface InTurn {
+  readonly turn: Turn;
+}
+
+/** The context of a machine that keeps everything in rows. */
+export type NoContext = Readonly<Record<never, never>>;
 
 /** The events that may have a type: also one that has several, of which this is one. */
 type EventOf<Event extends Message, Type> = Event extends Message
@@ -83,4 +96,27 @@ export function chartOf<Context extends MachineContext, Event extends Message>()
   const { createMachine: machine } = setup({ types });
 
   return { on, choose, machine };
+}
+
+/** An event of any type with the fields of a message, whose asker gets the answer to that message. */
+export type EventWith<M extends Message, More = unknown> = Delivered<Omit<M, "type"> & Message> & More;
+
+/** Fields under a type of their own. Keeps the answer of a message that is spread into them. */
+type Renamed<Type extends string, Fields> = Type extends string
+  ? Fields extends object
+    ? Omit<Fields, "type"> & { readonly type: Type }
+    : never
+  : never;
+
+/**
+ * The event that a message is classified as: its type, and what was read to classify the message. Its type is inferred,
+ * so that the events of a machine are what its classifier returns. Pass the message's fields on where the event is
+ * answered: `toEvent("start.refused", { ...message, refusal })`.
+ */
+export function toEvent<const Type extends string, const Fields extends object = object>(
+  type: Type,
+  fields?: Fields,
+): Renamed<Type, Fields>;
+export function toEvent(type: string, fields?: object) {
+  return { ...fields, type };
 }
