@@ -93,6 +93,9 @@ export function chartOf<Context extends MachineContext, Event extends Message>()
   return { on, choose, machine };
 }
 
+/** An event of any type with the fields of a message, whose asker gets the answer to that message. */
+export type EventWith<M extends Message, More = unknown> = Delivered<Omit<M, "type"> & Message> & More;
+
 /** Fields under a type of their own. Keeps the answer of a message that is spread into them. */
 type Renamed<Type extends string, Fields> = Type extends string
   ? Fields extends object

@@ -31,10 +31,9 @@
  * | served         | asked.again (woken `ask`)        | served  | runners are asked whether it is still so        |
  * | all            | archive.refused                  | same    | refused: of another runner, out of order, late  |
  */
-import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
 import { archiveRef } from "./archive.messages.js";
 import {
   askAgain,
@@ -62,159 +61,70 @@ import {
 import { type ArchiveContext, type ArchiveEvent, type ArchiveLimits, classifyArchive } from "./classify-archive.js";
 import { NO_CHUNKS } from "./pack.js";
 
-const nothing: ArchiveContext = { asked: 0, runnerId: null, received: 0, chain: NO_CHUNKS };
+const { on, machine } = chartOf<ArchiveContext, ArchiveEvent>();
 
 /** Transitions of every state in which there is an archive. */
 const always = {
-  "archive.hold": { actions: "hold" },
-  "archive.unheld": { actions: "unhold" },
-  "archive.let-go": { target: "absent", actions: "letGo" },
-  "archive.refused": { actions: "refuse" },
-  "archive.doubted": { actions: "ignore" },
-  "look.needless": { actions: "ignore" },
-} as const;
+  ...on("archive.hold", hold),
+  ...on("archive.unheld", unhold),
+  ...on("archive.let-go", "absent", letGo),
+  ...on("archive.refused", refuse),
+  ...on("archive.doubted"),
+  ...on("look.needless"),
+};
 
-const machine = setup({
-  types: { context: {} as ArchiveContext, events: {} as Delivered<ArchiveEvent> },
-  actions: {
-    begin: assign(({ event }) => {
-      assertEvent(event, "archive.hold");
-      return beginArchive(event);
-    }),
-    hold: ({ event }) => {
-      assertEvent(event, "archive.hold");
-      hold(event);
-    },
-    unhold: ({ event }) => {
-      assertEvent(event, "archive.unheld");
-      unhold(event);
-    },
-    letGo: assign(({ context, event }) => {
-      assertEvent(event, "archive.let-go");
-      return letGo(event, context);
-    }),
-    lookNow: assign(({ context, event }) => {
-      assertEvent(event, "archive.doubted");
-      return lookNow(event, context);
-    }),
-    take: assign(({ context, event }) => {
-      assertEvent(event, "archive.take");
-      return take(event, context);
-    }),
-    takeAgain: ({ event }) => {
-      assertEvent(event, "take.repeated");
-      takeAgain(event);
-    },
-    noteServed: assign(({ context, event }) => {
-      assertEvent(event, "found.on-branch");
-      return noteServed(event, context);
-    }),
-    missing: assign(({ context, event }) => {
-      assertEvent(event, "found.nowhere");
-      return missing(event, context);
-    }),
-    refuseTooLarge: assign(({ context, event }) => {
-      assertEvent(event, "found.too-large");
-      return refuseTooLarge(event, context);
-    }),
-    beginPack: assign(({ context, event }) => {
-      assertEvent(event, "pack.begun");
-      return beginPack(event, context);
-    }),
-    resumePack: ({ context, event }) => {
-      assertEvent(event, "pack.resumed");
-      resumePack(event, context);
-    },
-    refuseUnfit: assign(({ context, event }) => {
-      assertEvent(event, "pack.unfit");
-      return refuseUnfit(event, context);
-    }),
-    storeChunk: assign(({ context, event }) => {
-      assertEvent(event, ["chunk.next", "chunk.last"]);
-      return storeChunk(event, context);
-    }),
-    keepPack: ({ event }) => {
-      assertEvent(event, "chunk.last");
-      keepPack(event);
-    },
-    repeated: ({ context, event }) => {
-      assertEvent(event, ["chunk.repeated", "pack.resumed"]);
-      repeated(event, context);
-    },
-    dropFalsePack: assign(({ context, event }) => {
-      assertEvent(event, "chunk.false");
-      return dropFalsePack(event, context);
-    }),
-    runnerSilent: assign(({ context, event }) => {
-      assertEvent(event, "runner.silent");
-      return runnerSilent(event, context);
-    }),
-    askAgain: assign(({ context, event }) => {
-      assertEvent(event, "asked.again");
-      return askAgain(event, context);
-    }),
-    endPending: assign(({ context, event }) => {
-      assertEvent(event, "time.over");
-      return endPending(event, context);
-    }),
-    refuse: ({ event }) => {
-      assertEvent(event, "archive.refused");
-      refuse(event);
-    },
-    ignore: () => undefined,
-  },
-}).createMachine({
+const archiveMachine = machine({
   id: "archive",
-  context: nothing,
+  context: { asked: 0, runnerId: null, received: 0, chain: NO_CHUNKS },
   initial: "absent",
   states: {
     absent: {
       on: {
-        "archive.hold": { target: "wanted", actions: "begin" },
-        "archive.unheld": { actions: "ignore" },
-        "look.needless": { actions: "ignore" },
-        "archive.refused": { actions: "refuse" },
+        ...on("archive.hold", "wanted", beginArchive),
+        ...on("archive.unheld"),
+        ...on("look.needless"),
+        ...on("archive.refused", refuse),
       },
     },
     wanted: {
       on: {
         ...always,
-        "archive.take": { target: "taken", actions: "take" },
-        "asked.again": { actions: "askAgain" },
-        "time.over": { target: "refused", actions: "endPending" },
+        ...on("archive.take", "taken", take),
+        ...on("asked.again", askAgain),
+        ...on("time.over", "refused", endPending),
       },
     },
     taken: {
       on: {
         ...always,
-        "archive.take": { actions: "take" },
-        "found.on-branch": { target: "served", actions: "noteServed" },
-        "found.nowhere": { target: "wanted", actions: "missing" },
-        "found.too-large": { target: "refused", actions: "refuseTooLarge" },
-        "pack.begun": { actions: "beginPack" },
-        "pack.resumed": { actions: "resumePack" },
-        "pack.unfit": { target: "wanted", actions: "refuseUnfit" },
-        "chunk.next": { actions: "storeChunk" },
-        "chunk.last": { target: "kept", actions: ["storeChunk", "keepPack"] },
-        "chunk.repeated": { actions: "repeated" },
-        "chunk.false": { target: "wanted", actions: "dropFalsePack" },
-        "runner.silent": { target: "wanted", actions: "runnerSilent" },
+        ...on("archive.take", take),
+        ...on("found.on-branch", "served", noteServed),
+        ...on("found.nowhere", "wanted", missing),
+        ...on("found.too-large", "refused", refuseTooLarge),
+        ...on("pack.begun", beginPack),
+        ...on("pack.resumed", resumePack),
+        ...on("pack.unfit", "wanted", refuseUnfit),
+        ...on("chunk.next", storeChunk),
+        ...on("chunk.last", "kept", storeChunk, keepPack),
+        ...on("chunk.repeated", repeated),
+        ...on("chunk.false", "wanted", dropFalsePack),
+        ...on("runner.silent", "wanted", runnerSilent),
       },
     },
     served: {
       on: {
         ...always,
-        "archive.doubted": { target: "wanted", actions: "lookNow" },
-        "archive.take": { target: "taken", actions: "take" },
-        "asked.again": { actions: "askAgain" },
+        ...on("archive.doubted", "wanted", lookNow),
+        ...on("archive.take", "taken", take),
+        ...on("asked.again", askAgain),
       },
     },
     kept: {
       on: {
         ...always,
-        "take.repeated": { actions: "takeAgain" },
-        "pack.resumed": { actions: "repeated" },
-        "chunk.repeated": { actions: "repeated" },
+        ...on("take.repeated", takeAgain),
+        ...on("pack.resumed", repeated),
+        ...on("chunk.repeated", repeated),
       },
     },
     refused: { on: always },
@@ -223,5 +133,5 @@ const machine = setup({
 
 /** See the table above. */
 export function archiveActor(limits: ArchiveLimits): ActorType {
-  return defineActor(archiveRef, { machine, classify: classifyArchive(limits), version: 1 });
+  return defineActor(archiveRef, { machine: archiveMachine, classify: classifyArchive(limits), version: 1 });
 }

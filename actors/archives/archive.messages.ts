@@ -5,7 +5,7 @@ import type { Refusal } from "../refusal.js";
 import type { Pack } from "./pack.js";
 
 /** Somebody needs the commit; again is fine. */
-export interface HoldArchive extends Message {
+interface HoldArchive extends Message {
   readonly type: "archive.hold";
   readonly holder: string;
   readonly repository: string;
@@ -13,13 +13,13 @@ export interface HoldArchive extends Message {
 }
 
 /** The holder needs it no more; one that did not is fine. */
-export interface ReleaseArchive extends Message {
+interface ReleaseArchive extends Message {
   readonly type: "archive.release";
   readonly holder: string;
 }
 
 /** A run could not check the commit out: it may have left its branch. One that is not needed is fine. */
-export interface LookForArchive extends Message {
+interface LookForArchive extends Message {
   readonly type: "archive.look";
 }
 
@@ -61,7 +61,7 @@ export interface TakeChunk extends Answered<ChunksReceived | Refusal> {
   readonly chunk: Uint8Array;
 }
 /** How many chunks are stored; the next to send has this number. */
-export interface ChunksReceived {
+interface ChunksReceived {
   readonly received: number;
 }
 

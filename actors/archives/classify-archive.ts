@@ -1,16 +1,8 @@
-import type { Answered, Message, TurnReading, Woken } from "../../runtime/turn.js";
+import { toEvent } from "../../runtime/chart.js";
+import type { Answered, TurnReading, Woken } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import type { ArchiveRow } from "./archive.js";
-import type {
-  ArchiveMessage,
-  HoldArchive,
-  LookForArchive,
-  OfferPack,
-  ReleaseArchive,
-  ReportArchive,
-  TakeArchive,
-  TakeChunk,
-} from "./archive.messages.js";
+import type { ArchiveMessage, OfferPack, ReportArchive, TakeArchive, TakeChunk } from "./archive.messages.js";
 import { archiveChunks, archiveHolds, archiveRoom, archives, ROOM } from "./archive.table.js";
 import { CHUNK_BYTES, chainDigest, countChunks, MAX_PACK_BYTES } from "./pack.js";
 import { faultOfPack } from "./pack-head.js";
@@ -39,61 +31,19 @@ export interface ArchiveLimits {
 /** Room for many packs of ordinary repositories, and for 16 of the longest. */
 export const defaultArchiveLimits: ArchiveLimits = { bytesPerWorkspace: 4 * 1024 ** 3 };
 
-/** A message under each of the names. */
-type Renamed<From extends Message, Type extends string> = Type extends string
-  ? Omit<From, "type"> & { readonly type: Type }
-  : never;
-type Plain<Type extends string> = Type extends string ? { readonly type: Type } : never;
-/** With the row as it is. */
-type OfRow = { readonly row: ArchiveRow };
-
-interface ArchiveRefused extends Answered<Refusal> {
-  readonly type: "archive.refused";
-  readonly why: string;
-}
-
-/** A classified message, with what was read to classify it. */
-export type ArchiveEvent =
-  | HoldArchive
-  /** Others need it too. */
-  | Renamed<ReleaseArchive, "archive.unheld">
-  /** Nobody needs it any more. */
-  | (Renamed<ReleaseArchive, "archive.let-go"> & OfRow)
-  /** A run could not check it out, although a branch holds it. */
-  | (Renamed<LookForArchive, "archive.doubted"> & OfRow)
-  /** It is looked for already, kept, refused, or not needed. */
-  | Renamed<LookForArchive, "look.needless">
-  | (Renamed<TakeArchive, "archive.take"> & OfRow)
-  /** The pack is kept, and that runner sent it. */
-  | Renamed<TakeArchive, "take.repeated">
-  | (Renamed<ReportArchive, "found.on-branch" | "found.nowhere" | "found.too-large"> & OfRow)
-  | (Renamed<OfferPack, "pack.begun" | "pack.resumed"> & OfRow)
-  | (Renamed<OfferPack, "pack.unfit"> & OfRow & { readonly why: string })
-  | (Renamed<TakeChunk, "chunk.next" | "chunk.last"> & OfRow & { readonly chain: string })
-  | Renamed<TakeChunk, "chunk.repeated">
-  /** The pack is not one of the commit, or not the offered one: all of it goes. */
-  | (Renamed<TakeChunk, "chunk.false"> & OfRow & { readonly why: string })
-  /** Nothing of it counts. */
-  | ArchiveRefused
-  | (Plain<"asked.again" | "time.over" | "runner.silent"> & OfRow);
-
 /** Classifies each message to an archive as an event of its machine. Reads only. */
 export function classifyArchive({ bytesPerWorkspace }: ArchiveLimits) {
-  return (
-    message: ArchiveMessage | Woken,
-    { context }: { readonly context: ArchiveContext },
-    turn: TurnReading,
-  ): ArchiveEvent => {
+  return (message: ArchiveMessage | Woken, { context }: { readonly context: ArchiveContext }, turn: TurnReading) => {
     const row = archives.get(turn, turn.self.partition, turn.self.id);
     switch (message.type) {
       case "archive.hold":
         return message;
       case "archive.release":
         return row === undefined || isHeldByOthers(turn, message.holder)
-          ? { ...message, type: "archive.unheld" }
-          : { ...message, type: "archive.let-go", row };
+          ? toEvent("archive.unheld", message)
+          : toEvent("archive.let-go", { ...message, row });
       case "archive.look":
-        return row?.standing === "served" ? { type: "archive.doubted", row } : { type: "look.needless" };
+        return row?.standing === "served" ? toEvent("archive.doubted", { row }) : toEvent("look.needless");
       case "archive.take":
       case "archive.report":
       case "archive.offer":
@@ -118,7 +68,7 @@ interface Known extends ArchiveLimits {
 function classifyReported(
   message: TakeArchive | ReportArchive | OfferPack | TakeChunk,
   { row, context, turn, bytesPerWorkspace }: Known,
-): ArchiveEvent {
+) {
   if (message.type === "archive.take") return classifyTake(message, row, context);
   if (context.runnerId !== message.runnerId) return notYours;
   if (row.standing === "kept" && !isRepeat(message, row, turn)) return refusal("it is kept");
@@ -127,7 +77,13 @@ function classifyReported(
   return classifyOffer(message, row, turn, bytesPerWorkspace);
 }
 
-function refusal(why: string): ArchiveEvent {
+/** Nothing of the message counts. */
+interface ArchiveRefused extends Answered<Refusal> {
+  readonly type: "archive.refused";
+  readonly why: string;
+}
+
+function refusal(why: string): ArchiveRefused {
   return { type: "archive.refused", why };
 }
 
@@ -139,30 +95,29 @@ function isHeldByOthers(turn: TurnReading, holder: string): boolean {
   return archiveHolds.entries(turn, partition, [id], { limit: 2 }).some(({ key }) => key.at(-1) !== holder);
 }
 
-function classifyTake(message: TakeArchive, row: ArchiveRow, { runnerId }: ArchiveContext): ArchiveEvent {
-  if (row.standing === "kept" && runnerId === message.runnerId) return { ...message, type: "take.repeated" };
-  if (row.standing === "kept" || row.standing === "refused") return refusal("it is not looked for any more");
-  return runnerId === null || runnerId === message.runnerId ? { ...message, row } : notYours;
+function classifyTake(message: TakeArchive, row: ArchiveRow, { runnerId }: ArchiveContext) {
+  if (row.standing === "kept" && runnerId === message.runnerId) {
+    return toEvent("take.repeated", message);
+  }
+  if (row.standing === "kept" || row.standing === "refused") {
+    return refusal("it is not looked for any more");
+  }
+  return runnerId === null || runnerId === message.runnerId ? toEvent("archive.take", { ...message, row }) : notYours;
 }
 
-function classifyReport(message: ReportArchive, row: ArchiveRow): ArchiveEvent {
+function classifyReport(message: ReportArchive, row: ArchiveRow) {
   const types = { "on-branch": "found.on-branch", missing: "found.nowhere", "too-large": "found.too-large" } as const;
-  return { ...message, type: types[message.found], row };
+  return toEvent(types[message.found], { ...message, row });
 }
 
-function classifyOffer(
-  message: OfferPack,
-  row: ArchiveRow,
-  turn: TurnReading,
-  bytesPerWorkspace: number,
-): ArchiveEvent {
+function classifyOffer(message: OfferPack, row: ArchiveRow, turn: TurnReading, bytesPerWorkspace: number) {
   const { bytes } = message.pack;
-  if (isOffered(message, row)) return { ...message, type: "pack.resumed", row };
+  if (isOffered(message, row)) return toEvent("pack.resumed", { ...message, row });
   if (bytes > MAX_PACK_BYTES) return refusal("the pack is too large");
   const taken = (archiveRoom.get(turn, turn.self.partition, ROOM) ?? 0) - (row.pack?.bytes ?? 0);
-  if (taken + bytes <= bytesPerWorkspace) return { ...message, type: "pack.begun", row };
+  if (taken + bytes <= bytesPerWorkspace) return toEvent("pack.begun", { ...message, row });
   const why = `The workspace's archives have no room for ${bytes} bytes: ${taken} of ${bytesPerWorkspace} are taken.`;
-  return { ...message, type: "pack.unfit", row, why };
+  return toEvent("pack.unfit", { ...message, row, why });
 }
 
 /** Whether what the runner says of a kept pack is what it said before: its answer was lost. */
@@ -178,11 +133,11 @@ function isOffered(message: ReportArchive | OfferPack, { pack }: ArchiveRow): bo
   return pack.digest === message.pack.digest && pack.bytes === message.pack.bytes;
 }
 
-function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }: ArchiveContext): ArchiveEvent {
+function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }: ArchiveContext) {
   const { n, chunk } = message;
   const { pack } = row;
   if (pack === null) return refusal("no pack was offered");
-  if (n < received) return { ...message, type: "chunk.repeated" };
+  if (n < received) return toEvent("chunk.repeated", message);
   if (n > received) return refusal(`chunk ${received} comes next`);
   const isLast = n === countChunks(pack) - 1;
   const wanted = isLast ? pack.bytes - n * CHUNK_BYTES : CHUNK_BYTES;
@@ -190,18 +145,21 @@ function classifyChunk(message: TakeChunk, row: ArchiveRow, { received, chain }:
   const fault = n === 0 ? faultOfPack(chunk, row.commit) : null;
   const next = chainDigest(chain, chunk);
   const why = fault ?? (isLast && next !== pack.digest ? "its digest is another than the offered one" : null);
-  if (why !== null) return { ...message, type: "chunk.false", row, why };
-  return { ...message, type: isLast ? "chunk.last" : "chunk.next", row, chain: next };
+  if (why !== null) return toEvent("chunk.false", { ...message, row, why });
+  return toEvent(isLast ? "chunk.last" : "chunk.next", { ...message, row, chain: next });
 }
 
-function classifyWakeUp({ name }: Woken, row: ArchiveRow, now: number): ArchiveEvent {
-  if (name !== "ask") return { type: "runner.silent", row };
+function classifyWakeUp({ name }: Woken, row: ArchiveRow, now: number) {
+  if (name !== "ask") return toEvent("runner.silent", { row });
   const { pendingSinceMs } = row;
   const isOver = pendingSinceMs !== null && now >= pendingSinceMs + PENDING_MS;
-  return { type: isOver ? "time.over" : "asked.again", row };
+  return toEvent(isOver ? "time.over" : "asked.again", { row });
 }
 
 /** When the time of a pending archive is over. */
 export function deadlineOf(pendingSinceMs: number): number {
   return pendingSinceMs + PENDING_MS;
 }
+
+/** A classified message, with what was read to classify it. */
+export type ArchiveEvent = ReturnType<ReturnType<typeof classifyArchive>>;

@@ -1,6 +1,6 @@
 /**
  * A check of a planned change, `replay-check/<id>`: the guarding set of its station, replayed under the planned config
- * beside the live one. Messages are classified before the step (`classify-check.ts`). Where an event has another name
+ * beside the live one. Messages are classified before the step. Where an event has another name
  * than its message, the message follows in brackets.
  *
  * | state           | moved by                            | next      | also                                        |
@@ -26,78 +26,102 @@
  * 3. In `new` it has no rows, and stops.
  * 4. A start tells the oldest checks of its set to go where there is no room for another (`check-room.ts`).
  */
-import { assertEvent, setup } from "xstate";
+import { chartOf, type InTurn, type NoContext, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
+import type { TurnReading } from "../../runtime/turn.js";
+import type { Refusal } from "../refusal.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
-import { replayCheckRef } from "./check.messages.js";
+import { type CheckMessage, replayCheckRef, type StartCheck } from "./check.messages.js";
+import { isDecided, replayChecks } from "./check.table.js";
 import { forgetCheck, startCheck, takeMoved } from "./check.transitions.js";
-import type { CheckEvent } from "./check-events.js";
-import { classifyCheck } from "./classify-check.js";
+import { readSides } from "./check-sides.js";
+import { prepareCheck } from "./prepare-check.js";
+import { decide } from "./verdict.js";
+
+/** The event of each message to a check. Reads only. */
+function classifyCheck(judging: ReplayJudging) {
+  return (message: CheckMessage, _state: unknown, turn: TurnReading) => {
+    switch (message.type) {
+      case "check.start":
+        return toStart(message, turn, judging);
+      case "replay.moved":
+        return toMoved(turn);
+      // No transition takes a message of an unknown type.
+      default:
+        return message;
+    }
+  };
+}
+
+function toStart(message: StartCheck, turn: TurnReading, judging: ReplayJudging) {
+  const refuse = (refusal: Refusal) => toEvent("start.refused", { ...message, refusal });
+  const start = prepareCheck(message, turn, judging);
+  switch (start.to) {
+    case "start":
+      if (replayChecks.get(turn, turn.self.partition, turn.self.id) !== undefined) return refuse(taken);
+      return toEvent("start.made", { ...message, prepared: start.prepared, judging });
+    case "refuse":
+      return refuse(start.refusal);
+    default: {
+      const how = start.to === "reuse" ? "reused" : "replayed";
+      return toEvent("start.answered", { ...message, started: { checkId: start.checkId, how } });
+    }
+  }
+}
+
+const taken: Refusal = { refused: "conflict", detail: "The check has started." };
+
+/** What it finds once one of its replays moved. What it was told too late changes nothing. */
+function toMoved(turn: TurnReading) {
+  const row = replayChecks.get(turn, turn.self.partition, turn.self.id);
+  if (row === undefined || row.endedAt !== null) return toEvent("check.other");
+  const sides = readSides(turn, turn.self.partition, row);
+  const decision = decide(sides, row.threshold.mostRegressions);
+  if (isDecided(row) || decision.verdict === "running") return toEvent("moved.on", { sides, decision });
+  return toEvent(`moved.${decision.verdict}`, { sides, decision });
+}
+
+const { on, machine } = chartOf<NoContext, ReturnType<ReturnType<typeof classifyCheck>>>();
+
+const leave = ({ turn }: InTurn) => turn.stop();
 
 /** Transitions of a check that is decided. */
 const decided = {
-  "start.answered": { actions: "answer" },
-  "start.refused": { actions: "refuse" },
-  "moved.on": { actions: "takeMoved" },
-  "check.forget": { target: "new", actions: ["forget", "leave"] },
-  "check.other": { actions: "ignore" },
-} as const;
+  ...on("start.answered", ({ turn, started }) => turn.reply(started)),
+  ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal)),
+  ...on("moved.on", (event) => takeMoved(event.turn, event)),
+  ...on("check.forget", "new", ({ turn }) => forgetCheck(turn), leave),
+  ...on("check.other"),
+};
 
-const createMachine = (judging: ReplayJudging) =>
-  setup({
-    types: { events: {} as Delivered<CheckEvent> },
-    actions: {
-      start: ({ event }) => {
-        assertEvent(event, "start.made");
-        const { turn, message, prepared } = event;
-        startCheck(turn, message, prepared, judging);
-        turn.reply({ checkId: turn.self.id, how: "started" });
+const checkMachine = machine({
+  id: "replay-check",
+  initial: "new",
+  states: {
+    new: {
+      on: {
+        ...on("start.made", "running", (event) => startCheck(event, event.prepared, event.judging)),
+        ...on("start.answered", ({ turn, started }) => turn.reply(started), leave),
+        ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
+        ...on("check.forget", leave),
+        ...on("check.other", leave),
       },
-      answer: ({ event }) => {
-        assertEvent(event, "start.answered");
-        event.turn.reply(event.started);
-      },
-      refuse: ({ event }) => {
-        assertEvent(event, "start.refused");
-        event.turn.reply(event.refusal);
-      },
-      takeMoved: ({ event }) => {
-        assertEvent(event, ["moved.on", "moved.failed", "moved.passed", "moved.undecided"]);
-        takeMoved(event.turn, event);
-      },
-      forget: ({ event }) => forgetCheck(event.turn),
-      leave: ({ event }) => event.turn.stop(),
-      ignore: () => undefined,
     },
-  }).createMachine({
-    id: "replay-check",
-    initial: "new",
-    states: {
-      new: {
-        on: {
-          "start.made": { target: "running", actions: "start" },
-          "start.answered": { target: "new", actions: ["answer", "leave"] },
-          "start.refused": { target: "new", actions: ["refuse", "leave"] },
-          "check.forget": { target: "new", actions: "leave" },
-          "check.other": { target: "new", actions: "leave" },
-        },
+    running: {
+      on: {
+        ...decided,
+        ...on("moved.failed", "failed", (event) => takeMoved(event.turn, event)),
+        ...on("moved.passed", "passed", (event) => takeMoved(event.turn, event)),
+        ...on("moved.undecided", "undecided", (event) => takeMoved(event.turn, event)),
       },
-      running: {
-        on: {
-          ...decided,
-          "moved.failed": { target: "failed", actions: "takeMoved" },
-          "moved.passed": { target: "passed", actions: "takeMoved" },
-          "moved.undecided": { target: "undecided", actions: "takeMoved" },
-        },
-      },
-      failed: { on: decided },
-      passed: { on: decided },
-      undecided: { on: decided },
     },
-  });
+    failed: { on: decided },
+    passed: { on: decided },
+    undecided: { on: decided },
+  },
+});
 
 /** See the table above; `judging` is what scores the copies of its replays. */
 export function replayCheckActor(judging: ReplayJudging) {
-  return defineActor(replayCheckRef, { machine: createMachine(judging), classify: classifyCheck(judging), version: 1 });
+  return defineActor(replayCheckRef, { machine: checkMachine, classify: classifyCheck(judging), version: 1 });
 }

@@ -45,7 +45,7 @@ export interface CheckStarted {
 }
 
 /** It is stored too long: removes its rows. */
-export interface ForgetCheck extends Message {
+interface ForgetCheck extends Message {
   readonly type: "check.forget";
 }
 

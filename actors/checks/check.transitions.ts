@@ -1,3 +1,4 @@
+import type { EventWith } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { planLive } from "../replays/live-replay.js";
@@ -15,17 +16,24 @@ import type { ReplayCheckRow } from "./check.js";
 import { replayCheckRef, type StartCheck } from "./check.messages.js";
 import { isDecided, replayChecks } from "./check.table.js";
 import { replayCheckTopic } from "./check-changes.js";
-import type { SidesMoved } from "./check-events.js";
 import { toResult } from "./check-result.js";
 import { replayCheckResults } from "./check-result.table.js";
-import type { ReplaySide } from "./check-sides.js";
+import type { ReplaySide, ReplaySides } from "./check-sides.js";
 import { atOnce } from "./in-steps.js";
 import type { PreparedCheck } from "./prepare-check.js";
+import type { Decision } from "./verdict.js";
 
 /** What the transitions of a check do; `check.machine.ts` says when. */
 
-/** Starts the replays of a check, and writes its row. From then on it is told what becomes of them. */
-export function startCheck(turn: Turn, message: StartCheck, prepared: PreparedCheck, judging: ReplayJudging): void {
+/** One of its replays moved: what it finds now. */
+interface SidesMoved {
+  readonly sides: ReplaySides;
+  readonly decision: Decision;
+}
+
+/** Starts the replays of a check, which then notify it, writes its row, and answers. */
+export function startCheck(message: EventWith<StartCheck>, prepared: PreparedCheck, judging: ReplayJudging): void {
+  const { turn, caller, client } = message;
   const { partition, id } = turn.self;
   tellToGo(turn, prepared.replaced);
   for (const each of prepared.leaving) turn.send(replayCheckRef(partition, each), { type: "check.forget" });
@@ -37,12 +45,12 @@ export function startCheck(turn: Turn, message: StartCheck, prepared: PreparedCh
     watchReplay(turn, replayId, replayCheckRef(partition, id));
     pin(turn, partition, { of: replays.name, id: replayId, by: id });
   }
-  const { caller, client } = message;
   const change = { resource: "replay-check", resourceId: id, key: id, action: "created" } as const;
   const { setId, candidateId, replayId, attempt, stationKey } = row;
   const details = { setId, stationKey, candidateId, replayId, attempt, ...row.reference };
   recordChange(turn, { ...change, caller, client, details }, row.teamId);
   recordRequest(turn, message, id);
+  turn.reply({ checkId: id, how: "started" });
 }
 
 /** A replay of the live config with as many copies. It never checks the set, so that it costs no more than was set. */

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import type { TurnReading } from "../../runtime/turn.js";
+import type { Reading } from "../../storage/store.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
 import { findLine } from "../lines/line.queries.js";
 import { isRefusal, type Refusal } from "../refusal.js";
@@ -9,12 +11,12 @@ import { findStationByKey, refusePlanner } from "../replays/replay-set.queries.j
 import { replaySets } from "../replays/replay-set.table.js";
 import { noRuns, refuseMore } from "../replays/start-refusals.js";
 import { findStartingPoint, type StartingPoint } from "../replays/starting-point.js";
+import { canonicalJson } from "../resources/canonical-json.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
-import type { CheckThreshold } from "./check.js";
+import type { CheckThreshold, ReplayCheckRow } from "./check.js";
 import type { CheckTerms, StartCheck } from "./check.messages.js";
 import { replayChecks } from "./check.table.js";
 import { findCheckRoom } from "./check-room.js";
-import { type CheckedWith, digestRuns, findReusable, listEarlier } from "./earlier-check.js";
 import { type PreparedChange, prepareChange } from "./planned-change.js";
 
 /** A check that may start: all that its rows are made from. */
@@ -128,4 +130,33 @@ function unguarded(stationKey: string): Refusal {
 
 function refuse(refusal: Refusal): CheckStart {
   return { to: "refuse", refusal };
+}
+
+/** A change of a station, by how runs go with it and without it. */
+type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
+
+/** What has to be equal besides, so that an earlier check of a change holds for it still. */
+type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
+
+/** The checks of a change, newest first. */
+function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): readonly ReplayCheckRow[] {
+  const { stationId, candidateRunning, liveRunning } = of;
+  return replayChecks.all(reading, workspaceId, { stationId, candidateRunning, liveRunning });
+}
+
+/** The newest that holds still: one that runs, or that was decided either way, of the same runs by the same terms. */
+function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
+  const terms = termsOf(wanted);
+  return earlier.find((check) => check.verdict !== "undecided" && termsOf(check) === terms);
+}
+
+function termsOf({ setId, runsDigest, threshold, scoring, repeats }: CheckedWith): string {
+  return canonicalJson({ setId, runsDigest, threshold, scoring, repeats });
+}
+
+/** A digest of the runs of a set, whatever their order. */
+function digestRuns(runIds: readonly string[]): string {
+  return createHash("sha256")
+    .update([...runIds].sort().join(" "))
+    .digest("hex");
 }

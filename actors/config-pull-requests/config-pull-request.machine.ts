@@ -1,6 +1,6 @@
 /**
  * The config pull request of a candidate that a person picked, `config-pull-request/<candidate>`. Messages are classified
- * before the step (`classify-config-pull-request.ts`). Where an event has another name than its message, the message
+ * before the step. Where an event has another name than its message, the message
  * follows in brackets.
  *
  * | state           | moved by                         | next    | also                                        |
@@ -31,15 +31,26 @@
  * 2. A branch is made, and moved, only to a commit that is stored here: so after a crash and after a lost answer a branch
  *    that holds it is known to be its own, and one that holds anything else is never touched.
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, TurnReading, Woken } from "../../runtime/turn.js";
+import { permit, seesOutcomes } from "../access/visibility.js";
+import { isTokenOver } from "../access/workspace-token.queries.js";
+import { findReachingConnection } from "../code-host/connection.queries.js";
+import { type CodeHostProblem, toHostAnswer } from "../pull-requests/code-host-answer.js";
+import { isOpenedAgain, waitMs } from "../pull-requests/waits.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import { findResource } from "../resources/resource.table.js";
+import { COMMIT_CONFIG, type CommitResult } from "./commit.effects.js";
+import type { ConfigPullRequestRow, OpeningRefusal } from "./config-pull-request.js";
 import {
-  type ConfigPullRequestEvent,
-  classifyConfigPullRequest,
-  type OpeningContext,
-} from "./classify-config-pull-request.js";
-import { configPullRequestRef } from "./config-pull-request.messages.js";
+  type ConfigPullRequestMessage,
+  configPullRequestRef,
+  type PickCandidate,
+} from "./config-pull-request.messages.js";
+import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
 import {
   answerPicked,
   askForCommit,
@@ -48,104 +59,153 @@ import {
   notBegun,
   noteOpened,
   noteRefused,
+  type OpeningContext,
   removePullRequest,
   takeCommit,
   tryLater,
   waitForLimit,
 } from "./config-pull-request.transitions.js";
+import { OPEN_CONFIG_PULL_REQUEST, type OpenConfigResult } from "./open.effects.js";
+import { boundRefusal, noAccess, noConnection, noSource, notAnswered } from "./opening-refusals.js";
 
-/** Transitions of every state. */
+interface State {
+  readonly value: string;
+  readonly context: OpeningContext;
+}
+
+const nothing = toEvent("nothing");
+
+/** The event of each message to a config pull request. Reads only. */
+function classify(message: ConfigPullRequestMessage | EffectEnded | Woken, state: State, turn: TurnReading) {
+  if (message.type === "candidate.pick") return toPick(message, turn);
+  if (message.type !== "woken" && message.type !== "effect.ended") return message;
+  const row = findPullRequestOf(turn, turn.self.partition, turn.self.id);
+  if (row === undefined || state.value !== "opening") return nothing;
+  if (message.type === "woken") return toStep(state, row, turn);
+  if (isResultOf(COMMIT_CONFIG, message)) return toCommitted(message, state, row, turn);
+  return isResultOf(OPEN_CONFIG_PULL_REQUEST, message) ? toOpened(message, state, row, turn.now) : nothing;
+}
+
+function toPick(message: PickCandidate, turn: TurnReading) {
+  const { partition, id } = turn.self;
+  const before = refuseCaller(turn, message) ?? findRequestBefore(turn, message);
+  if (isRefusal(before)) return toEvent("pick.refused", { ...message, refusal: before });
+  if (before === null) return message;
+  const pullRequest = configPullRequests.get(turn, partition, before) ?? findPullRequestOf(turn, partition, id);
+  return pullRequest === undefined ? message : toEvent("pick.repeated", { ...message, pullRequest });
+}
+
+/** Checks again within the turn: while the message waited, the caller may have lost what admitted them. */
+function refuseCaller(turn: TurnReading, { caller, candidate: { teamId } }: PickCandidate): Refusal | null {
+  const { partition } = turn.self;
+  if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
+    return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
+  }
+  const isThere = findResource(turn, partition, "team", teamId) !== undefined;
+  if (!isThere || !seesOutcomes(turn, caller, partition, teamId)) return { refused: "not-found" };
+  return permit(turn, caller, partition, "plan", "config-pull-request");
+}
+
+function toStep({ context }: State, row: ConfigPullRequestRow, turn: TurnReading) {
+  const found = findPlace(row, turn);
+  if ("code" in found) return toEvent("opening.refused", { reason: found });
+  return toEvent(context.made === null ? "commit.due" : "opening.due", { row, ...found });
+}
+
+/** Where it is opened, by the connections of now. */
+function findPlace({ source }: ConfigPullRequestRow, turn: TurnReading) {
+  if (source === null) return noSource;
+  const connection = findReachingConnection(turn, turn.self.partition, source.repository);
+  return connection === undefined ? noConnection(source.repository) : { source, connection };
+}
+
+function toCommitted(
+  { result }: EffectEnded<CommitResult>,
+  state: State,
+  row: ConfigPullRequestRow,
+  turn: TurnReading,
+) {
+  const answer = toHostAnswer(result);
+  if (answer.problem !== null) return toProblem(answer, state, row, turn.now);
+  const found = findPlace(row, turn);
+  if ("code" in found) return toEvent("opening.refused", { reason: found });
+  const { problem: _none, ...made } = answer;
+  return toEvent("commit.made", { row, ...found, made });
+}
+
+function toOpened({ result }: EffectEnded<OpenConfigResult>, state: State, row: ConfigPullRequestRow, nowMs: number) {
+  const answer = toHostAnswer(result);
+  return answer.problem === null ? toEvent("opening.done", { answer }) : toProblem(answer, state, row, nowMs);
+}
+
+function toProblem(
+  answer: CodeHostProblem | { readonly problem: "unfit"; readonly reason: OpeningRefusal },
+  { context: { tries } }: State,
+  { source }: ConfigPullRequestRow,
+  nowMs: number,
+) {
+  switch (answer.problem) {
+    case "unfit":
+      return toEvent("opening.refused", { reason: boundRefusal(answer.reason) });
+    case "limited":
+      return toEvent("opening.limited", { untilMs: answer.untilMs });
+    default:
+      if (isOpenedAgain(answer, tries)) return toEvent("opening.again", { untilMs: nowMs + waitMs(tries) });
+      return toEvent("opening.refused", {
+        reason: answer.problem === "refused" ? noAccess(source?.repository ?? "", answer.why) : notAnswered(answer.why),
+      });
+  }
+}
+
+const { on, machine } = chartOf<OpeningContext, ReturnType<typeof classify>>();
+
+const remove = ({ turn }: InTurn) => removePullRequest(turn);
+
+/** Transitions of every state after the first pick. */
 const always = {
-  "pick.refused": { actions: "refuse" },
-  "pick.repeated": { actions: "answerAgain" },
-  "pull-request.forget": { target: "none", actions: "remove" },
-} as const;
+  ...on("pick.refused", ({ turn, refusal }) => turn.reply(refusal)),
+  ...on("pick.repeated", ({ turn, pullRequest }) => turn.reply({ pullRequest, isBegun: true, replayed: true })),
+  ...on("pull-request.forget", "none", remove),
+};
 
-const machine = setup({
-  types: { context: {} as OpeningContext, events: {} as Delivered<ConfigPullRequestEvent> },
-  actions: {
-    begin: assign(({ context, event }) => {
-      assertEvent(event, "candidate.pick");
-      event.turn.reply(beginOpening(event));
-      return { ...notBegun, commits: context.commits, pickedMs: event.turn.now };
-    }),
-    answer: ({ event }) => {
-      assertEvent(event, "candidate.pick");
-      event.turn.reply(answerPicked(event.turn));
-    },
-    refuse: ({ event }) => {
-      assertEvent(event, "pick.refused");
-      event.turn.reply(event.refusal);
-    },
-    answerAgain: ({ event }) => {
-      assertEvent(event, "pick.repeated");
-      event.turn.reply({ pullRequest: event.pullRequest, isBegun: true, replayed: true });
-    },
-    askForCommit: assign(({ context, event }) => {
-      assertEvent(event, "commit.due");
-      return askForCommit(context, event);
-    }),
-    takeCommit: assign(({ context, event }) => {
-      assertEvent(event, "commit.made");
-      return takeCommit(context, event);
-    }),
-    askToOpen: assign(({ context, event }) => {
-      assertEvent(event, "opening.due");
-      return askToOpen(context, event);
-    }),
-    tryLater: ({ event }) => {
-      assertEvent(event, "opening.again");
-      tryLater(event.turn, event.untilMs);
-    },
-    waitForLimit: assign(({ context, event }) => {
-      assertEvent(event, "opening.limited");
-      return waitForLimit(context, event.turn, event.untilMs);
-    }),
-    noteRefused: ({ event }) => {
-      assertEvent(event, "opening.refused");
-      noteRefused(event.turn, event.reason);
-    },
-    noteOpened: ({ event }) => {
-      assertEvent(event, "opening.done");
-      noteOpened(event.turn, event.answer);
-    },
-    remove: ({ event }) => removePullRequest(event.turn),
-    leave: ({ event }) => event.turn.stop(),
-  },
-}).createMachine({
+const configPullRequestMachine = machine({
   id: "config-pull-request",
   context: notBegun,
   initial: "none",
   states: {
     none: {
       on: {
-        "candidate.pick": { target: "opening", actions: "begin" },
-        "pick.refused": { actions: ["refuse", "leave"] },
-        "pull-request.forget": { actions: "remove" },
+        ...on("candidate.pick", "opening", beginOpening),
+        ...on(
+          "pick.refused",
+          ({ turn, refusal }) => turn.reply(refusal),
+          ({ turn }) => turn.stop(),
+        ),
+        ...on("pull-request.forget", remove),
       },
     },
     opening: {
       on: {
         ...always,
-        "candidate.pick": { actions: "answer" },
-        "commit.due": { actions: "askForCommit" },
-        "commit.made": { actions: "takeCommit" },
-        "opening.due": { actions: "askToOpen" },
-        "opening.again": { actions: "tryLater" },
-        "opening.limited": { actions: "waitForLimit" },
-        "opening.refused": { target: "refused", actions: "noteRefused" },
-        "opening.done": { target: "opened", actions: "noteOpened" },
+        ...on("candidate.pick", answerPicked),
+        ...on("commit.due", askForCommit),
+        ...on("commit.made", takeCommit),
+        ...on("opening.due", askToOpen),
+        ...on("opening.again", ({ turn, untilMs }) => tryLater(turn, untilMs)),
+        ...on("opening.limited", ({ turn, untilMs }, context) => waitForLimit(turn, context, untilMs)),
+        ...on("opening.refused", "refused", ({ turn, reason }) => noteRefused(turn, reason)),
+        ...on("opening.done", "opened", ({ turn, answer }) => noteOpened(turn, answer)),
       },
     },
-    opened: { on: { ...always, "candidate.pick": { actions: "answer" } } },
-    refused: { on: { ...always, "candidate.pick": { target: "opening", actions: "begin" } } },
+    opened: { on: { ...always, ...on("candidate.pick", answerPicked) } },
+    refused: { on: { ...always, ...on("candidate.pick", "opening", beginOpening) } },
   },
 });
 
 /** See the table above. */
 export const configPullRequestActor = defineActor(configPullRequestRef, {
-  machine,
-  classify: classifyConfigPullRequest,
+  machine: configPullRequestMachine,
+  classify,
   version: 2,
   // Before it, nothing was asked of the code host.
   migrate: ({ value }) => ({ value, context: notBegun }),

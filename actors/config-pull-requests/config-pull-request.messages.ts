@@ -6,7 +6,7 @@ import type { Keyed } from "../resources/repeated-request.js";
 import type { ConfigPullRequestRow, PickedCandidate } from "./config-pull-request.js";
 
 /** What became of a pick. */
-export interface CandidatePicked {
+interface CandidatePicked {
   readonly pullRequest: ConfigPullRequestRow;
   /** Whether the pick begins to open it: the first one, and one after a refusal. */
   readonly isBegun: boolean;

@@ -1,18 +1,38 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { CodeHostConnection } from "../code-host/connection.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { LineFields } from "../lines/line.js";
 import { findPullRequestLog, toNameNews } from "../pull-requests/pull-request-log.messages.js";
 import { type ChangeRecord, recordChange } from "../resources/change-record.table.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { findResource } from "../resources/resource.table.js";
-import type { CommitMade, OpeningContext, StepDue } from "./classify-config-pull-request.js";
-import { COMMIT_CONFIG } from "./commit.effects.js";
-import { type ConfigPullRequestRow, type OpeningRefusal, toBranch } from "./config-pull-request.js";
-import type { CandidatePicked, PickCandidate } from "./config-pull-request.messages.js";
+import { COMMIT_CONFIG, type MadeCommit } from "./commit.effects.js";
+import { type ConfigPullRequestRow, type ConfigSource, type OpeningRefusal, toBranch } from "./config-pull-request.js";
+import type { PickCandidate } from "./config-pull-request.messages.js";
 import { configPullRequests, findPullRequestOf } from "./config-pull-request.table.js";
 import { OPEN_CONFIG_PULL_REQUEST, type OpenedConfig } from "./open.effects.js";
 
 type Picked = Delivered<PickCandidate>;
+
+/** What is stored of one between turns, besides its row. */
+export interface OpeningContext {
+  /** Times that the code host was asked for the step at hand, the one under way too. */
+  readonly tries: number;
+  /** When it was last picked, in milliseconds since 1970. */
+  readonly pickedMs: number;
+  /** The commit of this attempt; null until it is made. */
+  readonly made: MadeCommit | null;
+  /** The commits of all attempts, newest last: its branch may be at one of them. */
+  readonly commits: readonly string[];
+}
+
+/** Time to ask the code host for the next step. */
+interface StepDue {
+  readonly turn: Turn;
+  readonly row: ConfigPullRequestRow;
+  readonly source: ConfigSource;
+  readonly connection: CodeHostConnection;
+}
 
 /** Nothing is asked of the code host yet. */
 export const notBegun: OpeningContext = { tries: 0, pickedMs: 0, made: null, commits: [] };
@@ -22,7 +42,7 @@ const MAX_COMMITS = 20;
 const STEP = "open";
 
 /** Begins to open it: the first pick makes its row, a pick after a refusal tries again with the line's source of now. */
-export function beginOpening(event: Picked): CandidatePicked {
+export function beginOpening(event: Picked, { commits }: OpeningContext): OpeningContext {
   const { turn, candidate } = event;
   const { partition, id } = turn.self;
   const line = findResource<LineFields>(turn, partition, "line", candidate.lineId)?.fields;
@@ -45,7 +65,8 @@ export function beginOpening(event: Picked): CandidatePicked {
   turn.wake(STEP, turn.now);
   recordPick(event, row, before === null ? "created" : "updated");
   recordRequest(turn, event, row.id);
-  return { pullRequest: row, isBegun: true, replayed: false };
+  turn.reply({ pullRequest: row, isBegun: true, replayed: false });
+  return { ...notBegun, commits, pickedMs: turn.now };
 }
 
 function begin({ turn, candidate }: Picked, lineKey: string): Pick<ConfigPullRequestRow, "id" | "branch"> {
@@ -64,17 +85,14 @@ function recordPick({ turn, caller, client }: Picked, row: ConfigPullRequestRow,
 }
 
 /** The one that is opening or opened: another pick changes nothing. */
-export function answerPicked(turn: Picked["turn"]): CandidatePicked {
+export function answerPicked({ turn }: Picked): void {
   const pullRequest = findPullRequestOf(turn, turn.self.partition, turn.self.id);
   if (pullRequest === undefined) throw new Error(`the config pull request of ${turn.self.id} has no row`);
-  return { pullRequest, isBegun: false, replayed: false };
+  turn.reply({ pullRequest, isBegun: false, replayed: false });
 }
 
 /** Asks the code host for the commit. */
-export function askForCommit(
-  context: OpeningContext,
-  { turn, ...due }: Delivered<StepDue<"commit.due">>,
-): OpeningContext {
+export function askForCommit({ turn, ...due }: StepDue, context: OpeningContext): OpeningContext {
   change(turn, { waitsUntil: null });
   const { path } = due.source;
   turn.start(COMMIT_CONFIG.request(turn.newId("commit"), { ...toPlace(due), path, made: context.commits }));
@@ -82,16 +100,13 @@ export function askForCommit(
 }
 
 /** Keeps the commit in mind before any branch has it, and asks the code host for its branch and the pull request. */
-export function takeCommit(context: OpeningContext, event: Delivered<CommitMade>): OpeningContext {
+export function takeCommit(event: StepDue & { readonly made: MadeCommit }, context: OpeningContext): OpeningContext {
   const { made } = event;
   const commits = [...context.commits.filter((one) => one !== made.commit), made.commit].slice(-MAX_COMMITS);
-  return askToOpen({ ...context, made, commits, tries: 0 }, event);
+  return askToOpen(event, { ...context, made, commits, tries: 0 });
 }
 
-export function askToOpen(
-  context: OpeningContext,
-  { turn, ...due }: Delivered<StepDue<"opening.due" | "commit.made">>,
-): OpeningContext {
+export function askToOpen({ turn, ...due }: StepDue, context: OpeningContext): OpeningContext {
   const { made, pickedMs: sinceMs } = context;
   if (made === null) throw new Error("a config pull request that is opened before its commit is made");
   change(turn, { waitsUntil: null });
@@ -100,7 +115,7 @@ export function askToOpen(
 }
 
 /** The repository, by the connection that reaches it, and what of the row the code host's effects need. */
-function toPlace({ row, source, connection }: Omit<StepDue<string>, "type">) {
+function toPlace({ row, source, connection }: Omit<StepDue, "turn">) {
   const { host, installationId } = connection;
   const { teamId, searchId, candidateId, candidateName, lineId, stationId, stationKey, branch } = row;
   const of = { teamId, searchId, candidateId, candidateName, lineId, stationId, stationKey, branch };
@@ -113,7 +128,7 @@ export function tryLater(turn: Turn, untilMs: number): void {
 }
 
 /** The code host takes no more for now, which counts as no attempt: the pull request says until when. */
-export function waitForLimit(context: OpeningContext, turn: Turn, untilMs: number): OpeningContext {
+export function waitForLimit(turn: Turn, context: OpeningContext, untilMs: number): OpeningContext {
   change(turn, { waitsUntil: new Date(untilMs).toISOString() });
   tryLater(turn, untilMs);
   return { ...context, tries: context.tries - 1 };

@@ -1,6 +1,6 @@
 /** The states of a config pull request (replays, States and transitions). */
 export const configPullRequestStates = ["opening", "opened", "refused"] as const;
-export type ConfigPullRequestState = (typeof configPullRequestStates)[number];
+type ConfigPullRequestState = (typeof configPullRequestStates)[number];
 
 /** Why none could be opened; `config-pull-request.view.ts` says what each means. */
 export const openingRefusals = [

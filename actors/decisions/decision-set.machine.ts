@@ -1,6 +1,6 @@
 /**
  * The decisions of a task, `decisions/<task>`: one set, drafted after runs and shown with the task's pull request.
- * Messages are classified before the step (`classify-decision-set.ts`).
+ * Messages are classified before the step.
  *
  * | state     | moved by                                       | next      | also                                       |
  * |-----------|------------------------------------------------|-----------|--------------------------------------------|
@@ -18,65 +18,60 @@
  *
  * Its rows have no state of their own: in `none` there are none, and lists find them in `stands` alone.
  */
-import { assertEvent, setup } from "xstate";
+import { chartOf, type NoContext, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyDecisionSet, type DecisionSetEvent, type DraftTaken } from "./classify-decision-set.js";
+import type { TurnReading } from "../../runtime/turn.js";
+import { tasks } from "../tasks/task.table.js";
 import { parseDraftedDecisions } from "./decision.js";
 import { indexDecisionSet, replaceDecisionSet } from "./decision.table.js";
-import { decisionSetRef } from "./decision-set.messages.js";
+import { type DecisionSetMessage, decisionSetRef } from "./decision-set.messages.js";
 
-const machine = setup({
-  types: { events: {} as Delivered<DecisionSetEvent> },
-  actions: {
-    storeDraft: ({ event }) => {
-      assertEvent(event, "draft.taken");
-      storeDraft(event);
-    },
-    stop: ({ event }) => event.turn.stop(),
-  },
-}).createMachine({
+/** Classifies a message as an event of the machine. Reads only. */
+function classify(message: DecisionSetMessage, _state: unknown, turn: TurnReading) {
+  if (message.type !== "decisions.draft") return message;
+  const task = tasks.get(turn, turn.self.partition, turn.self.id);
+  return task === undefined ? toEvent("draft.of-nothing") : toEvent("draft.taken", { ...message, teamId: task.teamId });
+}
+
+const { on, machine } = chartOf<NoContext, ReturnType<typeof classify>>();
+
+const drafted = on("draft.taken", "proposed", ({ turn, teamId, runId, decisions }) =>
+  replaceDecisionSet(turn, { teamId, runId }, parseDraftedDecisions(decisions)),
+);
+
+const decisionSetMachine = machine({
   id: "decisions",
   initial: "none",
   states: {
     none: {
       on: {
-        "draft.taken": { target: "proposed", actions: "storeDraft" },
-        "draft.of-nothing": { target: "none", actions: "stop" },
-        "decisions.merged": { target: "none", actions: "stop" },
-        "decisions.closed": { target: "none", actions: "stop" },
+        ...drafted,
+        ...on("draft.of-nothing", ({ turn }) => turn.stop()),
+        ...on("decisions.merged", ({ turn }) => turn.stop()),
+        ...on("decisions.closed", ({ turn }) => turn.stop()),
       },
     },
     proposed: {
       on: {
-        "draft.taken": { target: "proposed", actions: "storeDraft" },
-        "draft.of-nothing": { target: "proposed" },
-        "decisions.merged": { target: "stands", actions: ({ event }) => indexDecisionSet(event.turn, event) },
-        "decisions.closed": { target: "discarded" },
+        ...drafted,
+        ...on("draft.of-nothing"),
+        ...on("decisions.merged", "stands", (event) => indexDecisionSet(event.turn, event)),
+        ...on("decisions.closed", "discarded"),
       },
     },
     discarded: {
-      on: {
-        "draft.taken": { target: "proposed", actions: "storeDraft" },
-        "draft.of-nothing": { target: "discarded" },
-        "decisions.merged": { target: "discarded" },
-        "decisions.closed": { target: "discarded" },
-      },
+      on: { ...drafted, ...on("draft.of-nothing"), ...on("decisions.merged"), ...on("decisions.closed") },
     },
     stands: {
       on: {
-        "draft.taken": { target: "stands" },
-        "draft.of-nothing": { target: "stands" },
-        "decisions.merged": { target: "stands" },
-        "decisions.closed": { target: "stands" },
+        ...on("draft.taken"),
+        ...on("draft.of-nothing"),
+        ...on("decisions.merged"),
+        ...on("decisions.closed"),
       },
     },
   },
 });
 
 /** See the table above. */
-export const decisionSetActor = defineActor(decisionSetRef, { machine, classify: classifyDecisionSet, version: 1 });
-
-function storeDraft({ turn, teamId, runId, decisions }: Delivered<DraftTaken>): void {
-  replaceDecisionSet(turn, { teamId, runId }, parseDraftedDecisions(decisions));
-}
+export const decisionSetActor = defineActor(decisionSetRef, { machine: decisionSetMachine, classify, version: 1 });

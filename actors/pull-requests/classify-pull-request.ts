@@ -1,8 +1,11 @@
+import { toEvent } from "../../runtime/chart.js";
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
+import type { MessageTo } from "../../runtime/reference.js";
+import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { EventSubject } from "../events/event-task.js";
-import { isRefusal } from "../refusal.js";
+import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
 import type { AskPullRequest, BranchNotPushed, BranchPushed } from "../runs/pull-request.messages.js";
@@ -11,10 +14,10 @@ import { toHostAnswer } from "./code-host-answer.js";
 import { COMMENT_EFFECT } from "./comment.effects.js";
 import { type FilesResult, LOOK_AT_PULL_REQUEST, type LookResult, READ_FILES } from "./look.effects.js";
 import { OPEN_PULL_REQUEST, type OpenResult } from "./open.effects.js";
-import { MAX_VETTED_BYTES, MAX_VETTED_PATHS, type PullRequestRow } from "./pull-request.js";
+import { MAX_VETTED_BYTES, MAX_VETTED_PATHS, type PullRequestContext, type PullRequestRow } from "./pull-request.js";
+import type { pullRequestRef, RefreshPullRequest, RetryPullRequest } from "./pull-request.messages.js";
 import { pullRequests } from "./pull-request.table.js";
 import { readPaths } from "./pull-request.view.js";
-import type { Became, PullRequestContext, PullRequestEvent, PullRequestMessage } from "./pull-request-events.js";
 import { applyAnswer, applySeen, type Seen } from "./seen.js";
 import { findWait, isOpenedAgain, MAX_ATTEMPTS, waitMs } from "./waits.js";
 
@@ -23,11 +26,15 @@ interface State {
   readonly context: PullRequestContext;
 }
 
-const nothing = { type: "nothing" } as const;
+/** The messages that a pull request gets. */
+type PullRequestMessage = MessageTo<ReturnType<typeof pullRequestRef>> | GateAnswer | EffectEnded | Woken;
+
+/** A message that means nothing now. No state takes it. */
+const nothing = toEvent("nothing");
 
 /** The event of each message to a pull request; `owners` has the tasks that they are of. Reads only. */
 export function classifyPullRequest(owners: readonly RunOwner[]) {
-  return (message: PullRequestMessage, state: State, turn: TurnReading): PullRequestEvent => {
+  return (message: PullRequestMessage, state: State, turn: TurnReading) => {
     if (message.type === "pull-request.ask") return classifyAsk(message, state, turn, owners);
     if (message.type === "pull-request.forget") return message;
     const row = pullRequests.get(turn, turn.self.partition, turn.self.id);
@@ -49,11 +56,11 @@ export function classifyPullRequest(owners: readonly RunOwner[]) {
       case "pull-request.seen":
         return classifySeen(row, message);
       case "pull-request.reverted":
-        return row.revertedBy === null ? { type: "reverted", by: message.by } : nothing;
+        return row.revertedBy === null ? toEvent("reverted", { by: message.by }) : nothing;
       case "pull-request.retry":
-        return classifyRetry(state, row, findRequestBefore(turn, message)) ?? message;
+        return classifyRetry(message, state, row, turn);
       case "pull-request.refresh":
-        return classifyRefresh(row);
+        return classifyRefresh(message, row);
       case "woken":
         return classifyWoken(message);
       default:
@@ -62,27 +69,18 @@ export function classifyPullRequest(owners: readonly RunOwner[]) {
   };
 }
 
-function noRow(message: PullRequestMessage): PullRequestEvent {
+function noRow(message: PullRequestMessage) {
   const isRequest = message.type === "pull-request.retry" || message.type === "pull-request.refresh";
-  return isRequest ? { type: "request.refused", refusal: { refused: "not-found" } } : nothing;
+  return isRequest ? refuse(message, { refused: "not-found" }) : nothing;
 }
 
-function classifyAsk(
-  ask: AskPullRequest,
-  { value }: State,
-  turn: TurnReading,
-  owners: readonly RunOwner[],
-): PullRequestEvent {
+function classifyAsk(ask: AskPullRequest, { value }: State, turn: TurnReading, owners: readonly RunOwner[]) {
   const { partition, id } = turn.self;
   const { repository, taskId, changed } = ask;
   const row = pullRequests.get(turn, partition, id);
-  const refused = (why: string): PullRequestEvent => ({
-    type: value === "none" ? "ask.refused-none" : "ask.refused",
-    ask,
-    why,
-  });
+  const refused = (why: string) => toEvent(value === "none" ? "ask.refused-none" : "ask.refused", { ask, why });
   // What an agent wished for before is pushed, and waits for the code host's limits.
-  if (value === "opening" && ask.wish === null) return { type: "ask.later", ask };
+  if (value === "opening" && ask.wish === null) return toEvent("ask.later", { ask });
   if (value !== "none" && value !== "open" && value !== "failed") return refused(`Its pull request is ${value}.`);
   const connection = findReachingConnection(turn, partition, repository);
   if (connection === undefined)
@@ -94,14 +92,14 @@ function classifyAsk(
   if (isTooMuch(changed)) return refused(TOO_MUCH);
   const vetted = new Set(row === undefined ? [] : readPaths(turn, partition, row.vetted));
   const hasNew = value !== "open" || changed.some((path) => !vetted.has(path));
-  if (!hasNew) return { type: "ask.push", ask, connection };
+  if (!hasNew) return toEvent("ask.push", { ask, connection });
   return isTooMuch([...new Set([...vetted, ...changed])])
     ? refused(TOO_MUCH)
-    : { type: "ask.vet", ask, connection, subject };
+    : toEvent("ask.vet", { ask, connection, subject });
 }
 
 /** The task as events show it; null when it is gone, and for a pull request of no task. */
-export function findSubject(
+function findSubject(
   owners: readonly RunOwner[],
   turn: TurnReading,
   { taskId }: Pick<PullRequestRow, "taskId">,
@@ -118,37 +116,33 @@ function isTooMuch(paths: readonly string[]): boolean {
   return paths.reduce((sum, path) => sum + Buffer.byteLength(path), 0) > MAX_VETTED_BYTES;
 }
 
-function classifyGate({ id, refused }: GateAnswer, { context }: State, row: PullRequestRow): PullRequestEvent {
+function classifyGate({ id, refused }: GateAnswer, { context }: State, row: PullRequestRow) {
   if (context.run?.push !== id || row.state !== "vetting") return nothing;
-  return refused === null ? { type: "vet.allowed" } : { type: `left.${context.was}`, why: refused };
+  return refused === null ? toEvent("vet.allowed") : toEvent(`left.${context.was}`, { why: refused });
 }
 
-function classifyPushed(
-  { runId, head }: BranchPushed,
-  { value, context }: State,
-  row: PullRequestRow,
-): PullRequestEvent {
+function classifyPushed({ runId, head }: BranchPushed, { value, context }: State, row: PullRequestRow) {
   if (context.run?.id !== runId) return nothing;
-  if (isOver(value)) return { type: "pushed.over", head };
-  return { type: row.number === null ? "pushed.first" : "pushed.again", head };
+  if (isOver(value)) return toEvent("pushed.over", { head });
+  return toEvent(row.number === null ? "pushed.first" : "pushed.again", { head });
 }
 
 function classifyNotPushed(
   { runId, problem, why, head }: BranchNotPushed,
   { value, context: { run, was, rejected, later } }: State,
   subjectOf: () => EventSubject | null,
-): PullRequestEvent {
-  if (later?.runId === runId) return { type: "later.lost" };
+) {
+  if (later?.runId === runId) return toEvent("later.lost");
   if (run?.id !== runId) return nothing;
-  if (isOver(value)) return { type: "pushed.over", head: null };
+  if (isOver(value)) return toEvent("pushed.over", { head: null });
   // The runner is gone while hooks are still asked: nothing was pushed.
-  if (problem === "nothing" || value === "vetting") return { type: `left.${was}`, why };
+  if (problem === "nothing" || value === "vetting") return toEvent(`left.${was}`, { why });
   const { wish, limitedUntilMs: untilMs } = run;
   // An agent that wished for it goes on, and what it changed is pushed at the run's end.
-  if (problem === "untokened" && untilMs !== undefined && wish === null) return { type: "push.waits", untilMs, why };
+  if (problem === "untokened" && untilMs !== undefined && wish === null) return toEvent("push.waits", { untilMs, why });
   const subject = problem !== "lost" && rejected === 0 ? subjectOf() : null;
-  if (subject !== null) return { type: "push.retried", subject };
-  return { type: was === "open" ? "left.open" : "left.failed", why, ...(head !== undefined && { head }) };
+  if (subject !== null) return toEvent("push.retried", { subject });
+  return toEvent(was === "open" ? "left.open" : "left.failed", { why, ...(head !== undefined && { head }) });
 }
 
 function isOver(value: string): boolean {
@@ -160,12 +154,12 @@ function classifyEffect(
   { value, context }: State,
   row: PullRequestRow,
   { nowMs, subjectOf }: { readonly nowMs: number; readonly subjectOf: () => EventSubject | null },
-): PullRequestEvent {
+) {
   if (isResultOf(OPEN_PULL_REQUEST, message))
     return value === "opening" ? toOpened(message, context, row, nowMs) : nothing;
   if (isResultOf(LOOK_AT_PULL_REQUEST, message)) return toLooked(message, context, row, nowMs);
   if (isResultOf(READ_FILES, message)) return toFilesRead(message, context, { nowMs, subject: subjectOf() });
-  if (isResultOf(COMMENT_EFFECT, message)) return { type: "comment.ended", id: message.id, result: message.result };
+  if (isResultOf(COMMENT_EFFECT, message)) return toEvent("comment.ended", { id: message.id, result: message.result });
   return nothing;
 }
 
@@ -174,16 +168,16 @@ function toOpened(
   { attempts }: PullRequestContext,
   row: PullRequestRow,
   nowMs: number,
-): PullRequestEvent {
+) {
   const answer = toHostAnswer(result);
   if (answer.problem === null) {
     return became(row, { row: applyAnswer(row, { picture: answer.pullRequest, reviews: [] }), reviews: [] });
   }
   const { why } = answer;
-  if (answer.problem === "limited") return { type: "opening.limited", untilMs: answer.untilMs, why };
+  if (answer.problem === "limited") return toEvent("opening.limited", { untilMs: answer.untilMs, why });
   return isOpenedAgain(answer, attempts)
-    ? { type: "opening.again", untilMs: nowMs + waitMs(attempts), why }
-    : { type: "opening.failed", why };
+    ? toEvent("opening.again", { untilMs: nowMs + waitMs(attempts) })
+    : toEvent("opening.failed", { why });
 }
 
 function toLooked(
@@ -191,12 +185,12 @@ function toLooked(
   { look, unanswered = 0 }: PullRequestContext,
   row: PullRequestRow,
   nowMs: number,
-): PullRequestEvent {
+) {
   if (id !== `look ${look}`) return nothing;
   const answer = toHostAnswer(result);
-  if (answer.problem === "refused") return { type: "look.gone", untilMs: null };
-  if (answer.problem !== null) return { type: "look.later", untilMs: findWait(answer, unanswered + 1, nowMs) };
-  if (answer.seen !== "changed") return { type: answer.seen === "same" ? "look.same" : "look.gone", untilMs: null };
+  if (answer.problem === "refused") return toEvent("look.gone", { untilMs: null });
+  if (answer.problem !== null) return toEvent("look.later", { untilMs: findWait(answer, unanswered + 1, nowMs) });
+  if (answer.seen !== "changed") return toEvent(answer.seen === "same" ? "look.same" : "look.gone", { untilMs: null });
   const { picture, reviews, etag } = answer;
   return { ...became(row, { row: applyAnswer(row, { picture, reviews }), reviews }), etag };
 }
@@ -205,66 +199,77 @@ function toFilesRead(
   { result }: EffectEnded<FilesResult>,
   { reads }: PullRequestContext,
   { nowMs, subject }: { readonly nowMs: number; readonly subject: EventSubject | null },
-): PullRequestEvent {
+) {
   const answer = toHostAnswer(result);
-  if (answer.problem === null) return { type: "files.read", files: answer.files, subject };
+  if (answer.problem === null) return toEvent("files.read", { files: answer.files, subject });
   const isOver = answer.problem === "refused" || (answer.problem === "again" && reads >= MAX_ATTEMPTS);
   return isOver
-    ? { type: "files.read", files: [], subject }
-    : { type: "files.later", untilMs: findWait(answer, reads, nowMs) };
+    ? toEvent("files.read", { files: [], subject })
+    : toEvent("files.later", { untilMs: findWait(answer, reads, nowMs) });
 }
 
-function classifySeen(row: PullRequestRow, seen: Seen): PullRequestEvent {
+function classifySeen(row: PullRequestRow, seen: Seen) {
   const { row: after, isUnclear } = applySeen(row, seen);
   return became(row, { row: after, reviews: seen.reviews }, isUnclear);
 }
 
 /** What becomes of it when its row does; what is not at the code host yet stays so unless it is there now. */
-function became(before: PullRequestRow, { row, reviews }: Pick<Became, "row" | "reviews">, asks = false): Became {
+function became(
+  before: PullRequestRow,
+  { row, reviews }: { readonly row: PullRequestRow; readonly reviews: readonly HostedReview[] },
+  asks = false,
+) {
   const { state } = row;
   const isUnderWay = before.state === "vetting" || before.state === "pushing";
   // A run is about to push to it: it stays so, unless it is over.
   if (isUnderWay && state === "open")
-    return { type: "became.same", row: { ...row, state: before.state }, reviews, asks };
+    return toEvent("became.same", { row: { ...row, state: before.state }, reviews, asks });
   const isThere = state === "open" || state === "closed" || state === "merged";
-  const type = isThere && state !== before.state ? (`became.${state}` as const) : "became.same";
-  return { type, row, reviews, asks };
+  return toEvent(isThere && state !== before.state ? `became.${state}` : "became.same", { row, reviews, asks });
 }
 
-function classifyRetry(
-  { value }: State,
-  row: PullRequestRow,
-  before: ReturnType<typeof findRequestBefore>,
-): PullRequestEvent | null {
-  if (isRefusal(before)) return { type: "request.refused", refusal: before };
-  if (before !== null) return { type: "request.repeated" };
+function classifyRetry(message: RetryPullRequest, { value }: State, row: PullRequestRow, turn: TurnReading) {
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return refuse(message, before);
+  if (before !== null) return toEvent("request.repeated", message);
   if (value !== "failed") {
-    return { type: "request.refused", refusal: { refused: "conflict", detail: `The pull request is ${row.state}.` } };
+    return refuse(message, { refused: "conflict", detail: `The pull request is ${row.state}.` });
   }
-  if (row.head !== null) return null;
+  if (row.head !== null) return message;
   const detail = "Its branch was not pushed: retry the task, whose next run pushes it.";
-  return { type: "request.refused", refusal: { refused: "conflict", detail } };
+  return refuse(message, { refused: "conflict", detail });
 }
 
-function classifyRefresh(row: PullRequestRow): PullRequestEvent {
-  if (row.number !== null) return { type: "refresh.taken" };
-  const refusal = { refused: "conflict", detail: "The pull request is not at the code host." } as const;
-  return { type: "request.refused", refusal };
+function classifyRefresh(message: RefreshPullRequest, row: PullRequestRow) {
+  if (row.number !== null) return toEvent("refresh.taken", message);
+  return refuse(message, { refused: "conflict", detail: "The pull request is not at the code host." });
 }
 
-function classifyWoken({ name }: Woken): PullRequestEvent {
+function refuse(message: RetryPullRequest | RefreshPullRequest, refusal: Refusal) {
+  return toEvent("request.refused", { ...message, refusal });
+}
+
+function classifyWoken({ name }: Woken) {
   switch (name) {
     case "open":
-      return { type: "opening.due" };
+      return toEvent("opening.due");
     case "look":
-      return { type: "look.due" };
+      return toEvent("look.due");
     case "push":
-      return { type: "push.due" };
+      return toEvent("push.due");
     case "files":
-      return { type: "files.due" };
+      return toEvent("files.due");
     case "comment":
-      return { type: "comment.due" };
+      return toEvent("comment.due");
     default:
       return nothing;
   }
 }
+
+/** A message classified by its effect, with what was read to classify it. */
+export type PullRequestEvent = ReturnType<ReturnType<typeof classifyPullRequest>>;
+
+/** The event of a type, or of one of several types, as a transition gets it. */
+export type PullRequestEventOf<Type extends PullRequestEvent["type"]> = Delivered<
+  Extract<PullRequestEvent, { readonly type: Type }>
+>;

@@ -8,7 +8,7 @@ import { toMark, toMarkedText } from "./hosted-text.js";
 import type { PullRequestThere } from "./look.effects.js";
 
 /** A comment as it is to be. */
-export interface CommentInput extends PullRequestThere {
+interface CommentInput extends PullRequestThere {
   readonly taskId: string;
   readonly purpose: string;
   /** Its number at the code host; null while it is not known. */

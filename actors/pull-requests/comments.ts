@@ -3,14 +3,14 @@
  * several make one; one comment is written at a time. One that the code host refuses, or does not take in
  * {@link MAX_ATTEMPTS} attempts, is given up until its text changes: it says why, and so does a line on the task.
  */
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Delivered, EffectEnded, Turn } from "../../runtime/turn.js";
 import { readStoredText, toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { toHostAnswer } from "./code-host-answer.js";
-import { COMMENT_EFFECT, toCommentDigest } from "./comment.effects.js";
-import type { KeptComment, PullRequestRow } from "./pull-request.js";
+import { COMMENT_EFFECT, type CommentResult, toCommentDigest } from "./comment.effects.js";
+import type { KeptComment, PullRequestContext, PullRequestRow } from "./pull-request.js";
 import type { KeepComment } from "./pull-request.messages.js";
-import type { CommentEnded, PullRequestContext } from "./pull-request-events.js";
 import { changePullRequest, getPullRequest, noteOnTask } from "./pull-request-row.js";
 import { findWait, MAX_ATTEMPTS } from "./waits.js";
 
@@ -22,7 +22,7 @@ const MAX_COMMENTS = 20;
 const WITHDRAWN = "_Withdrawn._";
 
 /** Notes what a comment should be; one that was given up is tried again. */
-export function keepComment(context: PullRequestContext, { turn, purpose, text }: Delivered<KeepComment>): void {
+export function keepComment({ turn, purpose, text }: Delivered<KeepComment>, context: PullRequestContext): void {
   const { comments } = getPullRequest(turn);
   const { id, there } = comments[purpose] ?? { id: null, there: null };
   if (comments[purpose] === undefined && (text === "" || Object.keys(comments).length >= MAX_COMMENTS)) return;
@@ -32,7 +32,7 @@ export function keepComment(context: PullRequestContext, { turn, purpose, text }
 }
 
 /** Brings the first comment that is not as it should be up to date. */
-export function writeComments(turn: Turn): void {
+export function writeComments({ turn }: InTurn): void {
   const row = getPullRequest(turn);
   const stale = findStale(turn, row);
   if (stale === null || row.number === null) return;
@@ -53,7 +53,10 @@ function findStale(turn: Turn, { comments }: PullRequestRow) {
 }
 
 /** Notes what is there, and goes on with the next comment; or tries again, or gives this one up. */
-export function takeComment(context: PullRequestContext, { turn, id, result }: Delivered<CommentEnded>): void {
+export function takeComment(
+  { turn, id, result }: InTurn & Pick<EffectEnded<CommentResult>, "id" | "result">,
+  context: PullRequestContext,
+): void {
   const purpose = id.slice(COMMENT.length + 1);
   const { comments, url, host } = getPullRequest(turn);
   const kept = comments[purpose];

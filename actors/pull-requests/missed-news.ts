@@ -4,6 +4,7 @@
  * that is as it was costs nothing at the code host. Those of tasks look for themselves.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { InTurn } from "../../runtime/chart.js";
 import type { Turn } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { forgetHosted } from "../code-host/hosted-repository.js";
@@ -42,14 +43,14 @@ export const LIST = "list";
 const MAX_LOOKS = 100;
 
 /** Something is told of the repository: from now on open ones are listed, where a team has a line on it. */
-export function listFromNowOn(context: PullRequestLogContext, turn: Turn): PullRequestLogContext {
+export function listFromNowOn({ turn }: InTurn, context: PullRequestLogContext): PullRequestLogContext {
   if (context.isListed === true || listTeams(turn, toNamed(context, turn)).length === 0) return context;
   turn.wake(LIST, turn.now + LOOK_INTERVAL_MS);
   return { ...context, isListed: true };
 }
 
 /** Lists them; no more where no team has a line on the repository, or no installation reaches it. */
-export function listNow(context: PullRequestLogContext, turn: Turn): PullRequestLogContext {
+export function listNow(turn: Turn, context: PullRequestLogContext): PullRequestLogContext {
   const named = toNamed(context, turn);
   const { repository } = named;
   const connection = findReachingConnection(turn, turn.self.partition, repository);
@@ -66,7 +67,7 @@ export function listNow(context: PullRequestLogContext, turn: Turn): PullRequest
 }
 
 /** Looks at those of which the list says something else. */
-export function takeList(context: PullRequestLogContext, turn: Turn, answer: ListOpenResult): PullRequestLogContext {
+export function takeList(turn: Turn, context: PullRequestLogContext, answer: ListOpenResult): PullRequestLogContext {
   if (answer.problem !== null || answer.listed === "same") return context;
   const named = toNamed(context, turn);
   const { repository } = named;

@@ -16,79 +16,68 @@
  * | keeping | woken `list`, an hour after the first news   | keeping | lists open ones; asks about those that     |
  * |         | and every hour                               |         | deliveries have not told of                |
  */
-import { assign, setup } from "xstate";
+import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { isResultOf } from "../../runtime/effect-type.js";
+import type { MessageTo } from "../../runtime/reference.js";
 import type { Delivered, EffectEnded, Turn, Woken } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import type { HostedPullRequest } from "../outbound/hosted-pull-request.js";
 import { LIST_OPEN } from "./list-open.effects.js";
 import { LOOK_AT_PULL_REQUEST, type LookResult } from "./look.effects.js";
 import { LIST, listFromNowOn, listNow, type PullRequestLogContext, takeList, toNamed } from "./missed-news.js";
-import type { ReviewBegun, ReviewOver } from "./pull-request.messages.js";
 import { pullRequestLogRef, type TakeNews, toNameNews } from "./pull-request-log.messages.js";
 import { recordName, recordNews, takeLook } from "./pull-request-log.transitions.js";
 import { REVIEW_EFFECT } from "./review.effects.js";
 import { beginReview, postReview, takeReview, takeWoken } from "./reviews.js";
 
-const machine = setup({
-  types: {
-    context: {} as PullRequestLogContext,
-    events: {} as Delivered<TakeNews | ReviewBegun | ReviewOver | EffectEnded | Woken>,
-  },
-}).createMachine({
+const { on, machine } = chartOf<
+  PullRequestLogContext,
+  MessageTo<ReturnType<typeof pullRequestLogRef>> | EffectEnded | Woken
+>();
+
+const logMachine = machine({
   id: "pull-request-log",
   context: {},
   initial: "keeping",
   states: {
     keeping: {
       on: {
-        "host.news": {
-          actions: [
-            assign(({ context, event }) => takeName(context, event)),
-            ({ event }) => event.turn.reply(recordNews(event.turn, event)),
-            assign(({ context, event }) => listFromNowOn(context, event.turn)),
-          ],
-        },
-        "review.begun": {
-          actions: [
-            ({ event }) => beginReview(event.turn, event),
-            assign(({ context, event }) => listFromNowOn(context, event.turn)),
-          ],
-        },
-        "review.over": { actions: ({ event: { turn, ...over } }) => postReview(turn, over) },
-        woken: { actions: assign(({ context, event }) => takeWake(context, event)) },
-        "effect.ended": { actions: assign(({ context, event }) => takeEnded(context, event)) },
+        ...on("host.news", takeName, (event) => event.turn.reply(recordNews(event.turn, event)), listFromNowOn),
+        ...on("review.begun", (event) => beginReview(event.turn, event), listFromNowOn),
+        ...on("review.over", ({ turn, ...over }) => postReview(turn, over)),
+        ...on("woken", takeWake),
+        ...on("effect.ended", takeEnded),
       },
     },
   },
 });
 
-function takeName(context: PullRequestLogContext, event: Delivered<TakeNews>): PullRequestLogContext {
+function takeName(event: Delivered<TakeNews>, context: PullRequestLogContext): PullRequestLogContext {
   const of = recordName(event.turn, event);
   return of === null ? context : { ...context, of };
 }
 
-function takeWake(context: PullRequestLogContext, event: Delivered<Woken>): PullRequestLogContext {
-  if (event.name === LIST) return listNow(context, event.turn);
+function takeWake(event: Delivered<Woken>, context: PullRequestLogContext): PullRequestLogContext {
+  if (event.name === LIST) return listNow(event.turn, context);
   takeWoken(event.turn, event);
   return context;
 }
 
-function takeEnded(context: PullRequestLogContext, event: Delivered<EffectEnded>): PullRequestLogContext {
+function takeEnded(event: Delivered<EffectEnded>, context: PullRequestLogContext): PullRequestLogContext {
   const { turn } = event;
   if (isResultOf(REVIEW_EFFECT, event)) takeReview(turn, event);
   if (isResultOf(LOOK_AT_PULL_REQUEST, event) && event.result.ok) {
     const answer = event.result.output;
-    const named = takeLookedName(context, turn, answer);
+    const named = takeLookedName(turn, context, answer);
     takeLook(turn, answer);
     return named;
   }
-  return isResultOf(LIST_OPEN, event) && event.result.ok ? takeList(context, turn, event.result.output) : context;
+  return isResultOf(LIST_OPEN, event) && event.result.ok ? takeList(turn, context, event.result.output) : context;
 }
 
 /** An answer shows what the repository is called now. */
-function takeLookedName(context: PullRequestLogContext, turn: Turn, answer: LookResult): PullRequestLogContext {
+function takeLookedName(turn: Turn, context: PullRequestLogContext, answer: LookResult): PullRequestLogContext {
   if (answer.problem !== null || answer.seen !== "changed") return context;
   const { repository: askedAs } = toNamed(context, turn);
   const { partition } = turn.self;
@@ -103,4 +92,4 @@ function toRepository({ repository, repositoryId }: HostedPullRequest) {
 }
 
 /** See the table above. */
-export const pullRequestLogActor = defineActor(pullRequestLogRef, { machine, version: 1 });
+export const pullRequestLogActor = defineActor(pullRequestLogRef, { machine: logMachine, version: 1 });

@@ -1,9 +1,8 @@
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { findTaskBranch, type TaskBranch, taskBranches } from "../runs/task-branch.table.js";
-import { type PullRequestRow, toCheckout } from "./pull-request.js";
+import { type PullRequestContext, type PullRequestRow, toCheckout } from "./pull-request.js";
 import type { PullRequestNote, TaskPullRequestChanged } from "./pull-request.messages.js";
 import { pullRequests } from "./pull-request.table.js";
-import type { PullRequestContext } from "./pull-request-events.js";
 import { recordPullRequestFact } from "./pull-request-fact.js";
 
 /** The row of a pull request, from its first vetting on. */

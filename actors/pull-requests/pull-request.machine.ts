@@ -59,13 +59,12 @@
  * |                   | comment.ended                          |         |                                             |
  * | any               | pull-request.forget                    | (ended) | the row is removed                          |
  */
-import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import type { RunOwner } from "../runs/run-owner.js";
-import { classifyPullRequest } from "./classify-pull-request.js";
+import { classifyPullRequest, type PullRequestEvent, type PullRequestEventOf } from "./classify-pull-request.js";
 import { keepComment, takeComment, writeComments } from "./comments.js";
 import {
   attemptOpening,
@@ -76,8 +75,8 @@ import {
   waitForLimit,
   waitToOpen,
 } from "./opening.js";
+import type { PullRequestContext } from "./pull-request.js";
 import { pullRequestRef } from "./pull-request.messages.js";
-import type { PullRequestContext, PullRequestEvent } from "./pull-request-events.js";
 import { changePullRequest, getPullRequest } from "./pull-request-row.js";
 import { endWaiting, noteLimit, pushAgain, waitToPush } from "./push-limits.js";
 import {
@@ -97,246 +96,147 @@ import {
 } from "./standing.js";
 import { allowAtOnce, allowPush, askAgain, leave, refuseAsk, removePullRequest, vet, vetAgain } from "./vetting.js";
 
-const nobody: PullRequestContext = {
-  ...{ run: null, taskAddress: null, was: "none", rejected: 0, attempts: 0, sinceMs: 0, etag: null, look: 0, reads: 0 },
-};
+const { on, machine } = chartOf<PullRequestContext, PullRequestEvent>();
 
-/** Transitions of every state. */
-const always = {
-  "request.refused": { actions: "refuse" },
-  "pull-request.forget": { target: "none", actions: "remove" },
-} as const;
-
-const becomesMerged = { target: "merged", actions: ["takeSeen", "endOpening", "end", "readFiles"] } as const;
-const becomesClosed = { target: "closed", actions: ["takeSeen", "endOpening", "end"] } as const;
-const becomesOpen = { target: "open", actions: ["takeSeen", "endOpening", "stayOpen"] } as const;
+const becomesMerged = on("became.merged", "merged", takeSeen, endOpening, end, readFiles);
+const becomesClosed = on("became.closed", "closed", takeSeen, endOpening, end);
+const becomesOpen = on("became.open", "open", takeSeen, endOpening, stayOpen);
 
 /** Transitions of one that has a row. */
 const known = {
-  ...always,
-  "became.same": { actions: "takeSeen" },
-  "look.same": { actions: "lookLater" },
-  "look.later": { actions: "lookLater" },
-  "look.gone": { actions: ["takeGone", "lookLater"] },
-  "refresh.taken": { actions: ["answer", "lookAnew"] },
-  "request.repeated": { actions: "answer" },
-  "pull-request.comment": { actions: "keepComment" },
-  "comment.due": { actions: "writeComments" },
-  "comment.ended": { actions: "takeComment" },
-  reverted: { actions: "takeReverted" },
-  "ask.refused": { actions: "refuseAsk" },
-} as const;
+  ...on("request.refused", ({ turn, refusal }) => turn.reply(refusal)),
+  ...on("pull-request.forget", "none", removePullRequest),
+  ...on("became.same", takeSeen),
+  ...on("look.same", lookLater),
+  ...on("look.later", lookLater),
+  ...on("look.gone", takeGone, lookLater),
+  ...on("refresh.taken", ({ turn }) => turn.reply({ pullRequest: getPullRequest(turn), replayed: false }), lookAnew),
+  ...on("request.repeated", ({ turn }) => turn.reply({ pullRequest: getPullRequest(turn), replayed: true })),
+  ...on("pull-request.comment", keepComment),
+  ...on("comment.due", writeComments),
+  ...on("comment.ended", takeComment),
+  ...on("reverted", takeReverted),
+  ...on("ask.refused", refuseAsk),
+};
 
 /** Transitions of one that is not merged. */
-const unmerged = { ...known, "became.merged": becomesMerged } as const;
+const unmerged = { ...known, ...becomesMerged };
 
 /** Transitions of one that a run is about to push to. */
 const underWay = {
   ...unmerged,
-  "became.closed": becomesClosed,
-  "left.none": { target: "none", actions: "leave" },
-  "left.open": { target: "open", actions: "leave" },
-  "left.failed": { target: "failed", actions: "leave" },
-  "look.due": { actions: "lookLater" },
-} as const;
+  ...becomesClosed,
+  ...on("left.none", "none", leave),
+  ...on("left.open", "open", leave),
+  ...on("left.failed", "failed", leave),
+  ...on("look.due", ({ turn }, context) => lookLater({ turn, untilMs: null }, context)),
+};
 
-const machine = setup({
-  types: { context: {} as PullRequestContext, events: {} as Delivered<PullRequestEvent> },
-  actions: {
-    refuseAsk: ({ event }) => {
-      assertEvent(event, ["ask.refused", "ask.refused-none"]);
-      refuseAsk(event);
-    },
-    askLater: assign(({ event }) => {
-      assertEvent(event, "ask.later");
-      return { later: event.ask };
-    }),
-    dropLater: assign({ later: null }),
-    askAgain: assign(({ context, event }) => askAgain(context, event.turn)),
-    vet: assign(({ context, event }) => {
-      assertEvent(event, "ask.vet");
-      return vet(context, event);
-    }),
-    vetAgain: assign(({ context, event }) => {
-      assertEvent(event, "push.retried");
-      return vetAgain(context, event);
-    }),
-    allowPush: assign(({ context, event }) => allowPush(context, event.turn)),
-    allowAtOnce: assign(({ context, event }) => {
-      assertEvent(event, "ask.push");
-      return allowAtOnce(context, event);
-    }),
-    leave: assign(({ context, event }) => {
-      assertEvent(event, ["left.none", "left.open", "left.failed"]);
-      return leave(context, event);
-    }),
-    takePushed: assign(({ context, event }) => {
-      assertEvent(event, ["pushed.first", "pushed.again"]);
-      return takePushed(context, event);
-    }),
-    reopen: ({ context, event }) => void changePullRequest(event.turn, context, { state: "open" }),
-    beginOpening: assign(({ context, event }) => {
-      assertEvent(event, ["pushed.first", "pull-request.retry"]);
-      return beginOpening(context, event);
-    }),
-    attemptOpening: assign(({ context, event }) => attemptOpening(context, event.turn)),
-    waitToOpen: ({ event }) => {
-      assertEvent(event, "opening.again");
-      waitToOpen(event.turn, event);
-    },
-    waitForLimit: assign(({ context, event }) => {
-      assertEvent(event, "opening.limited");
-      return waitForLimit(context, event);
-    }),
-    failOpening: assign(({ context, event }) => {
-      assertEvent(event, "opening.failed");
-      return failOpening(context, event);
-    }),
-    endOpening: ({ event }) => endOpening(event.turn),
-    takeSeen: assign(({ context, event }) => {
-      assertEvent(event, ["became.open", "became.closed", "became.merged", "became.same"]);
-      return takeSeen(context, event);
-    }),
-    stayOpen: assign(({ context, event }) => stayOpen(context, event.turn)),
-    end: assign(({ context, event }) => end(context, event.turn)),
-    noteLimit: assign(({ context, event }) => {
-      assertEvent(event, "pull-request.limited");
-      return noteLimit(context, event);
-    }),
-    waitToPush: assign(({ context, event }) => {
-      assertEvent(event, "push.waits");
-      return waitToPush(context, event);
-    }),
-    pushAgain: assign(({ context, event }) => pushAgain(context, event.turn)),
-    endWaiting: ({ event }) => endWaiting(event.turn),
-    endPushing: ({ context, event }) => endPushing(context, event.turn),
-    takePushedOver: assign(({ context, event }) => {
-      assertEvent(event, "pushed.over");
-      return takePushedOver(context, event);
-    }),
-    look: assign(({ context, event }) => look(context, event.turn)),
-    lookAnew: assign(({ context, event }) => lookAnew(context, event.turn)),
-    lookLater: assign(({ context, event }) => {
-      assertEvent(event, ["look.due", "look.same", "look.gone", "look.later"]);
-      return lookLater(context, { turn: event.turn, untilMs: "untilMs" in event ? event.untilMs : null });
-    }),
-    takeGone: ({ context, event }) => takeGone(context, event.turn),
-    readFiles: assign(({ context, event }) => readFiles(context, event.turn)),
-    readFilesLater: ({ event }) => {
-      assertEvent(event, "files.later");
-      readFilesLater(event.turn, event);
-    },
-    takeFiles: ({ context, event }) => {
-      assertEvent(event, "files.read");
-      takeFiles(context, event);
-    },
-    takeReverted: assign(({ context, event }) => {
-      assertEvent(event, "reverted");
-      return takeReverted(context, event);
-    }),
-    retry: ({ event }) => {
-      assertEvent(event, "pull-request.retry");
-      recordRequest(event.turn, event, event.turn.self.id);
-      event.turn.reply({ pullRequest: getPullRequest(event.turn), replayed: false });
-    },
-    answer: ({ event }) => {
-      assertEvent(event, ["refresh.taken", "request.repeated"]);
-      const replayed = event.type === "request.repeated";
-      event.turn.reply({ pullRequest: getPullRequest(event.turn), replayed });
-    },
-    refuse: ({ event }) => {
-      assertEvent(event, "request.refused");
-      event.turn.reply(event.refusal);
-    },
-    keepComment: ({ context, event }) => {
-      assertEvent(event, "pull-request.comment");
-      keepComment(context, event);
-    },
-    writeComments: ({ event }) => writeComments(event.turn),
-    takeComment: ({ context, event }) => {
-      assertEvent(event, "comment.ended");
-      takeComment(context, event);
-    },
-    remove: ({ event }) => removePullRequest(event.turn),
-    stop: ({ event }) => event.turn.stop(),
-  },
-}).createMachine({
+const pullRequestMachine = machine({
   id: "pull-request",
-  context: nobody,
+  context: {
+    run: null,
+    taskAddress: null,
+    was: "none",
+    rejected: 0,
+    attempts: 0,
+    sinceMs: 0,
+    etag: null,
+    look: 0,
+    reads: 0,
+  },
   initial: "none",
   states: {
     none: {
       on: {
-        "ask.vet": { target: "vetting", actions: "vet" },
-        "ask.refused-none": { actions: ["refuseAsk", "stop"] },
-        "request.refused": { actions: ["refuse", "stop"] },
-        "pull-request.forget": { actions: "remove" },
+        ...on("ask.vet", "vetting", vet),
+        ...on("ask.refused-none", refuseAsk, stop),
+        ...on("request.refused", ({ turn, refusal }) => turn.reply(refusal), stop),
+        ...on("pull-request.forget", removePullRequest),
       },
     },
-    vetting: { on: { ...underWay, "vet.allowed": { target: "pushing", actions: "allowPush" } } },
+    vetting: { on: { ...underWay, ...on("vet.allowed", "pushing", allowPush) } },
     pushing: {
       on: {
         ...underWay,
-        "pushed.first": { target: "opening", actions: ["takePushed", "beginOpening"] },
-        "pushed.again": { target: "open", actions: ["takePushed", "reopen", "stayOpen"] },
-        "push.retried": { target: "vetting", actions: "vetAgain" },
-        "pull-request.limited": { actions: "noteLimit" },
-        "push.waits": { actions: "waitToPush" },
-        "push.due": { actions: "pushAgain" },
-        "left.none": { target: "none", actions: ["endWaiting", "leave"] },
-        "left.open": { target: "open", actions: ["endWaiting", "leave"] },
-        "left.failed": { target: "failed", actions: ["endWaiting", "leave"] },
+        ...on("pushed.first", "opening", takePushed, beginOpening),
+        ...on("pushed.again", "open", takePushed, reopen, stayOpen),
+        ...on("push.retried", "vetting", vetAgain),
+        ...on("pull-request.limited", noteLimit),
+        ...on("push.waits", waitToPush),
+        ...on("push.due", pushAgain),
+        ...on("left.none", "none", endWaiting, leave),
+        ...on("left.open", "open", endWaiting, leave),
+        ...on("left.failed", "failed", endWaiting, leave),
         // Its run is told when the push is over.
-        "became.merged": { target: "merged", actions: ["takeSeen", "endWaiting", "endPushing", "readFiles"] },
-        "became.closed": { target: "closed", actions: ["takeSeen", "endWaiting", "endPushing"] },
+        ...on("became.merged", "merged", takeSeen, endWaiting, endPushing, readFiles),
+        ...on("became.closed", "closed", takeSeen, endWaiting, endPushing),
       },
     },
     opening: {
       on: {
         ...unmerged,
-        "opening.due": { actions: "attemptOpening" },
-        "opening.again": { actions: "waitToOpen" },
-        "opening.limited": { actions: "waitForLimit" },
-        "opening.failed": { target: "failed", actions: ["failOpening", "askAgain"] },
-        "became.open": { target: "open", actions: [...becomesOpen.actions, "askAgain"] },
-        "became.closed": { target: "closed", actions: [...becomesClosed.actions, "askAgain"] },
-        "became.merged": { target: "merged", actions: [...becomesMerged.actions, "askAgain"] },
-        "ask.later": { actions: "askLater" },
-        "later.lost": { actions: "dropLater" },
+        ...on("opening.due", attemptOpening),
+        ...on("opening.again", waitToOpen),
+        ...on("opening.limited", waitForLimit),
+        ...on("opening.failed", "failed", failOpening, askAgain),
+        ...on("became.open", "open", takeSeen, endOpening, stayOpen, askAgain),
+        ...on("became.closed", "closed", takeSeen, endOpening, end, askAgain),
+        ...on("became.merged", "merged", takeSeen, endOpening, end, readFiles, askAgain),
+        ...on("ask.later", ({ ask }) => ({ later: ask })),
+        ...on("later.lost", () => ({ later: null })),
       },
     },
     open: {
       on: {
         ...unmerged,
-        "ask.vet": { target: "vetting", actions: "vet" },
-        "ask.push": { target: "pushing", actions: "allowAtOnce" },
-        "became.closed": becomesClosed,
-        "look.due": { actions: "look" },
+        ...on("ask.vet", "vetting", vet),
+        ...on("ask.push", "pushing", allowAtOnce),
+        ...becomesClosed,
+        ...on("look.due", look),
       },
     },
-    closed: { on: { ...unmerged, "became.open": becomesOpen, "pushed.over": { actions: "takePushedOver" } } },
+    closed: { on: { ...unmerged, ...becomesOpen, ...on("pushed.over", takePushedOver) } },
     merged: {
       on: {
         ...known,
-        "files.due": { actions: "readFiles" },
-        "files.later": { actions: "readFilesLater" },
-        "files.read": { actions: "takeFiles" },
-        "pushed.over": { actions: "takePushedOver" },
+        ...on("files.due", readFiles),
+        ...on("files.later", readFilesLater),
+        ...on("files.read", takeFiles),
+        ...on("pushed.over", takePushedOver),
       },
     },
     failed: {
       on: {
         ...unmerged,
-        "ask.vet": { target: "vetting", actions: "vet" },
-        "became.open": becomesOpen,
-        "became.closed": becomesClosed,
-        "pull-request.retry": { target: "opening", actions: ["retry", "beginOpening"] },
+        ...on("ask.vet", "vetting", vet),
+        ...becomesOpen,
+        ...becomesClosed,
+        ...on("pull-request.retry", "opening", retry, beginOpening),
       },
     },
   },
 });
 
+function reopen({ turn }: InTurn, context: PullRequestContext): void {
+  changePullRequest(turn, context, { state: "open" });
+}
+
+function retry(event: PullRequestEventOf<"pull-request.retry">): void {
+  const { turn } = event;
+  recordRequest(turn, event, turn.self.id);
+  turn.reply({ pullRequest: getPullRequest(turn), replayed: false });
+}
+
+function stop({ turn }: InTurn): void {
+  turn.stop();
+}
+
 /** See the table above; `owners` has the tasks that pull requests are of. */
 export function pullRequestActor(owners: readonly RunOwner[]): ActorType {
-  return defineActor(pullRequestRef, { machine, classify: classifyPullRequest(owners), version: 1 });
+  return defineActor(pullRequestRef, {
+    machine: pullRequestMachine,
+    classify: classifyPullRequest(owners),
+    version: 1,
+  });
 }

@@ -7,7 +7,7 @@ import { pullRequestRef as placedPullRequestRef } from "../runs/pull-request.mes
 import type { PullRequestRow } from "./pull-request.js";
 
 /** The answer to a person's request. */
-export type PullRequestAnswer =
+type PullRequestAnswer =
   | {
       readonly pullRequest: PullRequestRow;
       /** Whether it was taken before, under the same key. */
@@ -26,7 +26,7 @@ export interface RefreshPullRequest extends Answered<PullRequestAnswer> {
 }
 
 /** The code host told of it. */
-export interface PullRequestSeen extends Message {
+interface PullRequestSeen extends Message {
   readonly type: "pull-request.seen";
   /** Null when only something happened to it, so that the code host has to be asked. */
   readonly picture: HostedPullRequest | null;
@@ -34,7 +34,7 @@ export interface PullRequestSeen extends Message {
 }
 
 /** A merged pull request reverts it. */
-export interface PullRequestReverted extends Message {
+interface PullRequestReverted extends Message {
   readonly type: "pull-request.reverted";
   /** The address of that one. */
   readonly by: string;

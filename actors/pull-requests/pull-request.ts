@@ -1,4 +1,6 @@
+import type { Address } from "../../runtime/address.js";
 import type { HostedReview } from "../outbound/hosted-pull-request.js";
+import type { AskPullRequest } from "../runs/pull-request.messages.js";
 import type { StoredText } from "../tables/text-blobs.js";
 import { cutText } from "../well-formed.js";
 
@@ -150,4 +152,44 @@ export function changesWorkflows(paths: readonly string[]): boolean {
 /** Whether a review counts: of a person, and not of who opened the pull request. */
 export function isPeoplesReview({ by }: HostedReview, author: PullRequestRow["author"]): boolean {
   return by.isPerson && by.login !== author?.login;
+}
+
+/** The state of a pull request between turns. Small on purpose: readers use its row. */
+export interface PullRequestContext {
+  /** The run that waits to be told; null for none. */
+  readonly run: AskingRun | null;
+  /** Where its task is told. */
+  readonly taskAddress: Address | null;
+  /** What it was when a run asked: where it goes back to when nothing is pushed. */
+  readonly was: "none" | "open" | "failed";
+  /** Pushes of what the run asked that were not made. */
+  readonly rejected: number;
+  /** Attempts to open it. */
+  readonly attempts: number;
+  /** When the first of them was, in milliseconds since 1970. */
+  readonly sinceMs: number;
+  /** The tag of the code host's last answer about it. */
+  readonly etag: string | null;
+  /** The number of the last look; the result of an earlier one is not used. */
+  readonly look: number;
+  /** Looks in a row that the code host did not answer; absent for none. */
+  readonly unanswered?: number;
+  /** Attempts to read its paths after the merge. */
+  readonly reads: number;
+  /** What a run at its end asks once it is opened, or failed to be; null or absent for nothing. */
+  readonly later?: AskPullRequest | null;
+}
+
+/** A run that asked. */
+export interface AskingRun {
+  readonly id: string;
+  readonly wish: string | null;
+  /** The id of the gate's question, and of the push that is allowed. */
+  readonly push: string;
+  /** What the run calls the repository; absent in what earlier releases stored. */
+  readonly repository?: string;
+  /** Whether that push changes workflows of the code host; absent for no. */
+  readonly workflows?: boolean;
+  /** When the code host makes a token for it again, in milliseconds since 1970; absent while it may make one. */
+  readonly limitedUntilMs?: number;
 }

@@ -1,13 +1,14 @@
 /** What becomes of a pull request at the code host: it is looked at, it is merged or closed, and comments are kept. */
+import type { InTurn } from "../../runtime/chart.js";
 import type { Fact, Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { type EventSubject, recordWorkEvent } from "../events/event-task.js";
+import type { HostedReview } from "../outbound/hosted-pull-request.js";
 import { storeText } from "../tables/text-blobs.js";
 import { withHeardRevert } from "./heard-revert.table.js";
 import { LOOK_AT_PULL_REQUEST, type PullRequestThere, READ_FILES } from "./look.effects.js";
-import type { PullRequestRow } from "./pull-request.js";
+import type { PullRequestContext, PullRequestRow } from "./pull-request.js";
 import { readPaths } from "./pull-request.view.js";
-import type { Became, PullRequestContext } from "./pull-request-events.js";
 import { findPullRequestLog, toNameNews } from "./pull-request-log.messages.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
 import { recordReviewFacts } from "./review-facts.js";
@@ -34,11 +35,19 @@ function toPlace({ host, installationId, repository, number }: PullRequestRow): 
   return { host, installationId, repository, number };
 }
 
+/** The row as the code host shows it. */
+interface SeenRow extends InTurn {
+  readonly row: PullRequestRow;
+  /** The reviews that were told with it. */
+  readonly reviews: readonly HostedReview[];
+  /** Whether the code host has to be asked what is so. */
+  readonly asks: boolean;
+  /** The tag of the answer that it was read from; undefined where it was not read. */
+  readonly etag?: string | null;
+}
+
 /** Stores what the code host told; asks it where that is not clear. */
-export function takeSeen(
-  context: PullRequestContext,
-  { turn, row, reviews, asks, etag }: Omit<Became, "type"> & { readonly turn: Turn },
-): PullRequestContext {
+export function takeSeen({ turn, row, reviews, asks, etag }: SeenRow, context: PullRequestContext): PullRequestContext {
   const before = getPullRequest(turn);
   const isThere = row.number !== null;
   const told = withHeardRevert(turn, before, row);
@@ -48,7 +57,7 @@ export function takeSeen(
   if (before.number === null && after.number !== null) noteOnTask(turn, context, `Pull request opened: ${after.url}`);
   if (after.isDirty !== before.isDirty) takeDirty(turn, context, after);
   const seen = etag === undefined ? context : { ...context, etag, unanswered: 0 };
-  return asks && after.number !== null ? look(seen, turn) : seen;
+  return asks && after.number !== null ? look({ turn }, seen) : seen;
 }
 
 /** Tells the repository's log what the code host calls it, where that is not known yet. */
@@ -65,7 +74,7 @@ function takeDirty(turn: Turn, context: PullRequestContext, row: PullRequestRow)
 }
 
 /** It is open: it is looked at every hour, and whoever waits for it is told. */
-export function stayOpen(context: PullRequestContext, turn: Turn): PullRequestContext {
+export function stayOpen({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { url, id, repository: _repository, ...row } = getPullRequest(turn);
   changeTaskBranch(turn, getPullRequest(turn), { pullRequestId: id, ...(row.head !== null && { head: row.head }) });
   turn.wake(LOOK, turn.now + LOOK_INTERVAL_MS);
@@ -73,7 +82,7 @@ export function stayOpen(context: PullRequestContext, turn: Turn): PullRequestCo
 }
 
 /** Asks the code host what is so; the answer to an earlier question is not used any more. */
-export function look(context: PullRequestContext, turn: Turn): PullRequestContext {
+export function look({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const number = context.look + 1;
   turn.cancelEffect(`look ${context.look}`);
   const { etag } = context;
@@ -83,21 +92,21 @@ export function look(context: PullRequestContext, turn: Turn): PullRequestContex
 }
 
 /** Asks without the tag of the last answer: a person wants to know. */
-export function lookAnew(context: PullRequestContext, turn: Turn): PullRequestContext {
-  return look({ ...context, etag: null }, turn);
+export function lookAnew({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
+  return look({ turn }, { ...context, etag: null });
 }
 
 /** It is looked at again: every hour, earlier where the code host did not answer, and less often each time. */
 export function lookLater(
+  { turn, untilMs }: InTurn & { readonly untilMs: number | null },
   context: PullRequestContext,
-  { turn, untilMs }: { readonly turn: Turn; readonly untilMs: number | null },
 ): PullRequestContext {
   turn.wake(LOOK, Math.min(untilMs ?? Number.POSITIVE_INFINITY, turn.now + LOOK_INTERVAL_MS));
   return { ...context, unanswered: untilMs === null ? 0 : (context.unanswered ?? 0) + 1 };
 }
 
 /** The code host shows it no more: it was removed, or the installation does not reach it. */
-export function takeGone(context: PullRequestContext, turn: Turn): void {
+export function takeGone({ turn }: InTurn, context: PullRequestContext): void {
   const { problem, host, url } = getPullRequest(turn);
   const why = `${host} does not show it to this service any more.`;
   if (problem === why) return;
@@ -106,8 +115,8 @@ export function takeGone(context: PullRequestContext, turn: Turn): void {
 }
 
 /** It is over: later runs of the task begin another, and a run that waits for it is told. */
-export function end(context: PullRequestContext, turn: Turn): PullRequestContext {
-  endPushing(context, turn);
+export function end({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
+  endPushing({ turn }, context);
   return tellRun(turn, context, { url: null, refused: toOver(getPullRequest(turn)) });
 }
 
@@ -116,7 +125,7 @@ function toOver({ url, state }: PullRequestRow): string {
 }
 
 /** It is over while a runner pushes to it: the run waits for what becomes of that. */
-export function endPushing(context: PullRequestContext, turn: Turn): void {
+export function endPushing({ turn }: InTurn, context: PullRequestContext): void {
   const row = getPullRequest(turn);
   const { taskId, state, repository, url, mergedAt, closedAt } = row;
   turn.cancelWake(LOOK);
@@ -139,8 +148,8 @@ export function endPushing(context: PullRequestContext, turn: Turn): void {
  * branch, in no pull request: the task says so. The branch of a closed one is gone on with.
  */
 export function takePushedOver(
+  { turn, head }: InTurn & { readonly head: string | null },
   context: PullRequestContext,
-  { turn, head }: { readonly turn: Turn; readonly head: string | null },
 ): PullRequestContext {
   const row = getPullRequest(turn);
   const { url, state, branch } = row;
@@ -153,23 +162,19 @@ export function takePushedOver(
 }
 
 /** Reads what the merged pull request changed, which hooks are told. */
-export function readFiles(context: PullRequestContext, turn: Turn): PullRequestContext {
+export function readFiles({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   turn.start(READ_FILES.request(turn.newId("files"), toPlace(getPullRequest(turn))));
   return { ...context, reads: context.reads + 1 };
 }
 
-export function readFilesLater(turn: Turn, { untilMs }: { readonly untilMs: number }): void {
+export function readFilesLater({ turn, untilMs }: InTurn & { readonly untilMs: number }): void {
   turn.wake(FILES, untilMs);
 }
 
 /** Records what it changed, and tells hooks that it is merged. Where the code host did not say: what was pushed. */
 export function takeFiles(
+  { turn, files, subject }: InTurn & { readonly files: readonly string[]; readonly subject: EventSubject | null },
   context: PullRequestContext,
-  {
-    turn,
-    files,
-    subject,
-  }: { readonly turn: Turn; readonly files: readonly string[]; readonly subject: EventSubject | null },
 ): void {
   const { partition } = turn.self;
   const before = getPullRequest(turn);
@@ -192,13 +197,13 @@ export function takeFiles(
 
 /** Another pull request that was merged reverts it. */
 export function takeReverted(
+  { turn, by }: InTurn & { readonly by: string },
   context: PullRequestContext,
-  { turn, by }: { readonly turn: Turn; readonly by: string },
 ): PullRequestContext {
   const row = changePullRequest(turn, context, { revertedBy: by });
   if (row.state === "merged") noteReverted(turn, context, row);
   // The word of its own merge is late, or lost.
-  else if (row.number !== null) return look(context, turn);
+  else if (row.number !== null) return look({ turn }, context);
   return context;
 }
 

@@ -2,7 +2,8 @@
  * A run asks, hooks are asked about what it changed, and its runner pushes. Nothing is pushed that hooks were not asked
  * about, and no token is made before they have answered.
  */
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { InTurn } from "../../runtime/chart.js";
+import type { Turn } from "../../runtime/turn.js";
 import { findHosted } from "../code-host/hosted-repository.queries.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
@@ -18,16 +19,23 @@ import {
 import { runRef } from "../runs/run.messages.js";
 import { findTaskBranch, taskBranches } from "../runs/task-branch.table.js";
 import { storeText, toStoredText } from "../tables/text-blobs.js";
-import { changesWorkflows, type PullRequestRow, toBranch, toCheckout, toTitle } from "./pull-request.js";
+import type { PullRequestEventOf } from "./classify-pull-request.js";
+import {
+  changesWorkflows,
+  type PullRequestContext,
+  type PullRequestRow,
+  toBranch,
+  toCheckout,
+  toTitle,
+} from "./pull-request.js";
 import { pullRequestEntry, pullRequests } from "./pull-request.table.js";
 import { readPaths } from "./pull-request.view.js";
-import type { AskAllowed, AskRefused, AskVetted, Left, PullRequestContext } from "./pull-request-events.js";
 import { changePullRequest, changeTaskBranch, getPullRequest, noteOnTask } from "./pull-request-row.js";
 
 const GATE = "pull-request.opening";
 
 /** Asks hooks about what a run wants to push, of the whole pull request. */
-export function vet(context: PullRequestContext, event: Delivered<AskVetted>): PullRequestContext {
+export function vet(event: PullRequestEventOf<"ask.vet">, context: PullRequestContext): PullRequestContext {
   const { turn, ask, subject } = event;
   const known = pullRequests.get(turn, turn.self.partition, turn.self.id);
   const was = known === undefined ? "none" : known.state === "open" ? "open" : "failed";
@@ -48,7 +56,7 @@ function toRun(turn: Turn, { runId, wish, repository }: AskPullRequest): NonNull
 }
 
 /** What the gate is asked about. */
-interface Asked extends Pick<AskVetted, "subject"> {
+interface Asked extends Pick<PullRequestEventOf<"ask.vet">, "subject"> {
   readonly row: PullRequestRow;
   readonly paths: readonly string[];
 }
@@ -72,8 +80,8 @@ function askGate(turn: Turn, context: PullRequestContext, { row, subject, paths 
 
 /** Asks hooks once more, since the first push was not made. */
 export function vetAgain(
+  { turn, subject }: InTurn & { readonly subject: Asked["subject"] },
   context: PullRequestContext,
-  { turn, subject }: { readonly turn: Turn; readonly subject: Asked["subject"] },
 ): PullRequestContext {
   const { partition } = turn.self;
   const before = getPullRequest(turn);
@@ -85,7 +93,7 @@ export function vetAgain(
   return askGate(turn, asked, { row, subject, paths: readPaths(turn, partition, asking) });
 }
 
-function begin({ turn, ask, connection, subject }: Delivered<AskVetted>): PullRequestRow {
+function begin({ turn, ask, connection, subject }: PullRequestEventOf<"ask.vet">): PullRequestRow {
   const { partition, id } = turn.self;
   const { repository, taskId, teamId, lineId, title, body } = ask;
   const { host, installationId } = connection;
@@ -117,7 +125,7 @@ function toRepository(turn: Turn, checkout: string): Pick<PullRequestRow, "repos
 }
 
 /** Hooks agree: the branch is fixed, and the runner may push. */
-export function allowPush(context: PullRequestContext, turn: Turn): PullRequestContext {
+export function allowPush({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { partition } = turn.self;
   const before = getPullRequest(turn);
   const paths = readPaths(turn, partition, before.asking);
@@ -139,8 +147,8 @@ export function allowPush(context: PullRequestContext, turn: Turn): PullRequestC
 
 /** Lets the runner push what changes no path that hooks were not asked about. */
 export function allowAtOnce(
+  { turn, ask, connection }: PullRequestEventOf<"ask.push">,
   context: PullRequestContext,
-  { turn, ask, connection }: Delivered<AskAllowed>,
 ): PullRequestContext {
   const { host, installationId } = connection;
   const asked: PullRequestContext = {
@@ -195,12 +203,12 @@ function sendTold(
 }
 
 /** Tells a run that it can not be. */
-export function refuseAsk({ turn, ask, why }: Delivered<AskRefused>): void {
+export function refuseAsk({ turn, ask, why }: PullRequestEventOf<"ask.refused" | "ask.refused-none">): void {
   sendTold(turn, ask, { url: null, refused: why });
 }
 
 /** It is opened, or failed to be: what a run asked meanwhile is asked now. */
-export function askAgain(context: PullRequestContext, turn: Turn): PullRequestContext {
+export function askAgain({ turn }: InTurn, context: PullRequestContext): PullRequestContext {
   const { later = null } = context;
   if (later === null) return context;
   const { partition, id } = turn.self;
@@ -208,10 +216,23 @@ export function askAgain(context: PullRequestContext, turn: Turn): PullRequestCo
   return { ...context, later: null };
 }
 
+/** What the pull request becomes when nothing is pushed: what it was when the run asked, or failed. */
+interface Left extends InTurn {
+  readonly type: "left.none" | "left.open" | "left.failed";
+  /** For the agent, or for people. */
+  readonly why: string;
+  /** The head of the branch that the change conflicts with: later runs begin there. */
+  readonly head?: string;
+}
+
 /** Nothing is pushed of what the run asked: the run is told why. `failed` says whether it is a failure of a push. */
-export function leave(context: PullRequestContext, { turn, type, why, head }: Delivered<Left>): PullRequestContext {
+export function leave({ turn, type, why, head }: Left, context: PullRequestContext): PullRequestContext {
   const told = tellRun(turn, context, { url: null, refused: why });
-  if (type === "left.none") return forget(told, turn);
+  // What was never at the code host goes, and its branch, to which nothing was pushed.
+  if (type === "left.none") {
+    removePullRequest({ turn });
+    return told;
+  }
   const isFailed = type === "left.failed";
   const row = changePullRequest(turn, told, {
     state: isFailed ? "failed" : "open",
@@ -223,14 +244,8 @@ export function leave(context: PullRequestContext, { turn, type, why, head }: De
   return told;
 }
 
-/** Removes what was never at the code host. A branch that nothing was pushed to is not kept either. */
-function forget(context: PullRequestContext, turn: Turn): PullRequestContext {
-  removePullRequest(turn);
-  return context;
-}
-
 /** Removes the row, with what leads to it, and ends the actor. */
-export function removePullRequest(turn: Turn): void {
+export function removePullRequest({ turn }: InTurn): void {
   const { partition, id } = turn.self;
   const row = pullRequests.get(turn, partition, id);
   if (row !== undefined) {

@@ -19,10 +19,10 @@
  *
  * It has no state but its rows: it ends with the last set and the last replay.
  */
-import { assertEvent, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf, type InTurn, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Turn, Woken } from "../../runtime/turn.js";
+import type { Turn, Woken } from "../../runtime/turn.js";
 import { addEntries } from "./add-entries.js";
 import { holdDueCommits } from "./entry-commits.js";
 import type { ReplayJudging } from "./judging/model-terms.js";
@@ -34,86 +34,45 @@ import { deleteSet, markGuard, openSet, removeRun, renameSet } from "./replay-se
 import { forgetReplays, toRemovedSet } from "./set-removal.js";
 import { startReplay } from "./start-replay.js";
 
-type ReplaySetEvent = Delivered<ReplaySetMessage | Woken>;
+const { on, machine } = chartOf<NoContext, ReplaySetMessage | Woken>();
 
-interface ActionArgs {
-  readonly event: ReplaySetEvent;
-}
+const createMachine = (judging: ReplayJudging) =>
+  machine({
+    id: "replay-sets",
+    initial: "open",
+    states: {
+      open: {
+        on: {
+          ...on("set.open", (event) => event.turn.reply(openSet(event)), endWhenEmpty),
+          ...on("set.rename", (event) => event.turn.reply(renameSet(event)), endWhenEmpty),
+          ...on("set.delete", (event) => event.turn.reply(deleteSet(event)), endWhenEmpty),
+          ...on("entry.add", (event) => event.turn.reply(addEntries(event)), endWhenEmpty),
+          ...on("entry.remove", (event) => event.turn.reply(removeRun(event)), endWhenEmpty),
+          ...on("guard.mark", (event) => event.turn.reply(markGuard(event)), endWhenEmpty),
+          ...on("replay.start", (event) => event.turn.reply(startReplay(event, judging)), endWhenEmpty),
+          ...on("replay.finished", ({ turn, replayId }) => startOracle(turn, replayId, judging), endWhenEmpty),
+          ...on("commits.hold", ({ turn }) => holdDueCommits(turn), endWhenEmpty),
+          ...on("sets.dissolve", ({ turn }) => dissolve(turn), endWhenEmpty),
+          ...on("woken", ({ turn, name }) => goOn(turn, name), endWhenEmpty),
+        },
+      },
+    },
+  });
 
 /** See the table above; `judging` is what scores the copies of replays. */
 export function replaySetsActor(judging: ReplayJudging): ActorType {
   return defineActor(replaySetsRef, { machine: createMachine(judging), version: 1 });
 }
 
-const createMachine = (judging: ReplayJudging) =>
-  setup({
-    types: { events: {} as ReplaySetEvent },
-    actions: {
-      startReplay: ({ event }: ActionArgs) => {
-        assertEvent(event, "replay.start");
-        event.turn.reply(startReplay(event, judging));
-      },
-      startOracle: ({ event }: ActionArgs) => {
-        assertEvent(event, "replay.finished");
-        startOracle(event.turn, event.replayId, judging);
-      },
-      openSet: ({ event }: ActionArgs) => {
-        assertEvent(event, "set.open");
-        event.turn.reply(openSet(event));
-      },
-      renameSet: ({ event }: ActionArgs) => {
-        assertEvent(event, "set.rename");
-        event.turn.reply(renameSet(event));
-      },
-      deleteSet: ({ event }: ActionArgs) => {
-        assertEvent(event, "set.delete");
-        event.turn.reply(deleteSet(event));
-      },
-      addEntries: ({ event }: ActionArgs) => {
-        assertEvent(event, "entry.add");
-        event.turn.reply(addEntries(event));
-      },
-      removeEntry: ({ event }: ActionArgs) => {
-        assertEvent(event, "entry.remove");
-        event.turn.reply(removeRun(event));
-      },
-      markGuard: ({ event }: ActionArgs) => {
-        assertEvent(event, "guard.mark");
-        event.turn.reply(markGuard(event));
-      },
-      holdDueCommits: ({ event }: ActionArgs) => holdDueCommits(event.turn),
-      dissolve: ({ event }: ActionArgs) => dissolve(event.turn),
-      goOn: ({ event }: ActionArgs) => {
-        assertEvent(event, "woken");
-        const removed = toRemovedSet(event.name);
-        if (removed === null) dissolve(event.turn);
-        else forgetReplays(event.turn, removed);
-      },
-      endWhenEmpty: ({ event: { turn } }: ActionArgs) => {
-        if (listSets(turn).length === 0 && listReplays(turn).length === 0) turn.stop();
-      },
-    },
-  }).createMachine({
-    id: "replay-sets",
-    initial: "open",
-    states: {
-      open: {
-        on: {
-          "set.open": { target: "open", actions: ["openSet", "endWhenEmpty"] },
-          "set.rename": { target: "open", actions: ["renameSet", "endWhenEmpty"] },
-          "set.delete": { target: "open", actions: ["deleteSet", "endWhenEmpty"] },
-          "entry.add": { target: "open", actions: ["addEntries", "endWhenEmpty"] },
-          "entry.remove": { target: "open", actions: ["removeEntry", "endWhenEmpty"] },
-          "guard.mark": { target: "open", actions: ["markGuard", "endWhenEmpty"] },
-          "replay.start": { target: "open", actions: ["startReplay", "endWhenEmpty"] },
-          "replay.finished": { target: "open", actions: ["startOracle", "endWhenEmpty"] },
-          "commits.hold": { target: "open", actions: ["holdDueCommits", "endWhenEmpty"] },
-          "sets.dissolve": { target: "open", actions: ["dissolve", "endWhenEmpty"] },
-          woken: { target: "open", actions: ["goOn", "endWhenEmpty"] },
-        },
-      },
-    },
-  });
+function goOn(turn: Turn, wakeUp: string): void {
+  const removed = toRemovedSet(wakeUp);
+  if (removed === null) dissolve(turn);
+  else forgetReplays(turn, removed);
+}
+
+function endWhenEmpty({ turn }: InTurn): void {
+  if (listSets(turn).length === 0 && listReplays(turn).length === 0) turn.stop();
+}
 
 /** Removes one set, and goes on with the next in another turn. */
 function dissolve(turn: Turn): void {

@@ -1,6 +1,6 @@
 /**
  * A replay of a set, `replay/<id>`: each of its runs, repeated under one config. Its rows were written with its start
- * (`start-replay.ts`). Messages are classified before the step (`classify-replay.ts`). Where an event has another name
+ * (`start-replay.ts`). Messages are classified before the step. Where an event has another name
  * than its message, the message follows in brackets.
  *
  * | state          | moved by                           | next        | also                                     |
@@ -47,11 +47,17 @@
  * 3. Each run that it queued is the newest attempt of a copy, or lost, or withdrawn and forgotten.
  * 4. A turn that gives copies results, ends it, ends its judging or removes it tells its watchers (`replay.moved`).
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered, Turn } from "../../runtime/turn.js";
-import { classifyReplay } from "./classify-replay.js";
+import { isResultOf } from "../../runtime/effect-type.js";
+import type { EffectEnded, Turn, TurnReading, Woken } from "../../runtime/turn.js";
+import { MODEL_EFFECT } from "../outbound/model.effects.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import type { RunClaimed, RunOver } from "../runs/run.messages.js";
+import { runs } from "../runs/run.table.js";
 import type { JudgingScene } from "./judging/judging-scene.js";
+import { JUDGING_WAKE, type QuestionEnded } from "./judging/look-questions.js";
 import type { ModelTerms } from "./judging/model-terms.js";
 import {
   goOnJudging,
@@ -59,142 +65,256 @@ import {
   takeCounterpartEnded,
   takeRecheckRunOver,
 } from "./judging/replay-judging.transitions.js";
-import { replayRef } from "./replay.messages.js";
+import { findRecheckOfRun } from "./judging/replay-recheck.table.js";
+import type { ReplayContext, ReplayRow } from "./replay.js";
+import { type ReplayMessage, replayRef, type StopReplay } from "./replay.messages.js";
+import { isUnderWay, replays } from "./replay.table.js";
 import {
   applyStep,
+  beginRemoval,
   beginReplay,
+  COPIES_AT_ONCE,
   endJudging,
   endReplay,
   judgeOn,
   makeCopies,
   releaseWhenJudged,
+  removeCopies,
   stopReplay,
   takeCopy,
+  wakeUps,
 } from "./replay.transitions.js";
-import type { ReplayContext, ReplayEvent } from "./replay-events.js";
-import { beginRemoval, removeCopies } from "./replay-removal.js";
+import { mayStart } from "./replay-ceiling.js";
+import { findCopyOfRun } from "./replay-copy.table.js";
+import { getReplayInput } from "./replay-input.table.js";
+import { findPurseLeft } from "./replay-purse.js";
+import { refusePlanner } from "./replay-set.queries.js";
+import { countChanges, endAttempt, isComplete, type ReplayStep, stepReplay } from "./replay-step.js";
 import { telling } from "./tell-watchers.js";
 
-const begun: ReplayContext = { made: 0, next: 0, back: [] };
+const OTHER = toEvent("replay.other");
+
+/** The event of each message to a replay. Reads only. */
+function classify(
+  message: ReplayMessage | EffectEnded | Woken,
+  { context }: { readonly context: ReplayContext },
+  turn: TurnReading,
+) {
+  const row = replays.get(turn, turn.self.partition, turn.self.id);
+  switch (message.type) {
+    case "replay.begin":
+    case "replay.forget":
+      return message;
+    case "woken":
+      if (message.name === wakeUps.remove) return toEvent("copies.remove");
+      return row === undefined ? OTHER : toWoken(turn, row, { context, name: message.name });
+    case "effect.ended":
+      return isResultOf(MODEL_EFFECT, message) && row !== undefined
+        ? toEvent("judging.answered", { ended: message })
+        : OTHER;
+    case "counterpart.ended":
+      return row === undefined ? OTHER : message;
+    case "run.claimed":
+      return row === undefined ? OTHER : toTaken(turn, row, message);
+    case "run.over":
+      return row === undefined ? OTHER : toStep(turn, row, message);
+    case "replay.stop":
+      return toStop(turn, row, message);
+    case "replay.end":
+      return row === undefined ? OTHER : toEnd(row);
+    case "purse.moved":
+      return row === undefined ? OTHER : toSettled(turn, row);
+    case "run.began":
+    case "run.asking":
+    case "note":
+      return OTHER;
+    // No transition takes a message of an unknown type.
+    default:
+      return message;
+  }
+}
+
+function toWoken(
+  turn: TurnReading,
+  row: ReplayRow,
+  { context, name }: { readonly context: ReplayContext; readonly name: string },
+) {
+  if (name === JUDGING_WAKE) return toEvent("judging.on");
+  if (name !== wakeUps.settle) return toMaking(context, row);
+  return toSettled(turn, row);
+}
+
+/** Looks at it again, though none of its copies changed in this turn. */
+function toSettled(turn: TurnReading, row: ReplayRow) {
+  if (!isUnderWay(row)) return OTHER;
+  const step = stepReplay(turn, row, null);
+  return toEvent(`step.${step.leads}`, { step });
+}
+
+function toEnd(row: ReplayRow) {
+  const stop: StopReplay = { type: "replay.stop", caller: null, client: null };
+  return isUnderWay(row) ? stop : toEvent(row.judged ? "replay.other" : "judging.end");
+}
+
+function toMaking({ made }: ReplayContext, row: ReplayRow) {
+  const isLast = made + COPIES_AT_ONCE >= row.runs * row.repeats;
+  return toEvent(isLast && isUnderWay(row) && isComplete(row) ? "copies.make-last" : "copies.make");
+}
+
+function toTaken(turn: TurnReading, row: ReplayRow, { runId }: RunClaimed) {
+  const copy = findCopyOfRun(turn, turn.self.partition, { replayId: row.id, runId });
+  if (copy?.state !== "queued") return OTHER;
+  // The search has spent its ceiling since it was queued: its agent has not begun, and it goes back.
+  if (row.search !== null && !mayStart(row, copy, findPurseLeft(turn, row))) return toSettled(turn, row);
+  const change = { before: copy, after: { ...copy, state: "running" } } as const;
+  const counted = countChanges(row, [change]);
+  const startedAt = row.startedAt ?? new Date(turn.now).toISOString();
+  const step: ReplayStep = { row: { ...counted, startedAt }, changes: [change], withdrawn: [], leads: "on" };
+  return toEvent("copy.taken", { step });
+}
+
+function toStep(turn: TurnReading, row: ReplayRow, { runId }: RunOver) {
+  const { partition } = turn.self;
+  const before = findCopyOfRun(turn, partition, { replayId: row.id, runId });
+  const run = runs.get(turn, partition, runId);
+  const recheck = findRecheckOfRun(turn, partition, { replayId: row.id, runId });
+  if (run !== undefined && recheck !== undefined) return toEvent("recheck.over", { run });
+  if (run === undefined || (before?.state !== "queued" && before?.state !== "running")) return OTHER;
+  const after = endAttempt(row, before, run, getReplayInput(turn, partition, row.id));
+  const step = stepReplay(turn, row, { before, after });
+  return toEvent(`step.${step.leads}`, { step });
+}
+
+function toStop(turn: TurnReading, row: ReplayRow | undefined, message: StopReplay) {
+  const refuse = (refusal: Refusal) => toEvent("stop.refused", { ...message, refusal });
+  if (row === undefined) return refuse(gone(turn));
+  const refusal = message.caller && refusePlanner(turn, message.caller, row.teamId);
+  if (refusal !== null) return refuse(refusal);
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return refuse(before);
+  if (before !== null) return toEvent("stop.repeated", message);
+  return isUnderWay(row) ? message : refuse(hasEnded);
+}
+
+const hasEnded: Refusal = { refused: "conflict", detail: "The replay has ended." };
+
+function gone(turn: TurnReading): Refusal {
+  return { refused: "not-found", detail: `Replay ${turn.self.id} not found.` };
+}
+
+/** The same events, each with the terms of the model that judges; null for none. */
+function classifyWith(terms: ModelTerms | null) {
+  return (...given: Parameters<typeof classify>) => ({ ...classify(...given), terms });
+}
+
+const { on, machine } = chartOf<ReplayContext, ReturnType<ReturnType<typeof classifyWith>>>();
+
+/** A transition gets its turn, and the terms. */
+interface Judged {
+  readonly turn: Turn;
+  readonly terms: ModelTerms | null;
+}
 
 /** Transitions of every state after the start, but of one that is removed. */
 const always = {
-  "stop.refused": { actions: "refuse" },
-  "stop.repeated": { actions: "answerAgain" },
-  "replay.forget": { target: "removing", actions: "beginRemoval" },
-  "replay.other": { actions: "ignore" },
-} as const;
+  ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal)),
+  ...on("stop.repeated", ({ turn }) => turn.reply({ replayed: true })),
+  ...on("replay.forget", "removing", ({ turn }) => beginRemoval(turn)),
+  ...on("replay.other"),
+};
 
 /** Transitions of the states in which it runs copies. */
 const underWay = {
   ...always,
-  "copies.make": { actions: "makeCopies" },
-  "copy.taken": { target: "running", actions: "takeCopy" },
-  "step.on": { actions: "applyStep" },
-  "judging.answered": { actions: "takeAnswer" },
-  "judging.on": { actions: "judgeOn" },
-  "step.finished": { target: "finished", actions: ["applyStep", "finish"] },
-  "step.over-budget": { target: "over-budget", actions: ["applyStep", "endOverBudget"] },
-  "replay.stop": { target: "stopped", actions: "stop" },
-} as const;
+  ...on("copies.make", ({ turn }, context) => makeCopies(turn, context)),
+  ...on("copy.taken", "running", ({ turn, step }, context) => takeCopy(turn, context, step)),
+  ...on("step.on", takeStep),
+  ...on("judging.answered", judgeAnswer),
+  ...on("judging.on", judgeNext),
+  ...on("step.finished", "finished", takeStep, finish),
+  ...on("step.over-budget", "over-budget", takeStep, (event) =>
+    telling(event.turn, () => endReplay(toScene(event), "over-budget")),
+  ),
+  ...on("replay.stop", "stopped", (event) => telling(event.turn, () => stopReplay(event, event.terms))),
+};
 
 /** Transitions of its ends. */
 const ended = {
   ...always,
-  "copies.make": { actions: "makeCopies" },
-  "step.on": { actions: "applyStep" },
-  "judging.answered": { actions: ["takeAnswer", "release"] },
-  "judging.on": { actions: ["judgeOn", "release"] },
-  "judging.end": { actions: "endJudging" },
-  "recheck.over": { actions: ["takeRecheck", "release"] },
-  "counterpart.ended": { actions: ["pairUp", "release"] },
-} as const;
+  ...on("copies.make", ({ turn }, context) => makeCopies(turn, context)),
+  ...on("step.on", takeStep),
+  ...on("judging.answered", judgeAnswer, release),
+  ...on("judging.on", judgeNext, release),
+  ...on("judging.end", (event) => endJudging(toScene(event))),
+  ...on("recheck.over", (event) => telling(event.turn, () => takeRecheckRunOver(toScene(event), event.run)), release),
+  ...on("counterpart.ended", (event) => telling(event.turn, () => takeCounterpartEnded(toScene(event))), release),
+};
 
-const createMachine = (terms: ModelTerms | null) =>
-  setup({
-    types: { context: {} as ReplayContext, events: {} as Delivered<ReplayEvent> },
-    actions: {
-      begin: ({ event }) => beginReplay(event.turn),
-      makeCopies: assign(({ context, event }) => makeCopies(event.turn, context)),
-      takeCopy: assign(({ context, event }) => {
-        assertEvent(event, "copy.taken");
-        return takeCopy(event.turn, context, event.step);
-      }),
-      applyStep: assign(({ context, event }) => {
-        assertEvent(event, ["step.on", "step.finished", "step.over-budget"]);
-        const { turn, step } = event;
-        return telling(turn, () => applyStep(toScene(turn, terms), context, step));
-      }),
-      takeAnswer: ({ event }) => {
-        assertEvent(event, "judging.answered");
-        const scene = toScene(event.turn, terms);
-        telling(event.turn, () => judgeOn(scene, () => takeAnswer(scene, event.ended)));
-      },
-      judgeOn: ({ event }) => {
-        const scene = toScene(event.turn, terms);
-        telling(event.turn, () => judgeOn(scene, () => goOnJudging(scene)));
-      },
-      endJudging: ({ event }) => endJudging(toScene(event.turn, terms)),
-      takeRecheck: ({ event }) => {
-        assertEvent(event, "recheck.over");
-        const { turn, run } = event;
-        telling(turn, () => takeRecheckRunOver(toScene(turn, terms), run));
-      },
-      pairUp: ({ event: { turn } }) => telling(turn, () => takeCounterpartEnded(toScene(turn, terms))),
-      release: ({ event }) => releaseWhenJudged(event.turn),
-      finish: ({ event: { turn } }) => telling(turn, () => endReplay(toScene(turn, terms), "finished")),
-      endOverBudget: ({ event: { turn } }) => telling(turn, () => endReplay(toScene(turn, terms), "over-budget")),
-      stop: ({ event }) => {
-        assertEvent(event, "replay.stop");
-        telling(event.turn, () => stopReplay(event, terms));
-      },
-      refuse: ({ event }) => {
-        assertEvent(event, "stop.refused");
-        event.turn.reply(event.refusal);
-      },
-      answerAgain: ({ event }) => {
-        assertEvent(event, "stop.repeated");
-        event.turn.reply({ replayed: true });
-      },
-      beginRemoval: ({ event }) => beginRemoval(event.turn),
-      removeCopies: ({ event }) => removeCopies(event.turn),
-      leave: ({ event }) => event.turn.stop(),
-      ignore: () => undefined,
-    },
-  }).createMachine({
-    id: "replay",
-    context: begun,
-    initial: "new",
-    states: {
-      new: {
-        on: {
-          "replay.begin": { target: "queued", actions: "begin" },
-          "stop.refused": { target: "new", actions: ["refuse", "leave"] },
-          "replay.forget": { target: "removing", actions: "beginRemoval" },
-          "replay.other": { target: "new", actions: "leave" },
-        },
-      },
-      queued: { on: { ...underWay, "copies.make-last": { target: "finished", actions: ["makeCopies", "finish"] } } },
-      running: { on: underWay },
-      finished: { on: ended },
-      stopped: { on: ended },
-      "over-budget": { on: ended },
-      removing: {
-        on: {
-          "stop.refused": { actions: "refuse" },
-          "replay.forget": { actions: "ignore" },
-          "replay.other": { actions: "ignore" },
-          "copies.remove": { actions: "removeCopies" },
-        },
+const replayMachine = machine({
+  id: "replay",
+  context: { made: 0, next: 0, back: [] },
+  initial: "new",
+  states: {
+    new: {
+      on: {
+        ...on("replay.begin", "queued", ({ turn }) => beginReplay(turn)),
+        ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
+        ...on("replay.forget", "removing", ({ turn }) => beginRemoval(turn)),
+        ...on("replay.other", leave),
       },
     },
-  });
+    queued: {
+      on: {
+        ...underWay,
+        ...on("copies.make-last", "finished", ({ turn }, context) => makeCopies(turn, context), finish),
+      },
+    },
+    running: { on: underWay },
+    finished: { on: ended },
+    stopped: { on: ended },
+    "over-budget": { on: ended },
+    removing: {
+      on: {
+        ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal)),
+        ...on("replay.forget"),
+        ...on("replay.other"),
+        ...on("copies.remove", ({ turn }) => removeCopies(turn)),
+      },
+    },
+  },
+});
 
-function toScene(turn: Turn, terms: ModelTerms | null): JudgingScene {
+function takeStep(event: Judged & { readonly step: ReplayStep }, context: ReplayContext): ReplayContext {
+  return telling(event.turn, () => applyStep(toScene(event), context, event.step));
+}
+
+function judgeAnswer(event: Judged & { readonly ended: QuestionEnded }): void {
+  const scene = toScene(event);
+  telling(event.turn, () => judgeOn(scene, () => takeAnswer(scene, event.ended)));
+}
+
+function judgeNext(event: Judged): void {
+  const scene = toScene(event);
+  telling(event.turn, () => judgeOn(scene, () => goOnJudging(scene)));
+}
+
+function finish(event: Judged): void {
+  telling(event.turn, () => endReplay(toScene(event), "finished"));
+}
+
+function release({ turn }: Judged): void {
+  releaseWhenJudged(turn);
+}
+
+function leave({ turn }: Judged): void {
+  turn.stop();
+}
+
+function toScene({ turn, terms }: Judged): JudgingScene {
   return { turn, terms, replayId: turn.self.id };
 }
 
 /** See the table above. `terms` are those of the model that judges; null for none. */
 export function replayActor(terms: ModelTerms | null) {
-  return defineActor(replayRef, { machine: createMachine(terms), classify: classifyReplay, version: 1 });
+  return defineActor(replayRef, { machine: replayMachine, classify: classifyWith(terms), version: 1 });
 }

@@ -7,11 +7,11 @@ import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
 import type { ReplayRow } from "./replay.js";
 
 /** From the team's sets, in the turn that wrote the replay's rows: it makes and queues its copies. */
-export interface BeginReplay extends Message {
+interface BeginReplay extends Message {
   readonly type: "replay.begin";
 }
 
-export interface ReplayStopped {
+interface ReplayStopped {
   /** Whether an earlier request under the same key stopped it. */
   readonly replayed: boolean;
 }
@@ -31,7 +31,7 @@ export interface ForgetReplay extends Message {
 }
 
 /** From the replay that it is paired with, which has ended after it. */
-export interface CounterpartEnded extends Message {
+interface CounterpartEnded extends Message {
   readonly type: "counterpart.ended";
 }
 
@@ -47,12 +47,12 @@ export interface ReplayMoved extends Message {
 }
 
 /** From its search, which was stopped: ends it if it is under way, and its judging. */
-export interface EndReplay extends Message {
+interface EndReplay extends Message {
   readonly type: "replay.end";
 }
 
 /** From another replay of its search, or from the search: the ceiling of all has no room any more, or room again. */
-export interface PurseMoved extends Message {
+interface PurseMoved extends Message {
   readonly type: "purse.moved";
 }
 

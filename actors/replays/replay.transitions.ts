@@ -3,29 +3,37 @@ import { recordChange } from "../resources/change-record.table.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import { dispatcherRef, type LimitLane } from "../runners/dispatcher.messages.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
-import { unpin } from "../tables/pins.js";
-import { COPIES_AT_ONCE, wakeUps } from "./classify-replay.js";
+import { removePins, unpin } from "../tables/pins.js";
 import { letGoOfCommits } from "./entry-commits.js";
+import { dropJudging, removeLooks } from "./judging/judging-removal.js";
 import type { JudgingScene } from "./judging/judging-scene.js";
 import type { ModelTerms } from "./judging/model-terms.js";
 import { judgeCopy, lookAfterEnd, stopJudging } from "./judging/replay-judging.transitions.js";
+import { removeMade } from "./made-candidate.table.js";
 import { queueCopies } from "./queue-copies.js";
-import type { ReplayCopyRow, ReplayRow, ReplayState } from "./replay.js";
+import type { CopyName, ReplayContext, ReplayCopyRow, ReplayRow, ReplayState } from "./replay.js";
 import { laneOfReplay, type StopReplay } from "./replay.messages.js";
 import { isUnderWay, replays } from "./replay.table.js";
-import { listCopies, replayCopies } from "./replay-copy.table.js";
-import type { CopyName, ReplayContext } from "./replay-events.js";
-import { getReplayInput, type ReplayEntry, type ReplayInputRow } from "./replay-input.table.js";
+import { replayTopic, searchedReplayTopic } from "./replay-changes.js";
+import { isSettled, listCopies, replayCopies } from "./replay-copy.table.js";
+import { getReplayInput, type ReplayEntry, type ReplayInputRow, replayInputs } from "./replay-input.table.js";
 import { listPinned } from "./replay-pins.js";
 import { putReplay } from "./replay-purse.js";
 import { replaySetsRef } from "./replay-set.messages.js";
 import { type CopyChange, countChanges, type ReplayStep, stepReplay, withdrawQueued } from "./replay-step.js";
 import { runRefusals } from "./run-refusal.js";
+import { tellRemoved } from "./tell-watchers.js";
 
 /** What the transitions of a replay do; `replay.machine.ts` says when. */
 
+/** Copies that are made, or removed, in one turn. */
+export const COPIES_AT_ONCE = 50;
+
+/** The names of a replay's wake-ups. */
+export const wakeUps = { make: "make", settle: "settle", remove: "remove" } as const;
+
 /** The replay's row, which exists from its start until it is removed. */
-export function getReplayRow(turn: Turn): ReplayRow {
+function getReplayRow(turn: Turn): ReplayRow {
   const row = replays.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a replay without its row");
   return row;
@@ -38,7 +46,7 @@ export function beginReplay(turn: Turn): void {
 }
 
 /** Takes the limit of its lane away. */
-export function freeLane(turn: Turn): void {
+function freeLane(turn: Turn): void {
   const { concurrency } = getReplayInput(turn, turn.self.partition, turn.self.id);
   if (concurrency !== null) limitLane(turn, null);
 }
@@ -163,7 +171,7 @@ export function releaseWhenJudged(turn: Turn): void {
 }
 
 /** Takes the pins of the replay away. */
-export function releasePinned(turn: Turn, row: ReplayRow): void {
+function releasePinned(turn: Turn, row: ReplayRow): void {
   const { partition, id } = turn.self;
   const { entries } = getReplayInput(turn, partition, id);
   for (const pinned of listPinned(row, entries)) unpin(turn, partition, { ...pinned, by: id });
@@ -214,4 +222,48 @@ function withdrawRun(turn: Turn, runId: string, reason: string): void {
 export function endRun(turn: Turn, runId: string, reason: string): void {
   const end: EndRun = { type: "run.end", outcome: "withdrawn", reason };
   turn.send(runRef(turn.self.partition, runId), end);
+}
+
+/** Removes the row of the replay of this turn, so that readers do not find it any more; its copies go in slices. */
+export function beginRemoval(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const row = replays.get(turn, partition, id);
+  const input = replayInputs.get(turn, partition, id);
+  if (row !== undefined && input !== undefined) {
+    dropJudging(turn, id);
+    releasePinned(turn, row);
+    freeLane(turn);
+    replays.remove(turn, partition, row);
+    turn.publishChange(replayTopic(id), { type: "deleted" });
+    if (row.search !== null) {
+      const gone = { type: "replay", replay: { id, state: "gone" } } as const;
+      turn.publishChange(searchedReplayTopic(row.search.searchId), gone);
+    }
+    removeMade(turn, row);
+    replayInputs.remove(turn, partition, input);
+    removePins(turn, { of: replays.name, id });
+    tellRemoved(turn);
+  }
+  turn.cancelWake(wakeUps.make);
+  turn.cancelWake(wakeUps.settle);
+  turn.wake(wakeUps.remove, turn.now);
+}
+
+/** Removes a slice of its copies with their runs. */
+export function removeCopies(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const copies = replayCopies.list(turn, partition, [id], { limit: COPIES_AT_ONCE });
+  for (const copy of copies) {
+    if (copy.runId !== null && !isSettled(copy)) endRun(turn, copy.runId, "The replay was removed.");
+    for (const runId of [...copy.lostRunIds, copy.runId].flatMap((each) => each ?? [])) {
+      turn.send(runRef(partition, runId), { type: "run.forget" });
+    }
+    removeLooks(turn, copy);
+    replayCopies.remove(turn, partition, copy);
+  }
+  if (copies.length === COPIES_AT_ONCE) {
+    turn.wake(wakeUps.remove, turn.now);
+    return;
+  }
+  turn.stop();
 }

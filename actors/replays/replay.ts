@@ -113,3 +113,19 @@ export interface ReplayCopyRow {
   /** Calls of tools that were refused, since replays make none. */
   readonly toolMisses: number;
 }
+
+/** The name of a copy in its replay. */
+export interface CopyName {
+  readonly place: number;
+  readonly repeat: number;
+}
+
+/** Where a replay is with its copies. Small on purpose: readers use its row. */
+export interface ReplayContext {
+  /** Copies whose rows were made: the first ones, all runs once before any twice. */
+  readonly made: number;
+  /** Of these, how many were queued or are never. */
+  readonly next: number;
+  /** Copies whose runners were lost: they go behind all others. */
+  readonly back: readonly CopyName[];
+}

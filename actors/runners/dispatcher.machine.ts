@@ -15,9 +15,8 @@
  * A run that is placed gets `run.claim`, once, and decides whether it takes the claim. There is one state: everything
  * is in rows, and in a picture of them in memory (`dispatcher-picture.ts`).
  */
-import { setup } from "xstate";
+import { chartOf, type InTurn, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
 import { type DispatcherMessage, dispatcherRef } from "./dispatcher.messages.js";
 import {
   limitLane,
@@ -30,29 +29,31 @@ import {
 } from "./dispatcher.transitions.js";
 import { dispatcherPicture } from "./dispatcher-picture.js";
 
-type DispatcherEvent = Delivered<DispatcherMessage>;
+const { on, machine } = chartOf<NoContext, DispatcherMessage>();
 
-const machine = setup({
-  types: { context: {} as Record<string, never>, events: {} as DispatcherEvent },
-  actions: { placeRuns: ({ event }) => placeRuns(event.turn) },
-}).createMachine({
+const place = ({ turn }: InTurn) => placeRuns(turn);
+
+const dispatcherMachine = machine({
   id: "dispatcher",
-  context: {},
   initial: "placing",
   states: {
     placing: {
       on: {
-        "run.queue": { actions: [({ event }) => queueRun(event), "placeRuns"] },
-        "run.unqueue": { actions: [({ event }) => unqueueRun(event), "placeRuns"] },
-        "runner.offer": { actions: [({ event }) => putRunner(event), "placeRuns"] },
-        "runner.forget": { actions: [({ event }) => removeRunner(event), "placeRuns"] },
-        "claim.release": { actions: [({ event }) => releaseClaim(event), "placeRuns"] },
-        "lane.limit": { actions: [({ event }) => limitLane(event), "placeRuns"] },
-        "pools.changed": { actions: "placeRuns" },
+        ...on("run.queue", queueRun, place),
+        ...on("run.unqueue", unqueueRun, place),
+        ...on("runner.offer", putRunner, place),
+        ...on("runner.forget", removeRunner, place),
+        ...on("claim.release", releaseClaim, place),
+        ...on("lane.limit", limitLane, place),
+        ...on("pools.changed", place),
       },
     },
   },
 });
 
 /** See the table above. */
-export const dispatcherActor = defineActor(dispatcherRef, { machine, version: 1, pictures: [dispatcherPicture] });
+export const dispatcherActor = defineActor(dispatcherRef, {
+  machine: dispatcherMachine,
+  version: 1,
+  pictures: [dispatcherPicture],
+});

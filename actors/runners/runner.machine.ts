@@ -1,7 +1,6 @@
 /**
  * A runner, `runner/<id>`: the messages received from it and sent to it, its lease, and its claims. Messages are
- * classified before the step (`classify-runner.ts`). Where an event has another name than its message, the message
- * follows in brackets. "Either" is connected or away.
+ * classified before the step. Where an event has another name than its message, the message follows in brackets. "Either" is connected or away.
  *
  * | state     | moved by                          | next      | also                                                  |
  * |-----------|-----------------------------------|-----------|-------------------------------------------------------|
@@ -28,13 +27,13 @@
  * A message on a replaced connection (connection.old) is refused, and so is one that follows a message which was not taken
  * (report.early).
  */
-import { assertEvent, assign, setup } from "xstate";
+import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
 import { stateSource } from "../../runtime/directory-source.js";
-import type { Delivered } from "../../runtime/turn.js";
-import { classifyRunner, type RunnerContext, type RunnerEvent } from "./classify-runner.js";
-import { runnerRef } from "./runner.messages.js";
-import { connectedRunnerEntry } from "./runner.table.js";
+import type { MessageTo } from "../../runtime/reference.js";
+import type { TurnReading, Woken } from "../../runtime/turn.js";
+import { type RunnerHello, type RunnerReported, runnerRef, type SendToRunner } from "./runner.messages.js";
+import { connectedRunnerEntry, outbox } from "./runner.table.js";
 import {
   acknowledge,
   answerReport,
@@ -47,10 +46,88 @@ import {
   giveClaim,
   loseAll,
   loseClaim,
+  type RunnerContext,
   sendToRunner,
   welcome,
   welcomeBack,
 } from "./runner.transitions.js";
+
+/** A wake-up this late, in milliseconds, was due while the service was down or blocked. */
+const LATE_MS = 250;
+
+/** Classifies each message to a runner as an event of its machine. Reads only. */
+function classify(
+  message: MessageTo<ReturnType<typeof runnerRef>> | Woken,
+  { context }: { readonly context: RunnerContext },
+  turn: TurnReading,
+) {
+  switch (message.type) {
+    case "runner.hello":
+      return classifyHello(message, context, turn);
+    case "runner.said":
+      return message.connection === context.connection ? classifyReport(message, context) : toEvent("connection.old");
+    case "runner.beat":
+    case "runner.left":
+      return message.connection === context.connection ? message : toEvent("connection.old");
+    case "tell":
+      return classifySending(message, context);
+    case "woken":
+      return toEvent(turn.now - message.dueMs > LATE_MS ? "lease.late" : "lease.over");
+    // Also messages of unknown types, which no transition takes.
+    default:
+      return message;
+  }
+}
+
+/** A new process has lost every claim; the same one has lost those that it was sent and does not name. */
+function classifyHello(message: RunnerHello, { instance, claims }: RunnerContext, turn: TurnReading) {
+  const { hello } = message;
+  const runIds = Object.keys(claims);
+  if (instance !== hello.instance) return toEvent("runner.began", { ...message, lost: runIds });
+  const held = new Map(hello.claims.map(({ runId, fence }) => [runId, fence]));
+  const unsent = unsentClaims(turn, hello.received);
+  const lost = runIds.filter((runId) => !unsent.has(runId) && held.get(runId) !== claims[runId]);
+  return toEvent("runner.returned", { ...message, lost });
+}
+
+/** Runs whose assignments are in the outbox but not received by the runner, which cannot name them. */
+function unsentClaims(turn: TurnReading, received: number): Set<string> {
+  const waiting = outbox.list(turn, turn.self.partition, [turn.self.id], { after: [turn.self.id, received] });
+  return new Set(waiting.flatMap((message) => (message.type === "run.assign" ? [message.runId] : [])));
+}
+
+function classifyReport(report: RunnerReported, { received }: RunnerContext) {
+  const { n, follows = 0, message } = report;
+  if (follows > received) return toEvent("report.early");
+  if (n <= received) return toEvent("report.repeated", report);
+  return message.type === "offer"
+    ? toEvent("slots.changed", { ...report, slots: message.slots })
+    : toEvent("run.said", { ...report, said: message });
+}
+
+function classifySending(sending: SendToRunner, { claims }: RunnerContext) {
+  const { message } = sending;
+  if (message.type === "run.assign") return toEvent("claim.given", { message });
+  const isDropped = message.type === "run.drop" && claims[message.runId] === message.fence;
+  return isDropped ? toEvent("claim.dropped", { message, runId: message.runId }) : sending;
+}
+
+const { on, machine } = chartOf<RunnerContext, ReturnType<typeof classify>>();
+
+const leave = ({ turn }: InTurn, context: RunnerContext) => disconnect(turn, context);
+const extend = ({ turn }: InTurn, context: RunnerContext) => extendLease(turn, context);
+const loseEach = ({ turn }: InTurn, context: RunnerContext) => loseAll(turn, context);
+
+/** Transitions of a runner that is connected or away. */
+const known = {
+  ...on("runner.returned", "connected", welcomeBack),
+  ...on("runner.began", "connected", welcome),
+  ...on("tell", sendToRunner),
+  ...on("claim.given", sendToRunner, giveClaim),
+  ...on("claim.dropped", sendToRunner, ({ runId }, context) => endClaim(runId, context)),
+  ...on("claim.ended", ({ runId }, context) => endClaim(runId, context)),
+  ...on("lease.late", extend),
+};
 
 const nobody: RunnerContext = {
   instance: "",
@@ -68,96 +145,38 @@ const nobody: RunnerContext = {
   claims: {},
 };
 
-/** Transitions of a runner that is connected or away. */
-const known = {
-  "runner.returned": { target: "connected", actions: "welcomeBack" },
-  "runner.began": { target: "connected", actions: "welcome" },
-  tell: { actions: "send" },
-  "claim.given": { actions: ["send", "giveClaim"] },
-  "claim.dropped": { actions: ["send", "endClaim"] },
-  "claim.ended": { actions: "endClaim" },
-  "lease.late": { actions: "extend" },
-} as const;
-
-const machine = setup({
-  types: { context: {} as RunnerContext, events: {} as Delivered<RunnerEvent> },
-  actions: {
-    welcome: assign(({ context, event }) => {
-      assertEvent(event, "runner.began");
-      return welcome(event, context);
-    }),
-    welcomeBack: assign(({ context, event }) => {
-      assertEvent(event, "runner.returned");
-      return welcomeBack(event, context);
-    }),
-    changeSlots: assign(({ context, event }) => {
-      assertEvent(event, "slots.changed");
-      return changeSlots(event, context);
-    }),
-    forwardReport: assign(({ context, event }) => {
-      assertEvent(event, "run.said");
-      return forwardReport(event, context);
-    }),
-    answerAgain: assign(({ context, event }) => {
-      assertEvent(event, "report.repeated");
-      return answerReport(event.turn, { ack: event.ack, received: context.received }, context);
-    }),
-    acknowledge: assign(({ context, event }) => {
-      assertEvent(event, "runner.beat");
-      return acknowledge(event.turn, event.ack, context);
-    }),
-    send: assign(({ context, event }) => {
-      assertEvent(event, ["tell", "claim.given", "claim.dropped"]);
-      return sendToRunner(event, context);
-    }),
-    giveClaim: assign(({ context, event }) => {
-      assertEvent(event, "claim.given");
-      return giveClaim(event, context);
-    }),
-    endClaim: assign(({ context, event }) => {
-      assertEvent(event, ["claim.ended", "claim.dropped"]);
-      return endClaim(event.runId, context);
-    }),
-    loseClaim: ({ event }) => {
-      assertEvent(event, "claim.given");
-      loseClaim(event.turn, event.message.runId);
-    },
-    disconnect: ({ context, event }) => disconnect(event.turn, context),
-    extend: ({ context, event }) => extendLease(event.turn, context),
-    loseAll: assign(({ context, event }) => loseAll(event.turn, context)),
-    forget: ({ event }) => forget(event.turn),
-    ignore: () => undefined,
-  },
-}).createMachine({
+const runnerMachine = machine({
   id: "runner",
   context: nobody,
   initial: "absent",
   states: {
     absent: {
       on: {
-        "runner.began": { target: "connected", actions: "welcome" },
-        "claim.given": { actions: "loseClaim" },
-        "claim.dropped": { actions: "ignore" },
-        tell: { actions: "ignore" },
+        ...on("runner.began", "connected", welcome),
+        ...on("claim.given", ({ turn, message }) => loseClaim(turn, message.runId)),
+        ...on("claim.dropped"),
+        ...on("tell"),
       },
     },
     connected: {
       on: {
         ...known,
-        "slots.changed": { actions: "changeSlots" },
-        "run.said": { actions: "forwardReport" },
-        "report.repeated": { actions: "answerAgain" },
-        "runner.beat": { actions: ["acknowledge", "extend"] },
-        "runner.left": { target: "away", actions: "disconnect" },
-        "runner.adrift": { target: "away", actions: ["disconnect", "extend"] },
-        "lease.over": { target: "away", actions: ["loseAll", "disconnect", "extend"] },
+        ...on("slots.changed", changeSlots),
+        ...on("run.said", forwardReport),
+        ...on("report.repeated", ({ turn, ack }, context) =>
+          answerReport(turn, { ack, received: context.received }, context),
+        ),
+        ...on("runner.beat", ({ turn, ack }, context) => acknowledge(turn, ack, context), extend),
+        ...on("runner.left", "away", leave),
+        ...on("runner.adrift", "away", leave, extend),
+        ...on("lease.over", "away", loseEach, leave, extend),
       },
     },
     away: {
       on: {
         ...known,
-        "runner.adrift": { actions: "extend" },
-        "lease.over": { actions: ["loseAll", "forget"] },
+        ...on("runner.adrift", extend),
+        ...on("lease.over", loseEach, ({ turn }) => forget(turn)),
       },
     },
   },
@@ -165,7 +184,8 @@ const machine = setup({
 
 /** See the table above. */
 export const runnerActor = defineActor(runnerRef, {
-  ...{ machine, classify: classifyRunner },
+  machine: runnerMachine,
+  classify,
   version: 2,
   // Before version 2 no runner named a feature.
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, nobody, context) }),

@@ -1,20 +1,48 @@
-import type { AnswerTo, Delivered, Turn } from "../../runtime/turn.js";
-import type { Greeting, RunnerContext, RunReport, Sending, SlotsChanged } from "./classify-runner.js";
+import type { EventWith } from "../../runtime/chart.js";
+import type { AnswerTo, Turn } from "../../runtime/turn.js";
 import { dispatcherRef, type ForgetRunner, type OfferRunner } from "./dispatcher.messages.js";
 import {
   type ClaimLost,
+  type RunnerHello,
   type RunnerReported,
   type RunReported,
   runnerTopic,
   runRef,
+  type SendToRunner,
   type Welcome,
 } from "./runner.messages.js";
 import { connectedRunnerEntry, outbox } from "./runner.table.js";
 
 /** The transitions of a runner; the machine says when each runs. */
 
+/** The stored state of a runner between turns. */
+export interface RunnerContext {
+  readonly instance: string;
+  readonly connection: string;
+  readonly poolId: string;
+  readonly leaseMs: number;
+  readonly name: string;
+  readonly labels: readonly string[];
+  readonly harnesses: readonly string[];
+  readonly slots: number;
+  /** The optional features of the protocol that it supports. */
+  readonly features: readonly string[];
+  readonly since: string;
+  /** Number of the last message received from it. */
+  readonly received: number;
+  /** Number of the last message put into its outbox. */
+  readonly sent: number;
+  /** Number of the last one removed from there; absent as long as a state of an earlier release does not say it. */
+  readonly acknowledged?: number;
+  /** Fences by run id. */
+  readonly claims: Readonly<Record<string, number>>;
+}
+
+/** A process connects. `lost` are the runs whose claims it does not hold. */
+type Greeting = EventWith<RunnerHello, { readonly lost: readonly string[] }>;
+
 /** The same process connects again and continues where it was. */
-export function welcomeBack(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
+export function welcomeBack(event: Greeting, context: RunnerContext): RunnerContext {
   const { received } = event.hello;
   const next = acknowledge(event.turn, received, context);
   // Numbers continue after the last that the runner received, so that it takes none for a repeat.
@@ -22,13 +50,13 @@ export function welcomeBack(event: Delivered<Greeting>, context: RunnerContext):
 }
 
 /** A new process connects: what was sent to the earlier one is dropped. */
-export function welcome(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
+export function welcome(event: Greeting, context: RunnerContext): RunnerContext {
   emptyOutbox(event.turn);
   const { received: sent } = event.hello;
   return greet(event, { ...context, received: 0, sent, acknowledged: sent });
 }
 
-function greet(event: Delivered<Greeting>, context: RunnerContext): RunnerContext {
+function greet(event: Greeting, context: RunnerContext): RunnerContext {
   const { turn, hello, connection, poolId, leaseMs, lost } = event;
   for (const runId of lost) loseClaim(turn, runId);
   const claims = without(context.claims, lost);
@@ -71,7 +99,10 @@ export function answerReport(
   return acknowledge(turn, ack, context);
 }
 
-export function changeSlots(event: Delivered<SlotsChanged>, context: RunnerContext): RunnerContext {
+export function changeSlots(
+  event: EventWith<RunnerReported, { readonly slots: number }>,
+  context: RunnerContext,
+): RunnerContext {
   const { turn, n, ack, slots } = event;
   const next = { ...answerReport(turn, { ack, received: n }, context), received: n, slots };
   offer(turn, next, true);
@@ -79,7 +110,10 @@ export function changeSlots(event: Delivered<SlotsChanged>, context: RunnerConte
 }
 
 /** Forwards the runner's message to the run that it is about. */
-export function forwardReport(event: Delivered<RunReport>, context: RunnerContext): RunnerContext {
+export function forwardReport(
+  event: EventWith<RunnerReported, { readonly said: RunReported["said"] }>,
+  context: RunnerContext,
+): RunnerContext {
   const { turn, n, ack, said } = event;
   const message: RunReported = { type: "run.said", runnerId: turn.self.id, said };
   turn.send(runRef(turn.self.partition, said.runId), message);
@@ -87,14 +121,14 @@ export function forwardReport(event: Delivered<RunReport>, context: RunnerContex
 }
 
 /** Puts a message into the outbox, from which the edge sends it. */
-export function sendToRunner({ turn, message }: Delivered<Sending>, context: RunnerContext): RunnerContext {
+export function sendToRunner({ turn, message }: EventWith<SendToRunner>, context: RunnerContext): RunnerContext {
   const sent = context.sent + 1;
   outbox.put(turn, turn.self.partition, [turn.self.id, sent], message);
   turn.publishChange(runnerTopic(turn.self.id), { n: sent });
   return { ...context, sent };
 }
 
-export function giveClaim({ message }: Delivered<Sending>, context: RunnerContext): RunnerContext {
+export function giveClaim({ message }: EventWith<SendToRunner>, context: RunnerContext): RunnerContext {
   return { ...context, claims: { ...context.claims, [message.runId]: message.fence } };
 }
 

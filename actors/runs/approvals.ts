@@ -1,4 +1,5 @@
-import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import type { EventWith } from "../../runtime/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
 import type { Reading } from "../../storage/store.js";
 import type { Refusal } from "../refusal.js";
 import { recordRequest } from "../resources/repeated-request.js";
@@ -8,11 +9,11 @@ import { timeText } from "../time-text.js";
 import type { ApprovalRow } from "./approval.js";
 import { approvals, listOpenApprovals } from "./approval.table.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
+import type { RunContext } from "./run.js";
 import type { AnswerApproval } from "./run.messages.js";
 import { keepForRequests } from "./run.retention.js";
 import { runs } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
-import type { ApprovalAnswered, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 /**
@@ -80,7 +81,11 @@ export function refuseUnlessOpen({ state, note, answeredBy }: ApprovalRow, by: s
 }
 
 /** Records the answer and sends it to the runner. */
-export function answerApproval(event: Delivered<ApprovalAnswered>, context: RunContext, owner: RunOwner): void {
+export function answerApproval(
+  event: EventWith<AnswerApproval, { readonly approval: ApprovalRow }>,
+  context: RunContext,
+  owner: RunOwner,
+): void {
   const { turn, by, approval, verdict, edited, note } = event;
   const answeredAt = timeText(turn.now);
   const answered: ApprovalRow = { ...approval, state: verdict, edited, note, answeredAt, answeredBy: by };

@@ -1,22 +1,36 @@
+import { toEvent } from "../../runtime/chart.js";
+import type { MessageTo } from "../../runtime/reference.js";
 import type { GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
-import { isRefusal } from "../refusal.js";
+import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import type { RunnerFeature } from "../runners/protocol.js";
 import type { PullRequestWish } from "../runners/push.js";
+import type { RunReported } from "../runners/runner.messages.js";
 import { approvals } from "./approval.table.js";
 import { findAnswerable } from "./approvals.js";
 import { findSentBefore, refuseMessage } from "./conversation.js";
 import { offersTools } from "./frozen-tools.js";
 import type { PullRequestTold } from "./pull-request.messages.js";
-import type { AnswerApproval, SendMessage, StartRun } from "./run.messages.js";
+import type { RunContext } from "./run.js";
+import type { AnswerApproval, runRef, SendMessage, StartRun } from "./run.messages.js";
 import { getRunRow, STARTING } from "./run.transitions.js";
 import { acceptedOutcome, type EndReport } from "./run-ending.js";
-import type { Owned, PushReport, RunContext, RunEvent, RunMessage, RunReport } from "./run-events.js";
 import { getRunOwner, type RunOwner } from "./run-owner.js";
-import { findPush, isLastTold, PUSH, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
+import { findPush, isLastTold, PUSH, type PushReport, repositoriesToPush, whyNoPullRequest } from "./run-pushes.js";
 
 /** A wake-up that is later than this, in milliseconds, was due while the service was down. */
 const LATE_MS = 5_000;
+
+/** The messages that a run gets. */
+type RunMessage = MessageTo<ReturnType<typeof runRef>> | GateAnswer | Woken;
+
+/** The owner of the run, for events whose effect depends on it. */
+interface Owned {
+  readonly owner: RunOwner;
+}
+
+/** A message about another claim. No state takes it. */
+const OTHER = toEvent("claim.other");
 
 interface RunState {
   readonly value: string;
@@ -25,7 +39,7 @@ interface RunState {
 
 /** The event of each message to a run; `owners` are the kinds that its owner may have. Reads only. */
 export function classifyRun(owners: readonly RunOwner[]) {
-  return (message: RunMessage, { value, context }: RunState, turn: TurnReading): RunEvent => {
+  return (message: RunMessage, { value, context }: RunState, turn: TurnReading) => {
     // Before its start a run has no row and takes no other message.
     if (message.type === "run.forget") return message;
     if (value === "new") return toFirstEvent(message, owners);
@@ -39,20 +53,20 @@ export function classifyRun(owners: readonly RunOwner[]) {
         return toGateEvent(message, owned);
       case "run.said":
         return value === "ended" || message.said.fence !== context.fence || message.runnerId !== context.runnerId
-          ? { ...message, type: "claim.stale" }
+          ? toEvent("claim.stale", message)
           : toReportEvent(message.said, { context, turn, owned });
       case "claim.lost":
-        return message.runnerId === context.runnerId ? { ...message, ...owned() } : { type: "claim.other" };
+        return message.runnerId === context.runnerId ? { ...message, ...owned() } : OTHER;
       case "job.undeliverable":
-        return message.fence === context.fence ? { ...message, ...owned() } : { type: "claim.other" };
+        return message.fence === context.fence ? { ...message, ...owned() } : OTHER;
       case "run.end":
         return message.outcome === "stopped" && context.assigned && value !== "ending"
-          ? { type: "run.stop", reason: message.reason, ...owned() }
+          ? toEvent("run.stop", { reason: message.reason, ...owned() })
           : { ...message, ...owned() };
       case "woken":
         return toLateEvent(message, turn.now, owned);
       case "pull-request.allowed":
-        return { type: "push.granted", allowed: message };
+        return toEvent("push.granted", { allowed: message });
       case "pull-request.told":
         return toToldEvent(message, { value, context }, owned);
       case "run.speak":
@@ -69,15 +83,13 @@ export function classifyRun(owners: readonly RunOwner[]) {
 }
 
 /** A message to a run that is not started, or was removed. */
-function toFirstEvent(message: RunMessage, owners: readonly RunOwner[]): RunEvent {
+function toFirstEvent(message: RunMessage, owners: readonly RunOwner[]) {
   if (message.type === "run.start") return toStart(message, owners);
-  return message.type === "run.claim"
-    ? { type: "claim.orphaned", runnerId: message.runnerId }
-    : { type: "claim.other" };
+  return message.type === "run.claim" ? toEvent("claim.orphaned", { runnerId: message.runnerId }) : OTHER;
 }
 
 /** What the run needs of a runner depends on its job too. Throws when the kind of owner is unknown. */
-function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
+function toStart(message: StartRun, owners: readonly RunOwner[]) {
   const { brief } = getRunOwner(owners, message.owner.kind);
   const needed: RunnerFeature[] = [];
   if (brief === null) needed.push("taskless");
@@ -92,21 +104,21 @@ function toStart(message: StartRun, owners: readonly RunOwner[]): RunEvent {
   return { ...message, needs: { ...message.needs, features: [...new Set([...features, ...needed])] } };
 }
 
-function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned): RunEvent {
-  if (gate !== STARTING) return { type: "handover.answered", id, refused };
-  return refused === null ? { type: "start.agreed" } : { type: "start.refused", why: refused, ...owned() };
+function toGateEvent({ gate, id, refused }: GateAnswer, owned: () => Owned) {
+  if (gate !== STARTING) return toEvent("handover.answered", { id, refused });
+  return refused === null ? toEvent("start.agreed") : toEvent("start.refused", { why: refused, ...owned() });
 }
 
-function toLateEvent({ name, dueMs }: Woken, nowMs: number, owned: () => Owned): RunEvent {
+function toLateEvent({ name, dueMs }: Woken, nowMs: number, owned: () => Owned) {
   const isLate = nowMs - dueMs > LATE_MS;
-  if (name === PUSH) return isLate ? { type: "push.late" } : { type: "push.unanswered", ...owned() };
-  return isLate ? { type: "stop.late" } : { type: "stop.unanswered", ...owned() };
+  if (name === PUSH) return isLate ? toEvent("push.late") : toEvent("push.unanswered", owned());
+  return isLate ? toEvent("stop.late") : toEvent("stop.unanswered", owned());
 }
 
-function toToldEvent(told: PullRequestTold, { value, context }: RunState, owned: () => Owned): RunEvent {
-  if (!context.pushes.some(({ pullRequestId }) => pullRequestId === told.pullRequestId)) return { type: "claim.other" };
+function toToldEvent(told: PullRequestTold, { value, context }: RunState, owned: () => Owned) {
+  if (!context.pushes.some(({ pullRequestId }) => pullRequestId === told.pullRequestId)) return OTHER;
   const isOver = value === "ending" && isLastTold(context, told);
-  return { type: isOver ? "pushes.over" : "told.one", told, ...owned() };
+  return toEvent(isOver ? "pushes.over" : "told.one", { told, ...owned() });
 }
 
 /** What a report is classified by. */
@@ -116,34 +128,28 @@ interface ReportScope {
   readonly owned: () => Owned;
 }
 
-function toEndEvent(said: EndReport, { context, turn, owned }: ReportScope): RunEvent {
+function toEndEvent(said: EndReport, { context, turn, owned }: ReportScope) {
   const isWhole = said.outcome === "completed" && !context.stopping;
   const row = getRunRow(turn);
   const isAccepted = isWhole && acceptedOutcome(row, said).outcome === "completed";
   const repositories = isAccepted ? repositoriesToPush(turn, row, said) : [];
   // What the agent wished for is pushed, though it waits for no answer.
   const isHeld = repositories.length > 0 || (isAccepted && context.pushes.length > 0);
-  return isHeld ? { ...said, type: "end.held", repositories } : { ...said, ...owned() };
+  return isHeld ? toEvent("end.held", { ...said, repositories }) : { ...said, ...owned() };
 }
 
-function toWishEvent(said: PullRequestWish, { context, turn, owned }: ReportScope): RunEvent {
+function toWishEvent(said: PullRequestWish, { context, turn, owned }: ReportScope) {
   const why = whyNoPullRequest(turn, context, said);
-  return why === null ? { ...said, ...owned(), type: "wish.taken" } : { type: "wish.refused", id: said.id, why };
+  return why === null ? toEvent("wish.taken", { ...said, ...owned() }) : toEvent("wish.refused", { id: said.id, why });
 }
 
-function toPushEvent(said: PushReport, { context }: ReportScope): RunEvent {
+function toPushEvent(said: PushReport, { context }: ReportScope) {
   const pending = findPush(context, said);
-  return pending === undefined ? { type: "claim.other" } : { type: "push.reported", pending, said };
+  return pending === undefined ? OTHER : toEvent("push.reported", { pending, said });
 }
 
-function toReportEvent(said: RunReport, scope: ReportScope): RunEvent {
+function toReportEvent(said: RunReported["said"], scope: ReportScope) {
   switch (said.type) {
-    case "run.started":
-    case "run.step":
-    case "run.heard":
-    case "run.tool-call":
-    case "run.tool-cancelled":
-      return said;
     case "run.permission":
     case "run.handover":
       return { ...said, ...scope.owned() };
@@ -154,22 +160,28 @@ function toReportEvent(said: RunReport, scope: ReportScope): RunEvent {
     case "run.pushed":
     case "run.push-rejected":
       return toPushEvent(said, scope);
+    default:
+      return said;
   }
 }
 
-function toSpeechEvent(turn: TurnReading, context: RunContext, message: SendMessage, owner: RunOwner): RunEvent {
+function toSpeechEvent(turn: TurnReading, context: RunContext, message: SendMessage, owner: RunOwner) {
   const before = findSentBefore(turn, message);
   const refusal = refuseMessage(turn, context, { ...message, before }, owner);
-  return refusal === null ? { ...message, type: "message.taken", before } : { type: "message.refused", refusal };
+  return refusal === null
+    ? toEvent("message.taken", { ...message, before })
+    : toEvent("message.refused", { ...message, refusal });
 }
 
-function toApprovalEvent(turn: TurnReading, message: AnswerApproval, owner: RunOwner): RunEvent {
+function toApprovalEvent(turn: TurnReading, message: AnswerApproval, owner: RunOwner) {
+  const refuse = (refusal: Refusal) => toEvent("approval.refused", { ...message, refusal });
   const before = findRequestBefore(turn, message);
-  if (isRefusal(before)) return { type: "approval.refused", refusal: before };
+  if (isRefusal(before)) return refuse(before);
   const repeated = before === null ? undefined : approvals.get(turn, turn.self.partition, turn.self.id, before);
-  if (repeated !== undefined) return { type: "approval.repeated", approval: repeated };
+  if (repeated !== undefined) return toEvent("approval.repeated", { ...message, approval: repeated });
   const found = findAnswerable(turn, message, owner);
-  return isRefusal(found)
-    ? { type: "approval.refused", refusal: found }
-    : { ...message, type: "approval.answered", approval: found, owner };
+  return isRefusal(found) ? refuse(found) : toEvent("approval.answered", { ...message, approval: found, owner });
 }
+
+/** A message classified by its effect, with what was read to classify it. */
+export type RunEvent = ReturnType<ReturnType<typeof classifyRun>>;

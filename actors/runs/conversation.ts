@@ -1,14 +1,14 @@
-import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import type { EventWith } from "../../runtime/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
 import type { Refusal } from "../refusal.js";
 import { MAX_UNDELIVERED } from "../runners/protocol.js";
 import { hasFeature } from "../runners/runner.table.js";
 import { timeText } from "../time-text.js";
 import { refuseUnlessAssigneeOf } from "./assignee.js";
-import type { RunRow, StepRow } from "./run.js";
+import type { RunContext, RunRow, StepRow } from "./run.js";
 import type { MessageSent, SendMessage } from "./run.messages.js";
 import { runMessageKeys, runMessages, runs } from "./run.table.js";
 import { addStep, getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
-import type { MessageTaken, RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 import { findStep } from "./run-steps.js";
 
@@ -17,6 +17,11 @@ import { findStep } from "./run-steps.js";
  * Messages that the agent did not get before the run's end become notes of the owner, which the next run gets.
  */
 
+interface SentBefore {
+  /** The earlier message with the same key, or null. */
+  readonly before: StepRow | null;
+}
+
 /** The step of an earlier message with the same idempotency key, or null. Reads only. */
 export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): StepRow | null {
   const { partition, id } = turn.self;
@@ -24,11 +29,11 @@ export function findSentBefore(turn: TurnReading, { by, key }: SendMessage): Ste
   return once === undefined ? null : findStep(turn, partition, id, once.index);
 }
 
-/** Why the run takes no message now, or null; `before` is the earlier message with the same key. Reads only. */
+/** Why the run takes no message now, or null. Reads only. */
 export function refuseMessage(
   turn: TurnReading,
   context: RunContext,
-  { by, text, before }: Pick<MessageTaken, "by" | "text" | "before">,
+  { by, text, before }: Pick<SendMessage, "by" | "text"> & SentBefore,
   owner: RunOwner,
 ): Refusal | null {
   const run = getRunRow(turn);
@@ -57,7 +62,7 @@ function refuseByState(turn: TurnReading, context: RunContext, run: RunRow): Ref
 }
 
 /** Records the message and sends it to the runner; a repeat under the same key is only answered again. */
-export function sendMessage(event: Delivered<MessageTaken>, context: RunContext): RunContext {
+export function sendMessage(event: EventWith<SendMessage, SentBefore>, context: RunContext): RunContext {
   const { turn, by, text, key, before } = event;
   const workspaceId = turn.self.partition;
   if (before !== null) {

@@ -3,10 +3,9 @@ import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import type { RunnerMessage } from "../runners/protocol.js";
 import { timeText } from "../time-text.js";
-import type { RunRow } from "./run.js";
+import type { RunContext, RunRow } from "./run.js";
 import { runs } from "./run.table.js";
 import { getEventSubject, getRunRow, sendToRunner } from "./run.transitions.js";
-import type { RunContext } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 
 type HandoverWish = Extract<RunnerMessage, { type: "run.handover" }>;

@@ -7,17 +7,16 @@ import { boundMoney } from "../money.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
 import { dispatcherRef, type ReleaseClaim, type UnqueueRun } from "../runners/dispatcher.messages.js";
 import type { RunFailure, RunnerMessage } from "../runners/protocol.js";
-import { type ClaimEnded, runnerRef } from "../runners/runner.messages.js";
+import { type ClaimEnded, type RunReported, runnerRef } from "../runners/runner.messages.js";
 import type { OutboxMessage } from "../runners/runner.table.js";
 import { storeText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { closeApprovals } from "./approvals.js";
 import { carryUndelivered } from "./conversation.js";
 import { mayHandOver } from "./hand-over.js";
-import type { RunOutcome, RunRow } from "./run.js";
+import type { RunContext, RunOutcome, RunRow } from "./run.js";
 import { runCheckouts, runs, toQueuedRun } from "./run.table.js";
 import { getRunRow, sendToOwner, sendToRunner } from "./run.transitions.js";
-import type { ClaimStale, EndHeld, RunContext } from "./run-events.js";
 import { recordRunFact } from "./run-fact.js";
 import { recordBases } from "./run-input.js";
 import { getRunInput } from "./run-input.table.js";
@@ -69,7 +68,11 @@ function lookForCommits(turn: Turn): void {
 }
 
 /** The agent is done, and what it changed is pushed before the run ends. Its claim goes on until then. */
-export function holdForPushes(turn: Turn, context: RunContext, { repositories, ...report }: EndHeld): RunContext {
+export function holdForPushes(
+  turn: Turn,
+  context: RunContext,
+  { repositories, ...report }: Omit<EndReport, "type"> & { readonly repositories: readonly string[] },
+): RunContext {
   recordReport(turn, report);
   closeApprovals(turn, context, "The run is over.");
   endToolCalls(turn, context, { reason: "The run is over.", ended: true });
@@ -205,7 +208,7 @@ export function releaseClaim(turn: Turn, runnerId: string): void {
 }
 
 /** Answers a message of a claim that is over with `run.drop`: that runner kills what it runs for the claim. */
-export function dropStale(turn: Turn, event: ClaimStale): void {
-  const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: event.said.fence };
-  if (event.said.type !== "run.ended") sendToRunner(turn, { runnerId: event.runnerId }, drop);
+export function dropStale(turn: Turn, { runnerId, said }: Pick<RunReported, "runnerId" | "said">): void {
+  const drop: OutboxMessage = { type: "run.drop", runId: turn.self.id, fence: said.fence };
+  if (said.type !== "run.ended") sendToRunner(turn, { runnerId }, drop);
 }

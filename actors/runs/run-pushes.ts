@@ -12,7 +12,8 @@ import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { findReachingConnection } from "../code-host/connection.queries.js";
 import { pullRequestTerms } from "../lines/line.js";
 import { findLine, laterStations } from "../lines/line.queries.js";
-import type { WaitingPush } from "../runners/push.js";
+import type { RunnerMessage } from "../runners/protocol.js";
+import type { PullRequestWish, WaitingPush } from "../runners/push.js";
 import { getText } from "../tables/text-blobs.js";
 import { changedPaths } from "./changed-paths.js";
 import {
@@ -22,10 +23,9 @@ import {
   type PushAllowed,
   pullRequestRef,
 } from "./pull-request.messages.js";
-import type { RunRow } from "./run.js";
+import type { PendingPush, RunContext, RunRow } from "./run.js";
 import { runCheckouts, runs } from "./run.table.js";
 import { getRunRow, sendToRunner } from "./run.transitions.js";
-import type { PendingPush, PushReported, RunContext, WishTaken } from "./run-events.js";
 import { getRunInput } from "./run-input.table.js";
 import { findTaskBranch } from "./task-branch.table.js";
 
@@ -39,6 +39,9 @@ const MAX_WISHES = 20;
 /** Why a push is lost, for people. */
 export const LOST = "The runner was lost before it had pushed.";
 export const UNANSWERED = "The runner did not say in time whether it had pushed.";
+
+/** What the runner says became of a push. */
+export type PushReport = Extract<RunnerMessage, { type: "run.pushed" | "run.push-rejected" }>;
 
 /** What a run changed in a repository, as its runner reports it. */
 interface ReportedChange {
@@ -76,7 +79,7 @@ export function repositoriesToPush(
 export function whyNoPullRequest(
   turn: TurnReading,
   { pushes, stopping }: RunContext,
-  { repository }: Pick<WishTaken, "repository">,
+  { repository }: Pick<PullRequestWish, "repository">,
 ): string | null {
   const { partition, id } = turn.self;
   const row = getRunRow(turn);
@@ -99,7 +102,7 @@ export function whyNoPullRequest(
 }
 
 /** Asks the task's pull request in the repository for what the agent wants. */
-export function askForWish(turn: Turn, context: RunContext, wish: Omit<WishTaken, "owner" | "type">): RunContext {
+export function askForWish(turn: Turn, context: RunContext, wish: Omit<PullRequestWish, "type">): RunContext {
   const { id, repository, title, body, changed } = wish;
   return ask(turn, context, { repository, wish: id, title, body, changed });
 }
@@ -163,7 +166,7 @@ export function grantPush(turn: Turn, context: RunContext, allowed: PushAllowed)
 export function forwardPush(
   turn: Turn,
   context: RunContext,
-  { pending, said }: Pick<PushReported, "pending" | "said">,
+  { pending, said }: { readonly pending: PendingPush; readonly said: PushReport },
 ): RunContext {
   const { partition, id: runId } = turn.self;
   const to = pullRequestRef(partition, pending.pullRequestId);
@@ -178,7 +181,7 @@ export function forwardPush(
 }
 
 /** The push that the runner's message is about; undefined for one that it was not given, or no longer has. */
-export function findPush({ pushes }: RunContext, { id }: Pick<PushReported["said"], "id">): PendingPush | undefined {
+export function findPush({ pushes }: RunContext, { id }: PushReport): PendingPush | undefined {
   return pushes.find(({ push }) => push === id);
 }
 

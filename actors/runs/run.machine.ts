@@ -68,14 +68,13 @@
  * | new             | run.forget                                | (ended)        | the same, for a row without its actor   |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Answered, Delivered } from "../../runtime/turn.js";
-import type { Refusal } from "../refusal.js";
 import { answerApproval, askPermission, closeApprovalsOnStop, notifyOwner, STOPPING } from "./approvals.js";
-import { classifyRun } from "./classify-run.js";
+import { classifyRun, type RunEvent } from "./classify-run.js";
 import { recordDelivered, sendMessage } from "./conversation.js";
 import { answerHandover, askHandover } from "./hand-over.js";
+import type { RunContext } from "./run.js";
 import { runRef } from "./run.messages.js";
 import { forgetRun } from "./run.retention.js";
 import { assignRunner, awaitStop, beginRun, claimRun, queueRun, recordStep, stopRun } from "./run.transitions.js";
@@ -91,7 +90,6 @@ import {
   holdForPushes,
   releaseClaim,
 } from "./run-ending.js";
-import type { RunContext, RunEvent } from "./run-events.js";
 import type { RunOwner } from "./run-owner.js";
 import {
   answerWish,
@@ -107,8 +105,15 @@ import {
 import { askToolCall, cancelToolCall, countToolCall, endToolCalls } from "./tool-calls.js";
 
 const begun: RunContext = {
-  ...{ fence: 0, runnerId: null, assigned: false, handover: null, said: 0, stopping: false },
-  ...{ pushes: [], held: [], hasAsked: false },
+  fence: 0,
+  runnerId: null,
+  assigned: false,
+  handover: null,
+  said: 0,
+  stopping: false,
+  pushes: [],
+  held: [],
+  hasAsked: false,
 };
 
 const { on, machine } = chartOf<RunContext, RunEvent>();
@@ -116,10 +121,10 @@ const { on, machine } = chartOf<RunContext, RunEvent>();
 /** Transitions of every state after the start. */
 const always = {
   ...on("message.taken", sendMessage),
-  ...on("message.refused", refuse),
+  ...on("message.refused", ({ turn, refusal }) => turn.reply(refusal)),
   ...on("approval.answered", (event, context) => answerApproval(event, context, event.owner)),
   ...on("approval.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true })),
-  ...on("approval.refused", refuse),
+  ...on("approval.refused", ({ turn, refusal }) => turn.reply(refusal)),
   ...on("claim.stale", (event) => dropStale(event.turn, event)),
   ...on("call.over", (event) => countToolCall(event.turn, event)),
 };
@@ -229,18 +234,16 @@ const runMachine = machine({
   },
 });
 
-function refuse({ turn, refusal }: Delivered<Answered<Refusal> & { readonly refusal: Refusal }>): void {
-  turn.reply(refusal);
-}
-
-function giveBack({ turn, runnerId }: Delivered<{ readonly type: string; readonly runnerId: string }>): void {
+function giveBack({ turn, runnerId }: InTurn & { readonly runnerId: string }): void {
   releaseClaim(turn, runnerId);
 }
 
 /** See the table above; `owners` is the catalogue of the kinds of owner. */
 export function runActor(owners: readonly RunOwner[]): ActorType {
   return defineActor(runRef, {
-    ...{ machine: runMachine, classify: classifyRun(owners), version: 3 },
+    machine: runMachine,
+    classify: classifyRun(owners),
+    version: 3,
     // Before version 2 nobody could send messages to a run; before version 3 none of its changes were pushed.
     migrate: ({ value, context }) => ({ value, context: Object.assign({}, begun, { hasAsked: true }, context) }),
   });

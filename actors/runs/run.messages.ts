@@ -83,7 +83,7 @@ export interface ApprovalTold {
 }
 
 /** From a call of its tool: it begins to wait for a person, or waits no longer. */
-export interface ToolCallWaits extends Message {
+interface ToolCallWaits extends Message {
   readonly type: "call.waits";
 }
 
@@ -125,7 +125,7 @@ export interface RunBegan extends Message {
  * To the owner: a person's message that the run's agent did not get, or what people should know of the run; once for each
  * key. An owner without notes ignores it.
  */
-export interface CarryNote extends Message {
+interface CarryNote extends Message {
   readonly type: "note";
   /** `person <id>`, or `service`. */
   readonly from: string;

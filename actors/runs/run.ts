@@ -53,7 +53,7 @@ export interface RunRow {
 }
 
 /** What became of a run's change in one repository. */
-export interface PushedChange {
+interface PushedChange {
   readonly repository: string;
   /** Null when none was asked. */
   readonly pullRequestId: string | null;
@@ -66,4 +66,45 @@ export interface StepRow extends RunStep {
   /** `agent` or `person <id>`; absent in rows from before people sent messages to runs, meaning the agent. */
   readonly from?: string;
   readonly at: string;
+}
+
+/** The state of a run between turns. Small on purpose: readers of a run use its row. */
+export interface RunContext {
+  readonly fence: number;
+  readonly runnerId: string | null;
+  /** Whether the runner was given the run. */
+  readonly assigned: boolean;
+  readonly handover: PendingHandover | null;
+  /** Number of messages that people sent to it so far. */
+  readonly said: number;
+  /** Whether its runner was told to stop. */
+  readonly stopping: boolean;
+  /** Pull requests that it asked and that have not told it what became of it. */
+  readonly pushes: readonly PendingPush[];
+  /** Repositories whose changes are pushed before it ends, and whose turn has not come. */
+  readonly held: readonly string[];
+  /** Why its agent's last wish in a repository was not met, by the repository; absent for none. */
+  readonly unmet?: Readonly<Record<string, string>>;
+  /**
+   * Whether its agent has asked for leave or called a tool: before that it has neither approvals nor open calls. Absent in
+   * runs of earlier releases, which may have.
+   */
+  readonly hasAsked?: boolean;
+}
+
+/** What a pull request was asked. */
+export interface PendingPush {
+  readonly repository: string;
+  readonly pullRequestId: string;
+  /** The id of the agent's wish; null at the end of the run. */
+  readonly wish: string | null;
+  /** The id of the push that the runner was given; null until it is allowed. */
+  readonly push: string | null;
+}
+
+/** A handover that the gate has not answered yet. */
+interface PendingHandover {
+  readonly id: string;
+  readonly to: string;
+  readonly question: string;
 }

@@ -24,7 +24,7 @@ export interface CancelToolCall extends Message {
 }
 
 /** From a run that ends or is told to stop: what has not begun does not begin. */
-export interface ToolCallRunOver extends Message {
+interface ToolCallRunOver extends Message {
   readonly type: "call.run-over";
   readonly reason: string;
   /** Whether the run has ended, so that nobody waits for outcomes any more. */

@@ -3,10 +3,10 @@ import { tallyCall, tallyRefusal } from "../run-facts/call-tally.js";
 import { findRunFact, runFacts } from "../run-facts/run-fact.table.js";
 import { MAX_OPEN_TOOL_CALLS, type ToolCalled } from "../runners/run-tools.js";
 import { findCallOfAsk, listOpenCalls, openCalls } from "./open-call.table.js";
+import type { RunContext } from "./run.js";
 import type { ToolCallOver } from "./run.messages.js";
 import { runs } from "./run.table.js";
 import { getRunRow, sendToRunner } from "./run.transitions.js";
-import type { RunContext } from "./run-events.js";
 import { toolCallRef } from "./tool-call.messages.js";
 
 /**

@@ -1,7 +1,7 @@
 /**
  * An iteration of a search, `search-iteration/<id>`: one run of the search's agent, which proposes candidates or reflects
- * on what failed. Its row is written by its search in the turn that starts it; messages are classified before the step
- * (`classify-iteration.ts`). Where an event has another name than its message, the message follows in brackets.
+ * on what failed. Its row is written by its search in the turn that starts it; messages are classified before the
+ * step. Where an event has another name than its message, the message follows in brackets.
  *
  * | state          | moved by                                | next    | also                                           |
  * |----------------|-----------------------------------------|---------|------------------------------------------------|
@@ -28,117 +28,266 @@
  * 1. At most one run of it is under way; none is once it ended or failed.
  * 2. What its runs report is counted in the purse in the turn in which they are over, each once.
  */
-import { assertEvent, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf, type NoContext, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
+import type { Answered, Turn, TurnReading, Woken } from "../../runtime/turn.js";
+import { isRefusal, type Refusal } from "../refusal.js";
+import { MAX_ATTEMPTS } from "../replays/copy-result.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
-import { classifyIteration } from "./classify-iteration.js";
-import { searchIterationRef } from "./search-iteration.messages.js";
+import { addReported } from "../replays/replay-ceiling.js";
+import { findRequestBefore } from "../resources/repeated-request.js";
+import type { RunRow } from "../runs/run.js";
+import type { RunOver } from "../runs/run.messages.js";
+import { runs } from "../runs/run.table.js";
+import { admitCandidates } from "./admit-candidates.js";
+import { recordsNone } from "./agent/cause.js";
+import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./search.js";
+import { getSearchInput, searches } from "./search.table.js";
+import {
+  type CandidatesProposed,
+  type CauseRecorded,
+  type HeldRun,
+  type ProposeCandidates,
+  type RecordCause,
+  type SearchIterationMessage,
+  searchIterationRef,
+} from "./search-iteration.messages.js";
+import { findIteration } from "./search-iteration.table.js";
 import {
   admit,
+  answerProposal,
   countAgent,
   endIteration,
   forgetIteration,
+  type IterationScene,
   recordCause,
   refuseProposal,
   takeAgent,
   wantAgent,
   withdrawAgent,
 } from "./search-iteration.transitions.js";
-import type { IterationEvent } from "./search-iteration-events.js";
+
+/** Most times that the agent of an iteration may propose. */
+const MAX_PROPOSALS = 100;
+
+const OTHER = toEvent("iteration.other");
+
+/** A request of its agent under a key that was taken before. */
+interface AgentRepeated extends Answered<CandidatesProposed | CauseRecorded> {
+  readonly type: "agent.repeated";
+  readonly answer: CandidatesProposed | CauseRecorded;
+}
+
+/** The event of each message to an iteration. Reads only. */
+function classifyIteration(judging: ReplayJudging) {
+  return (message: SearchIterationMessage | Woken, _state: unknown, turn: TurnReading) => {
+    const scene = findScene(turn);
+    switch (message.type) {
+      case "candidates.propose":
+        return toProposal(turn, scene, message, judging);
+      case "cause.record":
+        return toCause(turn, scene, message);
+      case "iteration.forget":
+        return message;
+      case "iteration.begin":
+        return scene === undefined ? OTHER : message;
+      case "iteration.stop":
+        return scene !== undefined && isUnderWay(scene.iteration) ? message : OTHER;
+      case "run.claimed":
+        return isAwaited(scene, message.runId) ? toEvent("agent.taken") : OTHER;
+      case "run.over":
+        return scene === undefined ? OTHER : toOver(turn, scene, message);
+      case "woken":
+        return scene?.iteration.state === "wanted" ? toEvent("agent.unclaimed") : OTHER;
+      case "run.began":
+      case "run.asking":
+      case "note":
+        return OTHER;
+      // No transition takes a message of an unknown type.
+      default:
+        return message;
+    }
+  };
+}
+
+function findScene(turn: TurnReading): IterationScene | undefined {
+  const { partition, id } = turn.self;
+  const iteration = findIteration(turn, partition, id);
+  const search = iteration === undefined ? undefined : searches.get(turn, partition, iteration.searchId);
+  return iteration === undefined || search === undefined ? undefined : { search, iteration };
+}
+
+/** Whether it waits for a runner to take this run. */
+function isAwaited(scene: IterationScene | undefined, runId: string): boolean {
+  return scene?.iteration.state === "wanted" && scene.iteration.runId === runId;
+}
+
+function isUnderWay({ state }: SearchIterationRow): boolean {
+  return state === "wanted" || state === "running";
+}
+
+/** The run is over. One whose runner was lost is run again, twice at most, unless nothing is left for it to say. */
+function toOver(turn: TurnReading, { search, iteration }: IterationScene, { runId }: RunOver) {
+  const run = runs.get(turn, turn.self.partition, runId);
+  if (run === undefined || runId !== iteration.runId) return OTHER;
+  const row = addRun(iteration, run, search.budget.ceiling.currency);
+  if (!isUnderWay(iteration)) return toEvent("agent.settled", { row });
+  const isLost = run.outcome === "abandoned" && isSearchUnderWay(search);
+  if (isLost && isDone(search, iteration)) return toEvent("agent.ended", { row });
+  if (isLost && iteration.lostRunIds.length + 1 < MAX_ATTEMPTS) {
+    return toEvent("agent.lost", { row: { ...row, lostRunIds: [...row.lostRunIds, runId] } });
+  }
+  if (run.outcome === "completed") return toEvent("agent.ended", { row });
+  const reason = run.failure?.message ?? run.reason ?? "The agent's run did not complete.";
+  return toEvent("agent.failed", { row: { ...row, reason } });
+}
+
+/** Whether all candidates that it may propose are admitted, or each task that it looks into has its cause. */
+function isDone({ budget }: SearchRow, { reflection, proposed }: SearchIterationRow): boolean {
+  if (reflection === null) return proposed.length >= budget.perIteration;
+  return reflection.causes.length >= reflection.tasks.length;
+}
+
+/** The iteration with what a run of it reported. */
+function addRun(iteration: SearchIterationRow, run: RunRow, currency: string): SearchIterationRow {
+  const isPriced = run.spent === null ? run.startedAt === null : run.spent.currency === currency;
+  const agentSpent = addReported(iteration.agentSpent, run.spent, currency);
+  return { ...iteration, agentSpent, unpriced: iteration.unpriced || !isPriced };
+}
+
+function toProposal(
+  turn: TurnReading,
+  scene: IterationScene | undefined,
+  message: ProposeCandidates,
+  judging: ReplayJudging,
+) {
+  const refuse = (refusal: Refusal) => toEvent("agent.refused", { ...message, refusal });
+  const held = findHeld(turn, scene, message);
+  if (isRefusal(held)) return refuse(held);
+  const { search, iteration } = held;
+  if (iteration.kind === "reflect") return refuse(reflects);
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return refuse(before);
+  if (before !== null) return repeat(answerProposal(turn, held, before.split(" "), true));
+  if (iteration.attempts >= MAX_PROPOSALS) return refuse(tooOften);
+  const input = getSearchInput(turn, turn.self.partition, search.id);
+  const found = admitCandidates(turn, { search, input, iteration, judging }, message.proposed);
+  if (isRefusal(found)) return toEvent("proposal.refused", { ...message, refusal: found });
+  return toEvent("proposal.admitted", { ...message, admitted: found, judging });
+}
+
+function toCause(turn: TurnReading, scene: IterationScene | undefined, message: RecordCause) {
+  const refuse = (refusal: Refusal) => toEvent("agent.refused", { ...message, refusal });
+  const held = findHeld(turn, scene, message);
+  if (isRefusal(held)) return refuse(held);
+  const { reflection } = held.iteration;
+  if (reflection === null) return refuse(recordsNone);
+  const task = reflection.tasks.find(({ taskId }) => taskId === message.taskId);
+  if (task === undefined) return refuse(taskNotFound(message.taskId));
+  const before = findRequestBefore(turn, message);
+  if (isRefusal(before)) return refuse(before);
+  if (before === null) return toEvent("cause.taken", message);
+  const { taskId, replayRunId } = task;
+  return repeat({ taskId, cause: message.cause, replayRunId, replayed: true });
+}
+
+function repeat(answer: AgentRepeated["answer"]): AgentRepeated {
+  return { type: "agent.repeated", answer };
+}
+
+/** The iteration, if the runner that asks holds its run now; else refused as a run that is not there. */
+function findHeld(
+  turn: TurnReading,
+  scene: IterationScene | undefined,
+  { runId, runnerId, fence }: HeldRun,
+): IterationScene | Refusal {
+  const notFound: Refusal = { refused: "not-found", detail: `Run ${runId} not found.` };
+  if (scene === undefined || scene.iteration.runId !== runId || !isUnderWay(scene.iteration)) return notFound;
+  if (!isSearchUnderWay(scene.search)) return notFound;
+  const run = runs.get(turn, turn.self.partition, runId);
+  const isHeld = run !== undefined && run.state !== "ended" && run.runnerId === runnerId && run.fence === fence;
+  return isHeld ? scene : notFound;
+}
+
+const reflects: Refusal = {
+  refused: "conflict",
+  detail: "This run reflects: it records causes, and proposes no candidates.",
+};
+const tooOften: Refusal = {
+  refused: "conflict",
+  detail: `This run has proposed ${MAX_PROPOSALS} times: it may propose no more.`,
+};
+
+function taskNotFound(taskId: string): Refusal {
+  return { refused: "not-found", detail: `Task ${taskId} is none that this reflection looks into.` };
+}
+
+const { on, machine } = chartOf<NoContext, ReturnType<ReturnType<typeof classifyIteration>>>();
 
 /** Transitions of every state after the start. */
 const always = {
-  "agent.refused": { actions: "refuse" },
-  "iteration.forget": { actions: "forget" },
-  "iteration.other": { actions: "ignore" },
-} as const;
+  ...on("agent.refused", ({ turn, refusal }) => turn.reply(refusal)),
+  ...on("iteration.forget", forgetIteration),
+  ...on("iteration.other"),
+};
 
 /** Transitions of the states in which a run is under way. */
 const underWay = {
   ...always,
-  "agent.ended": { target: "ended", actions: ["count", "end"] },
-  "agent.failed": { target: "failed", actions: ["count", "fail"] },
-  "agent.lost": { target: "wanted", actions: ["count", "want"] },
-  "iteration.stop": { target: "failed", actions: "withdraw" },
-  "proposal.admitted": { actions: "admit" },
-  "proposal.refused": { actions: "refuseProposal" },
-  "cause.taken": { actions: "recordCause" },
-  "agent.repeated": { actions: "answerAgain" },
-} as const;
+  ...on("agent.ended", "ended", count, ({ turn }) => endIteration(turn, "ended")),
+  ...on("agent.failed", "failed", count, ({ turn }) => endIteration(turn, "failed")),
+  ...on("agent.lost", "wanted", count, ({ turn }) => wantAgent(turn)),
+  ...on("iteration.stop", "failed", ({ turn }) => withdrawAgent(turn, "The search was stopped.")),
+  ...on("proposal.admitted", (event) => admit(event, event.admitted, event.judging)),
+  ...on("proposal.refused", ({ turn, refusal }) => refuseProposal(turn, refusal)),
+  ...on("cause.taken", recordCause),
+  ...on("agent.repeated", ({ turn, answer }) => turn.reply(answer)),
+};
 
 /** Transitions of its ends. */
-const over = { ...always, "agent.settled": { actions: "count" } } as const;
+const over = { ...always, ...on("agent.settled", count) };
 
-const createMachine = (judging: ReplayJudging) =>
-  setup({
-    types: { events: {} as Delivered<IterationEvent> },
-    actions: {
-      want: ({ event }) => wantAgent(event.turn),
-      take: ({ event }) => takeAgent(event.turn),
-      count: ({ event }) => {
-        assertEvent(event, ["agent.ended", "agent.failed", "agent.lost", "agent.settled"]);
-        countAgent(event.turn, event.row);
+const iterationMachine = machine({
+  id: "search-iteration",
+  initial: "new",
+  states: {
+    new: {
+      on: {
+        ...on("iteration.begin", "wanted", ({ turn }) => wantAgent(turn)),
+        ...on(
+          "agent.refused",
+          ({ turn, refusal }) => turn.reply(refusal),
+          ({ turn }) => turn.stop(),
+        ),
+        ...on("iteration.forget", forgetIteration),
+        ...on("iteration.other", ({ turn }) => turn.stop()),
       },
-      end: ({ event }) => endIteration(event.turn, "ended"),
-      fail: ({ event }) => endIteration(event.turn, "failed"),
-      giveUp: ({ event }) => withdrawAgent(event.turn, "No runner took the agent's run for a day."),
-      withdraw: ({ event }) => withdrawAgent(event.turn, "The search was stopped."),
-      admit: ({ event }) => {
-        assertEvent(event, "proposal.admitted");
-        admit({ ...event, type: "candidates.propose" }, event.admitted, judging);
-      },
-      refuseProposal: ({ event }) => {
-        assertEvent(event, "proposal.refused");
-        refuseProposal(event.turn, event.refusal);
-      },
-      recordCause: ({ event }) => {
-        assertEvent(event, "cause.taken");
-        recordCause({ ...event, type: "cause.record" });
-      },
-      answerAgain: ({ event }) => {
-        assertEvent(event, "agent.repeated");
-        event.turn.reply(event.answer);
-      },
-      refuse: ({ event }) => {
-        assertEvent(event, "agent.refused");
-        event.turn.reply(event.refusal);
-      },
-      forget: ({ event }) => {
-        assertEvent(event, "iteration.forget");
-        forgetIteration(event);
-      },
-      leave: ({ event }) => event.turn.stop(),
-      ignore: () => undefined,
     },
-  }).createMachine({
-    id: "search-iteration",
-    initial: "new",
-    states: {
-      new: {
-        on: {
-          "iteration.begin": { target: "wanted", actions: "want" },
-          "agent.refused": { target: "new", actions: ["refuse", "leave"] },
-          "iteration.forget": { target: "new", actions: "forget" },
-          "iteration.other": { target: "new", actions: "leave" },
-        },
+    wanted: {
+      on: {
+        ...underWay,
+        ...on("agent.taken", "running", ({ turn }) => takeAgent(turn)),
+        ...on("agent.unclaimed", "failed", ({ turn }) =>
+          withdrawAgent(turn, "No runner took the agent's run for a day."),
+        ),
       },
-      wanted: {
-        on: {
-          ...underWay,
-          "agent.taken": { target: "running", actions: "take" },
-          "agent.unclaimed": { target: "failed", actions: "giveUp" },
-        },
-      },
-      running: { on: underWay },
-      ended: { on: over },
-      failed: { on: over },
     },
-  });
+    running: { on: underWay },
+    ended: { on: over },
+    failed: { on: over },
+  },
+});
+
+function count({ turn, row }: { readonly turn: Turn; readonly row: SearchIterationRow }): void {
+  countAgent(turn, row);
+}
 
 /** See the table above; `judging` is what scores the copies of its search's replays. */
 export function searchIterationActor(judging: ReplayJudging): ActorType {
-  const classify = classifyIteration(judging);
-  return defineActor(searchIterationRef, { machine: createMachine(judging), classify, version: 1 });
+  return defineActor(searchIterationRef, {
+    machine: iterationMachine,
+    classify: classifyIteration(judging),
+    version: 1,
+  });
 }

@@ -14,7 +14,7 @@ export interface HeldRun {
 }
 
 /** From the search, in the turn that wrote the iteration's row: queues the agent's run. */
-export interface BeginIteration extends Message {
+interface BeginIteration extends Message {
   readonly type: "iteration.begin";
 }
 
@@ -52,7 +52,7 @@ export interface CauseRecorded {
 }
 
 /** From its search, which stopped: its run is withdrawn. */
-export interface StopIteration extends Message {
+interface StopIteration extends Message {
   readonly type: "iteration.stop";
 }
 

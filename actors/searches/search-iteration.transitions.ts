@@ -1,4 +1,5 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { EventWith } from "../../runtime/chart.js";
+import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
 import { subtract } from "../fraction.js";
 import type { JudgingSetup } from "../lines/fingerprint.js";
 import { storeSkills } from "../lines/run-setup.js";
@@ -13,22 +14,33 @@ import { getTeamKey } from "../resources/resource-indexes.table.js";
 import { type EndRun, runRef } from "../runs/run.messages.js";
 import type { AdmittedCandidate } from "./admit-candidates.js";
 import { queueAgent } from "./agent-run.js";
-import { answerProposal } from "./classify-iteration.js";
 import { countIteration } from "./iteration-spending.js";
 import type { SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
 import { searchRef } from "./search.messages.js";
 import { getSearchInput, searches } from "./search.table.js";
-import { searchCandidateInputs, searchCandidates } from "./search-candidate.table.js";
-import type { CauseRecorded, ForgetIteration, ProposeCandidates, RecordCause } from "./search-iteration.messages.js";
+import { listCandidates, searchCandidateInputs, searchCandidates } from "./search-candidate.table.js";
+import type {
+  CandidatesProposed,
+  CauseRecorded,
+  ForgetIteration,
+  ProposeCandidates,
+  RecordCause,
+} from "./search-iteration.messages.js";
 import { findIteration, searchIterations } from "./search-iteration.table.js";
 
 /** What the transitions of an iteration do; `search-iteration.machine.ts` says when. */
 
 /** A run of the agent that no runner takes for so long fails the iteration. */
-export const UNCLAIMED_MS = 24 * 60 * 60 * 1_000;
+const UNCLAIMED_MS = 24 * 60 * 60 * 1_000;
 
 /** The name of its wake-up. */
 const UNCLAIMED = "unclaimed";
+
+/** An iteration with its search. */
+export interface IterationScene {
+  readonly search: SearchRow;
+  readonly iteration: SearchIterationRow;
+}
 
 function getRow(turn: Turn): SearchIterationRow {
   const row = findIteration(turn, turn.self.partition, turn.self.id);
@@ -99,7 +111,7 @@ export function refuseProposal(turn: Turn<Refusal>, refusal: Refusal): void {
 
 /** Writes the candidates that were admitted, and has their search replay them. */
 export function admit(
-  event: Delivered<ProposeCandidates>,
+  event: EventWith<ProposeCandidates>,
   admitted: readonly AdmittedCandidate[],
   judging: JudgingSetup,
 ): void {
@@ -114,6 +126,22 @@ export function admit(
   turn.send(searchRef(partition, search.id), { type: "candidates.admitted" });
   recordRequest(turn, event, candidateIds.join(" "));
   turn.reply(answerProposal(turn, { search, iteration: getRow(turn) }, candidateIds, false));
+}
+
+/** The answer that admits candidates, by their ids. */
+export function answerProposal(
+  turn: TurnReading,
+  { search, iteration }: IterationScene,
+  candidateIds: readonly string[],
+  replayed: boolean,
+): CandidatesProposed {
+  const rows = listCandidates(turn, turn.self.partition, search.id);
+  const admitted = rows.filter(({ candidateId }) => candidateIds.includes(candidateId));
+  return {
+    candidates: admitted.map(({ candidateId, name, fingerprint }) => ({ candidateId, name, fingerprint })),
+    left: search.budget.perIteration - iteration.proposed.length,
+    replayed,
+  };
 }
 
 interface Admitting {
@@ -151,7 +179,7 @@ function insertCandidate(
 }
 
 /** Records a cause of a task; a second one replaces the first. */
-export function recordCause(event: Delivered<RecordCause>): void {
+export function recordCause(event: EventWith<RecordCause>): void {
   const { turn, taskId, cause, evidence, suggestion } = event;
   const { reflection } = getRow(turn);
   const task = reflection?.tasks.find((each) => each.taskId === taskId);

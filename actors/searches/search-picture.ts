@@ -4,14 +4,19 @@ import type { JudgingSetup } from "../lines/fingerprint.js";
 import type { ReplayState } from "../replays/replay.js";
 import { isUnderWay, replays } from "../replays/replay.table.js";
 import { countSpent } from "../replays/replay-ceiling.js";
+import { listCopies } from "../replays/replay-copy.table.js";
 import { replayPurses } from "../replays/replay-purse.table.js";
 import { replaySets } from "../replays/replay-set.table.js";
 import { findLiveFingerprints } from "../replays/station-config.js";
 import { countIteration } from "./iteration-spending.js";
 import type { PicturedCandidate, PicturedIteration, SearchPicture } from "./rules/decide-next.js";
+import { type FailedTask, findFailedTasks } from "./rules/reflection.js";
 import type { SearchSpending, UnderWay } from "./rules/room.js";
 import type { SearchCandidateRow, SearchInputRow, SearchIterationRow, SearchRow } from "./search.js";
 import { isSearchUnderWay } from "./search.js";
+import { getSearchInput } from "./search.table.js";
+import { listCandidates } from "./search-candidate.table.js";
+import { listIterations } from "./search-iteration.table.js";
 import { replaysOf } from "./search-replays.js";
 
 /** The rows of a search, as a turn finds them. */
@@ -21,6 +26,17 @@ export interface SearchScene {
   /** The seed first, then in the order in which they were admitted. */
   readonly candidates: readonly SearchCandidateRow[];
   readonly iterations: readonly SearchIterationRow[];
+}
+
+/** The rows of the search as the turn finds them. */
+export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
+  const { partition } = turn.self;
+  return {
+    search,
+    input: getSearchInput(turn, partition, search.id),
+    candidates: listCandidates(turn, partition, search.id),
+    iterations: listIterations(turn, partition, search.id),
+  };
 }
 
 /** What decides what the search does next (`rules/decide-next.ts`). Of a search that is under way. */
@@ -83,4 +99,14 @@ function toSpending(turn: TurnReading, { search, candidates, iterations }: Searc
   });
   const counted = replayPurses.get(turn, partition, search.id)?.counted ?? toText(ZERO);
   return { ceiling, counted, underWay: [...ofReplays, ...ofAgent] };
+}
+
+/** The searched tasks that the seed failed: what a reflection looks into. */
+export function findFailures(turn: TurnReading, { search, input }: SearchScene): readonly FailedTask[] {
+  const runs = input.split.searched.map(({ runId }) => runId);
+  const copies = listCopies(turn, turn.self.partition, search.seedReplayId);
+  return findFailedTasks(
+    copies.filter(({ originalRunId }) => runs.includes(originalRunId)),
+    runs,
+  );
 }

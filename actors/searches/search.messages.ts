@@ -38,7 +38,7 @@ export interface SearchStarted {
   readonly replayed: boolean;
 }
 
-export interface SearchStopped {
+interface SearchStopped {
   /** Whether an earlier request under the same key stopped it. */
   readonly replayed: boolean;
 }
@@ -58,17 +58,17 @@ export interface StationLeft extends Message {
 }
 
 /** From an iteration: its agent had candidates admitted, whose rows are there. */
-export interface CandidatesAdmitted extends Message {
+interface CandidatesAdmitted extends Message {
   readonly type: "candidates.admitted";
 }
 
 /** From an iteration: it ended or failed, as its row says. */
-export interface IterationOver extends Message {
+interface IterationOver extends Message {
   readonly type: "iteration.over";
 }
 
 /** It is stored too long, or its team is gone: removes it with its iterations and candidates, in any state. */
-export interface ForgetSearch extends Message {
+interface ForgetSearch extends Message {
   readonly type: "search.forget";
 }
 

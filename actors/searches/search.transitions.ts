@@ -1,25 +1,61 @@
 import type { Delivered, Turn } from "../../runtime/turn.js";
+import { configPullRequestRef } from "../config-pull-requests/config-pull-request.messages.js";
+import { findPullRequestOf } from "../config-pull-requests/config-pull-request.table.js";
+import { removeSearched } from "../replays/made-candidate.table.js";
+import { replayPurses } from "../replays/replay-purse.table.js";
+import { unwatchReplay } from "../replays/replay-watcher.table.js";
 import { recordRequest } from "../resources/repeated-request.js";
-import { findFailures, GO_ON, readScene } from "./classify-search.js";
+import { removePins } from "../tables/pins.js";
 import { chooseBest } from "./rules/best.js";
 import type { NextStep } from "./rules/decide-next.js";
 import type { SearchEnding } from "./rules/ending.js";
 import { type Contender, onlyOnSeenTasks } from "./rules/standing.js";
-import type { BestCandidate, SearchCandidateRow, SearchIterationRow, SearchRow } from "./search.js";
-import type { StopSearch } from "./search.messages.js";
-import { searches } from "./search.table.js";
-import { searchCandidates } from "./search-candidate.table.js";
-import type { RowChange, SearchSteps } from "./search-events.js";
+import {
+  type BestCandidate,
+  isSearchUnderWay,
+  type SearchCandidateRow,
+  type SearchIterationRow,
+  type SearchRow,
+} from "./search.js";
+import { type StopSearch, searchRef } from "./search.messages.js";
+import { searches, searchInputs } from "./search.table.js";
+import { searchCandidateInputs, searchCandidates } from "./search-candidate.table.js";
+import { searchTopic } from "./search-changes.js";
 import { searchIterationRef } from "./search-iteration.messages.js";
 import { searchIterations } from "./search-iteration.table.js";
-import type { SearchScene } from "./search-picture.js";
-import { endReplays, leaveReplay, limitSearchLane, orderCandidate, releaseReplays } from "./search-replays.js";
+import { findFailures, readScene, type SearchScene } from "./search-picture.js";
+import {
+  endReplays,
+  leaveReplay,
+  limitSearchLane,
+  orderCandidate,
+  releaseReplays,
+  replaysOf,
+} from "./search-replays.js";
 import { recordSearch } from "./start-search.js";
 
 /** What the transitions of a search do; `search.machine.ts` says when. */
 
+/** The wake-up at which a search goes on by itself. */
+const GO_ON = "go-on";
+
+/** A row before and after a message. */
+export interface RowChange<Row> {
+  readonly before: Row;
+  readonly after: Row;
+}
+
+/** What a message changed that the search waited for, and what it does next. */
+interface SearchSteps {
+  /** Candidates whose replays ended since, with their figures. */
+  readonly candidates: readonly RowChange<SearchCandidateRow>[];
+  /** Reflections that ended since, with what came of them. */
+  readonly iterations: readonly RowChange<SearchIterationRow>[];
+  readonly steps: readonly NextStep[];
+}
+
 /** The search's row, which exists from its start until it is removed. */
-export function getSearchRow(turn: Turn): SearchRow {
+function getSearchRow(turn: Turn): SearchRow {
   const row = searches.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a search without its row");
   return row;
@@ -137,7 +173,7 @@ function beginIteration(
 }
 
 /** Ends the search. What is stopped leaves nothing under way; else pairs of its replays are still judged. */
-export function endSearch(
+function endSearch(
   turn: Turn,
   { search, candidates, iterations }: SearchScene,
   { state, ending }: { readonly state: "finished" | "stopped"; readonly ending: SearchEnding },
@@ -164,4 +200,43 @@ export function stopSearch(event: Delivered<StopSearch>): void {
   if (caller !== null) recordSearch(turn, search, { caller, client, action: "updated" });
   recordRequest(turn, event, search.id);
   turn.reply({ replayed: false });
+}
+
+/** Removes the search of this turn with its iterations and candidates. Its replays stay with their set. */
+export function removeSearch(turn: Turn): void {
+  const { partition, id } = turn.self;
+  const search = searches.get(turn, partition, id);
+  if (search !== undefined) {
+    const scene = readScene(turn, search);
+    if (isSearchUnderWay(search)) endSearch(turn, scene, { state: "stopped", ending: "stopped" });
+    for (const replayId of scene.candidates.flatMap(replaysOf)) {
+      unwatchReplay(turn, replayId, searchRef(partition, id));
+    }
+    for (const iteration of scene.iterations) {
+      const runIds = [...iteration.lostRunIds, iteration.runId].flatMap((runId) => runId ?? []);
+      turn.send(searchIterationRef(partition, iteration.id), { type: "iteration.forget", runIds });
+      searchIterations.remove(turn, partition, iteration);
+    }
+    for (const candidate of scene.candidates) removeCandidate(turn, id, candidate.candidateId);
+    const stored = searches.get(turn, partition, id);
+    if (stored !== undefined) searches.remove(turn, partition, stored);
+    searchInputs.remove(turn, partition, scene.input);
+    replayPurses.remove(turn, partition, id);
+    removePins(turn, { of: searches.name, id });
+    turn.publishChange(searchTopic(id), { type: "deleted" });
+  }
+  turn.stop();
+}
+
+function removeCandidate(turn: Turn, searchId: string, candidateId: string): void {
+  const { partition } = turn.self;
+  const candidate = searchCandidates.get(turn, partition, searchId, candidateId);
+  const input = searchCandidateInputs.get(turn, partition, searchId, candidateId);
+  if (candidate !== undefined) searchCandidates.remove(turn, partition, candidate);
+  if (input === undefined) return;
+  searchCandidateInputs.remove(turn, partition, input);
+  removeSearched(turn, candidateId);
+  if (findPullRequestOf(turn, partition, candidateId) !== undefined) {
+    turn.send(configPullRequestRef(partition, candidateId), { type: "pull-request.forget" });
+  }
 }

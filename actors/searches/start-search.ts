@@ -1,4 +1,5 @@
-import type { Delivered, Turn, TurnReading } from "../../runtime/turn.js";
+import type { EventWith } from "../../runtime/chart.js";
+import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
 import type { ReplayJudging } from "../replays/judging/model-terms.js";
 import { planLive } from "../replays/live-replay.js";
@@ -32,7 +33,7 @@ import { limitSearchLane, watchSearchReplay } from "./search-replays.js";
 import { makeSearchRoom } from "./search-room.js";
 
 /** What a search starts from, once nothing refuses it. */
-export interface SearchStart {
+interface SearchStart {
   readonly point: StartingPoint;
   readonly split: SearchSplit;
   readonly allotments: Allotments;
@@ -43,7 +44,7 @@ export interface SearchStart {
 }
 
 /** What a start comes to: it starts, it was started before under the same key, or why it does not. */
-export type StartOutcome =
+type StartOutcome =
   | { readonly outcome: "starts"; readonly start: SearchStart }
   | { readonly outcome: "repeated"; readonly answer: SearchStarted | Refusal }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
@@ -130,12 +131,19 @@ function toAnswer(
   return { searchId, seedReplayId, objective, warnings, replayed };
 }
 
+/** Starts a search that may start, and answers; one that is refused after all leaves nothing. */
+export function answerStart(event: EventWith<StartSearch>, start: SearchStart, judging: ReplayJudging): void {
+  const answer = startSearch(event, start, judging);
+  event.turn.reply(answer);
+  if (isRefusal(answer)) event.turn.stop();
+}
+
 /**
  * Starts the search of this turn: its rows with all that it froze, its purse and lane, and the replay of the live config,
  * which becomes the set's baseline. Refused where the set has no room for another replay.
  */
-export function startSearch(
-  event: Delivered<StartSearch>,
+function startSearch(
+  event: EventWith<StartSearch>,
   start: SearchStart,
   judging: ReplayJudging,
 ): SearchStarted | Refusal {
@@ -162,7 +170,7 @@ export function startSearch(
   return toAnswer(row, input, false);
 }
 
-function toRow({ turn, terms }: Delivered<StartSearch>, start: SearchStart, seed: ReplayRow): SearchRow {
+function toRow({ turn, terms }: EventWith<StartSearch>, start: SearchStart, seed: ReplayRow): SearchRow {
   const { agent, objective, minGain, point } = start;
   const { teamId, lineId, stationId, stationKey, id: setId, version: setVersion } = point.set;
   const { iterations, perIteration, ceiling, concurrency, repeats } = terms.budget;

@@ -1,4 +1,4 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
 import { recordRequest } from "../resources/repeated-request.js";
 import type { ApprovalRow } from "../runs/approval.js";
 import { approvals } from "../runs/approval.table.js";
@@ -7,10 +7,11 @@ import { keepForRequests } from "../runs/run.retention.js";
 import { timeText } from "../time-text.js";
 import { getCall } from "./call-row.js";
 import { endWait } from "./call-use.js";
+import type { CallEvent } from "./classify-tool-call.js";
 import { tellAsks, tellWaiting } from "./tell-runner.js";
-import type { Approved, ApprovedInVain, Dismissed, Edited, ToolCallContext } from "./tool-call-events.js";
+import type { ToolCallContext } from "./tool-call.js";
 
-type Answer = Delivered<Approved | ApprovedInVain | Edited | Dismissed>;
+type Answer = CallEvent<"answer.approved" | "answer.in-vain" | "answer.edited" | "answer.dismissed">;
 
 /** Records a person's answer, and answers them. */
 export function recordAnswer(event: Answer, change: Pick<ApprovalRow, "state" | "edited" | "note">): void {

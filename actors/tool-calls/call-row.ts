@@ -9,9 +9,8 @@ import { timeText } from "../time-text.js";
 import { toAskedDigest } from "./asked-digest.js";
 import { addUse } from "./call-use.js";
 import { toEditedNote } from "./request-result.js";
-import type { ToolCallRow } from "./tool-call.js";
+import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
 import { toolCalls } from "./tool-call.table.js";
-import type { ToolCallContext } from "./tool-call-events.js";
 
 /** The row of the call of this turn. */
 export function getCall(turn: TurnReading, { runId }: Pick<ToolCallContext, "runId">): ToolCallRow {

@@ -7,8 +7,22 @@ import { findApprover } from "../integrations/tool-rule.js";
 import { findResource, type ResourceRow } from "../resources/resource.table.js";
 import type { Opener } from "../run-facts/opener.js";
 import type { FrozenTool } from "../runs/frozen-tools.js";
-import type { ToolCallRow } from "./tool-call.js";
-import type { CallProblem, CallRequest } from "./tool-call-events.js";
+import type { ToolCallCode, ToolCallRow } from "./tool-call.js";
+
+/** Why a call is not made: nothing was sent. */
+export interface CallProblem {
+  readonly code: ToolCallCode;
+  /** One sentence for the agent and for people. */
+  readonly message: string;
+}
+
+/** What the request of a call is made from. */
+export interface CallRequest {
+  readonly action: string;
+  readonly method: string;
+  /** Of the action and its request as they are defined. */
+  readonly digest: string;
+}
 
 /** A tool of a run, in its team. */
 interface ToolOfTeam {
@@ -21,7 +35,7 @@ interface ToolOfTeam {
 }
 
 /** As whom a call is made, and whose rule asks for its approval: fixed when it is asked for. */
-export interface CallTerms {
+interface CallTerms {
   /** `team`, or the id of the person who started the task. */
   readonly actsAs: string;
   readonly rule: ToolCallRow["rule"];

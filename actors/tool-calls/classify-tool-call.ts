@@ -1,5 +1,7 @@
+import { toEvent } from "../../runtime/chart.js";
 import { isResultOf } from "../../runtime/effect-type.js";
-import type { EffectEnded, GateAnswer, TurnReading } from "../../runtime/turn.js";
+import type { MessageTo } from "../../runtime/reference.js";
+import type { Delivered, EffectEnded, GateAnswer, TurnReading, Woken } from "../../runtime/turn.js";
 import { isOnTeam } from "../access/visibility.js";
 import { writeJson } from "../exact-json.js";
 import type { Names } from "../expressions/evaluate.js";
@@ -11,6 +13,7 @@ import { isRefusal, type Refusal } from "../refusal.js";
 import { findRequestBefore } from "../resources/repeated-request.js";
 import { inputsTextSchema, parseInputs } from "../runners/call-inputs.js";
 import { MAX_OPEN_TOOL_CALLS } from "../runners/run-tools.js";
+import type { ApprovalRow } from "../runs/approval.js";
 import { approvals } from "../runs/approval.table.js";
 import { refuseUnlessOpen } from "../runs/approvals.js";
 import { refuseUnlessAssigneeOf } from "../runs/assignee.js";
@@ -23,26 +26,28 @@ import { getRunOwner, type RunOwner } from "../runs/run-owner.js";
 import type { AskToolCall, CancelToolCall } from "../runs/tool-call.messages.js";
 import { toAskedDigest } from "./asked-digest.js";
 import { getCall, getRunOfCall, toName } from "./call-row.js";
-import { findCallRequest, findCallTerms, notOnTeam } from "./call-terms.js";
+import { type CallProblem, type CallRequest, findCallRequest, findCallTerms, notOnTeam } from "./call-terms.js";
 import { whyNoMoreCalls } from "./call-use.js";
-import { findRecordedCall } from "./recorded-call.js";
 import { toLostResult } from "./request-result.js";
 import { toTaskValues } from "./task-values.js";
-import type { ToolCallRow } from "./tool-call.js";
-import type { AnswerCallApproval } from "./tool-call.messages.js";
-import { toolCalls } from "./tool-call.table.js";
-import type { CallProblem, CallRequest, ToolCallContext, ToolCallEvent, ToolCallMessage } from "./tool-call-events.js";
+import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
+import type { AnswerCallApproval, toolCallRef } from "./tool-call.messages.js";
+import { findRecordedCall, toolCalls } from "./tool-call.table.js";
 
 interface ToolCallState {
   readonly value: string;
   readonly context: ToolCallContext;
 }
 
-const OTHER: ToolCallEvent = { type: "call.other" };
+/** The messages that a call gets. */
+type CallMessage = MessageTo<ReturnType<typeof toolCallRef>> | GateAnswer | EffectEnded | Woken;
+
+/** A message that changes nothing. No state takes it. */
+const OTHER = toEvent("call.other");
 
 /** The event of each message to a call; `owners` are the kinds that its run's owner may have. Reads only. */
 export function classifyToolCall(owners: readonly RunOwner[]) {
-  return (message: ToolCallMessage, { value, context }: ToolCallState, turn: TurnReading): ToolCallEvent => {
+  return (message: CallMessage, { value, context }: ToolCallState, turn: TurnReading) => {
     switch (message.type) {
       case "call.ask":
         return classifyAsk(turn, message, owners);
@@ -70,10 +75,10 @@ function findOwner(turn: TurnReading, runId: string, owners: readonly RunOwner[]
   return { run, owner: getRunOwner(owners, run.owner.kind) };
 }
 
-function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOwner[]): ToolCallEvent {
+function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOwner[]) {
   const { partition, id } = turn.self;
   const run = runs.get(turn, partition, ask.runId);
-  if (run === undefined || run.state === "ended") return { type: "ask.late", ask };
+  if (run === undefined || run.state === "ended") return toEvent("ask.late", { ask });
   // Taken before: its message came twice.
   if (toolCalls.get(turn, partition, ask.runId, id) !== undefined) return OTHER;
   const repeats = runInputs.get(turn, partition, ask.runId)?.beginning?.repeats;
@@ -82,33 +87,33 @@ function classifyAsk(turn: TurnReading, ask: AskToolCall, owners: readonly RunOw
   if (open !== undefined) return classifyRepeat(turn, ask, open);
   const owner = getRunOwner(owners, run.owner.kind);
   const subject = owner.hasGate ? owner.eventSubject(turn, partition, run) : null;
-  if (subject === null) return { type: "ask.refused", ask, why: "No tools are called in this run." };
+  if (subject === null) return toEvent("ask.refused", { ask, why: "No tools are called in this run." });
   const refused = whyNoMoreCalls(turn, partition, ask.runId);
-  if (refused !== null) return { type: "ask.refused", ask, why: refused };
+  if (refused !== null) return toEvent("ask.refused", { ask, why: refused });
   const frozen = findFrozen(turn, ask);
   if (frozen === undefined) {
     const message = `This run has no tool ${ask.server}.${ask.tool}.`;
-    return { type: "ask.failed", ask, tool: undefined, actsAs: "", code: "not-allowed", message };
+    return toEvent("ask.failed", { ask, tool: undefined, actsAs: "", code: "not-allowed", message });
   }
   const opener = owner.opener?.(turn, partition, run) ?? null;
   const terms = findCallTerms(turn, partition, { teamId: run.teamId, frozen, opener });
-  if ("code" in terms) return { type: "ask.failed", ask, tool: frozen, actsAs: "", ...terms };
+  if ("code" in terms) return toEvent("ask.failed", { ask, tool: frozen, actsAs: "", ...terms });
   const task = toTaskValues(turn, partition, subject);
   const checked = checkCallInputs(frozen, parseInputs(ask.inputs), task);
   if ("errors" in checked) {
     const message = `The inputs of ${frozen.name} are wrong: ${toErrorsText(checked.errors)}.`;
-    return { type: "ask.failed", ask, tool: frozen, actsAs: terms.actsAs, code: "invalid", message };
+    return toEvent("ask.failed", { ask, tool: frozen, actsAs: terms.actsAs, code: "invalid", message });
   }
-  return { type: "ask.taken", ask, tool: frozen, inputs: checked.inputs, ...terms, owner };
+  return toEvent("ask.taken", { ask, tool: frozen, inputs: checked.inputs, ...terms, owner });
 }
 
-function classifyRecorded(turn: TurnReading, ask: AskToolCall, repeats: string): ToolCallEvent {
+function classifyRecorded(turn: TurnReading, ask: AskToolCall, repeats: string) {
   const { partition } = turn.self;
   const { runId } = ask;
   const refused = whyNoMoreCalls(turn, partition, runId);
-  if (refused !== null) return { type: "ask.refused", ask, why: refused };
+  if (refused !== null) return toEvent("ask.refused", { ask, why: refused });
   const wanted = { runId, repeats, askedDigest: toAskedDigest(ask) };
-  return { type: "ask.recorded", ask, recorded: findRecordedCall(turn, partition, wanted) };
+  return toEvent("ask.recorded", { ask, recorded: findRecordedCall(turn, partition, wanted) });
 }
 
 /** The open call of the run that asks for the same, if there is one. */
@@ -123,10 +128,10 @@ function findEqualCall(turn: TurnReading, ask: AskToolCall): ToolCallRow | undef
     .find((call) => call?.askedDigest === askedDigest);
 }
 
-function classifyRepeat(turn: TurnReading, ask: AskToolCall, call: ToolCallRow): ToolCallEvent {
+function classifyRepeat(turn: TurnReading, ask: AskToolCall, call: ToolCallRow) {
   const asks = openCalls.get(turn, turn.self.partition, ask.runId, call.id)?.asks ?? [];
-  if (asks.length < MAX_OPEN_TOOL_CALLS) return { type: "ask.repeated", ask, call };
-  return { type: "ask.refused", ask, why: `The same call was asked for ${asks.length} times and is not over.` };
+  if (asks.length < MAX_OPEN_TOOL_CALLS) return toEvent("ask.repeated", { ask, call });
+  return toEvent("ask.refused", { ask, why: `The same call was asked for ${asks.length} times and is not over.` });
 }
 
 function findFrozen(turn: TurnReading, { runId, server, tool }: Pick<AskToolCall, "runId" | "server" | "tool">) {
@@ -151,16 +156,16 @@ function toErrorsText(errors: Extract<Checked, { readonly errors: unknown }>["er
   return errors.map(({ path, message }) => (path === "" ? message : `${path} ${message}`)).join("; ");
 }
 
-function classifyCancel(turn: TurnReading, cancel: CancelToolCall): ToolCallEvent {
+function classifyCancel(turn: TurnReading, cancel: CancelToolCall) {
   const { partition, id } = turn.self;
   const { runId, askId } = cancel;
   const own = openCalls.get(turn, partition, runId, id);
   if (own?.asks.includes(askId) !== true) {
     const callId = findCallOfAsk(turn, partition, { runId, askId });
-    return callId === undefined ? OTHER : { ...cancel, type: "cancel.elsewhere", callId };
+    return callId === undefined ? OTHER : toEvent("cancel.elsewhere", { ...cancel, callId });
   }
   const isLast = own.asks.every((ask) => ask === askId || own.cancelled.includes(ask));
-  return { ...cancel, type: isLast ? "cancel.last" : "cancel.one" };
+  return toEvent(isLast ? "cancel.last" : "cancel.one", cancel);
 }
 
 function classifyGate(
@@ -168,18 +173,18 @@ function classifyGate(
   context: ToolCallContext,
   { id, refused }: GateAnswer,
   owners: readonly RunOwner[],
-): ToolCallEvent {
+) {
   if (id !== questionId(context.vettings)) return OTHER;
-  if (refused !== null) return { type: "gate.refused", why: refused };
+  if (refused !== null) return toEvent("gate.refused", { why: refused });
   const row = getCall(turn, context);
   const { run, owner } = findOwner(turn, context.runId, owners);
   const found = findRequest(turn, row);
-  if ("code" in found) return { type: "gate.unusable", ...found };
+  if ("code" in found) return toEvent("gate.unusable", found);
   const { rule, actsAs } = row;
-  if (rule === null || context.approved) return { type: "gate.agreed", ...found, owner };
+  if (rule === null || context.approved) return toEvent("gate.agreed", { ...found, owner });
   const assignee = () => owner.assignee(turn, turn.self.partition, run) ?? null;
   const { digest } = found;
-  return { type: "gate.waits", rule, approver: rule === "person" ? actsAs : assignee(), owner, digest };
+  return toEvent("gate.waits", { rule, approver: rule === "person" ? actsAs : assignee(), owner, digest });
 }
 
 /** The id of the n-th question that hooks are asked of a call. */
@@ -191,13 +196,13 @@ function findRequest(turn: TurnReading, row: ToolCallRow): CallRequest | CallPro
   return findCallRequest(turn, { ...row, workspaceId: turn.self.partition, name: toName(row) });
 }
 
-function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: readonly RunOwner[]): ToolCallEvent {
-  const refuse = (refusal: Refusal): ToolCallEvent => ({ type: "answer.refused", refusal });
+function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: readonly RunOwner[]) {
+  const refuse = (refusal: Refusal) => toEvent("answer.refused", { ...answer, refusal });
   const before = findRequestBefore(turn, answer);
   if (isRefusal(before)) return refuse(before);
   const { partition, id } = turn.self;
   const repeated = before === null ? undefined : approvals.get(turn, partition, answer.runId, before);
-  if (repeated !== undefined) return { type: "answer.repeated", approval: repeated };
+  if (repeated !== undefined) return toEvent("answer.repeated", { ...answer, approval: repeated });
   const approval = approvals.get(turn, partition, answer.runId, answer.approvalId);
   const row = toolCalls.get(turn, partition, answer.runId, id);
   if (approval?.callId !== id || row === undefined) return refuse({ refused: "not-found" });
@@ -205,12 +210,12 @@ function classifyAnswer(turn: TurnReading, answer: AnswerCallApproval, owners: r
   const notAllowed =
     refuseUnlessApprover(turn, { row, run, owner }, answer.by) ?? refuseUnlessOpen(approval, answer.by);
   if (notAllowed !== null) return refuse(notAllowed);
-  if (answer.verdict === "dismissed") return { ...answer, type: "answer.dismissed", approval };
+  if (answer.verdict === "dismissed") return toEvent("answer.dismissed", { ...answer, approval });
   if (answer.edited !== null) return classifyEdit(turn, { ...answer, edited: answer.edited }, { approval, owner, run });
   const found = findRequest(turn, row);
   return "code" in found
-    ? { ...answer, type: "answer.in-vain", approval, ...found }
-    : { ...answer, type: "answer.approved", approval, owner, ...found };
+    ? toEvent("answer.in-vain", { ...answer, approval, ...found })
+    : toEvent("answer.approved", { ...answer, approval, owner, ...found });
 }
 
 /** The 403 for anyone but the person of the rule, or else the assignee as it is now. */
@@ -228,39 +233,36 @@ function refuseUnlessApprover(
 }
 
 /** Nothing when they are on the team again, or anyone else may answer. */
-function classifyLeaving(turn: TurnReading, context: ToolCallContext): ToolCallEvent {
+function classifyLeaving(turn: TurnReading, context: ToolCallContext) {
   const row = getCall(turn, context);
   const { rule, actsAs, teamId } = row;
   if (rule !== "person" || isOnTeam(turn, actsAs, turn.self.partition, teamId)) return OTHER;
-  return { type: "approver.gone", ...notOnTeam(toName(row)) };
+  return toEvent("approver.gone", notOnTeam(toName(row)));
 }
 
 /** Nothing while the tool is offered: a person who approves what was changed since hears of that. */
-function classifyToolChange(turn: TurnReading, context: ToolCallContext): ToolCallEvent {
+function classifyToolChange(turn: TurnReading, context: ToolCallContext) {
   const { requestDigest: _approved, ...row } = getCall(turn, context);
   const found = findRequest(turn, row);
-  return "code" in found ? { type: "tool.gone", ...found } : OTHER;
+  return "code" in found ? toEvent("tool.gone", found) : OTHER;
 }
 
 function classifyEdit(
   turn: TurnReading,
   answer: AnswerCallApproval & { readonly edited: string },
-  {
-    approval,
-    owner,
-    run,
-  }: Pick<Extract<ToolCallEvent, { type: "answer.edited" }>, "approval" | "owner"> & { readonly run: RunRow },
-): ToolCallEvent {
+  { approval, owner, run }: { readonly approval: ApprovalRow; readonly owner: RunOwner; readonly run: RunRow },
+) {
+  const refuse = (refusal: Refusal) => toEvent("answer.refused", { ...answer, refusal });
   const { partition } = turn.self;
   const row = getCall(turn, answer);
   const frozen = findFrozen(turn, { runId: run.id, server: row.integration, tool: row.tool });
   const subject = owner.eventSubject(turn, partition, run);
   const task = subject === null ? null : toTaskValues(turn, partition, subject);
-  if (frozen === undefined) return { type: "answer.refused", refusal: { refused: "not-found" } };
+  if (frozen === undefined) return refuse({ refused: "not-found" });
   const checked = checkCallInputs(frozen, parseInputs(answer.edited), task);
-  if ("inputs" in checked) return { ...answer, type: "answer.edited", approval, owner, inputs: checked.inputs };
+  if ("inputs" in checked) return toEvent("answer.edited", { ...answer, approval, owner, inputs: checked.inputs });
   const errors = checked.errors.map(({ path, message }) => ({ path: toPath(path), message }));
-  return { type: "answer.refused", refusal: { refused: "invalid", errors } };
+  return refuse({ refused: "invalid", errors });
 }
 
 /** The path of an input in the body of an edit. */
@@ -273,11 +275,17 @@ function classifyResult(
   context: ToolCallContext,
   message: EffectEnded,
   owners: readonly RunOwner[],
-): ToolCallEvent {
+) {
   if (!isResultOf(INTEGRATION_REQUEST, message)) return OTHER;
   const { partition, id } = turn.self;
-  if (toolCalls.get(turn, partition, context.runId, id) === undefined) return { type: "request.of-nothing" };
+  if (toolCalls.get(turn, partition, context.runId, id) === undefined) return toEvent("request.of-nothing");
   const { owner } = findOwner(turn, context.runId, owners);
   const result = message.result.ok ? message.result.output : toLostResult(turn.now);
-  return { type: result.success ? "request.done" : "request.failed", result, owner };
+  return toEvent(result.success ? "request.done" : "request.failed", { result, owner });
 }
+
+/** A message classified by its effect, with what was read to classify it. */
+export type ToolCallEvent = ReturnType<ReturnType<typeof classifyToolCall>>;
+
+/** The event of a type, or of one of several types, as a transition gets it. */
+export type CallEvent<Type extends ToolCallEvent["type"]> = Delivered<Extract<ToolCallEvent, { readonly type: Type }>>;

@@ -1,42 +1,19 @@
-import type { Delivered } from "../../runtime/turn.js";
-import type { Reading } from "../../storage/store.js";
 import type { ToolCall } from "../runners/tool-call.js";
 import { runRef } from "../runs/run.messages.js";
 import { readStoredText, type StoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { insertCall, readEditedNote } from "./call-row.js";
 import { addUse } from "./call-use.js";
+import type { CallEvent } from "./classify-tool-call.js";
 import { toOutputText } from "./request-result.js";
 import { tellAnswer } from "./tell-runner.js";
-import type { RecordedCall, ToolCallRow } from "./tool-call.js";
-import { listEqualCalls } from "./tool-call.table.js";
+import type { RecordedCall } from "./tool-call.js";
 import { leaveRun } from "./tool-call-ending.js";
-import type { AskRecorded } from "./tool-call-events.js";
-
-/**
- * The recorded call that answers the next call of a run that repeats another: of the same tool with equal inputs, as the
- * agents gave them. The n-th such call of the run is answered by the n-th of the repeated one, later ones by its last.
- * Undefined when that made none.
- */
-export function findRecordedCall(
-  reading: Reading,
-  workspaceId: string,
-  { runId, repeats, askedDigest }: Pick<ToolCallRow, "runId" | "askedDigest"> & { readonly repeats: string },
-): RecordedCall | undefined {
-  const recorded = listEqualCalls(reading, workspaceId, { runId: repeats, askedDigest }).filter(isRecorded);
-  const before = listEqualCalls(reading, workspaceId, { runId, askedDigest }).length;
-  return recorded[before] ?? recorded.at(-1);
-}
-
-function isRecorded(call: ToolCallRow): call is RecordedCall {
-  const { state } = call;
-  return state === "done" || state === "failed" || state === "dismissed" || state === "refused";
-}
 
 const UNRECORDED = "This run repeats an earlier one, which made no such call with these inputs: it was not made.";
 
 /** Answers a call as the recorded one was; refuses it when there is none. Nothing is asked or sent. */
-export function answerRecorded({ turn, ask, recorded }: Delivered<AskRecorded>): void {
+export function answerRecorded({ turn, ask, recorded }: CallEvent<"ask.recorded">): void {
   const { partition, id: callId } = turn.self;
   const { runId, runnerId, fence, askId, server, tool } = ask;
   const read = (stored: StoredText) => readStoredText(turn, partition, stored);

@@ -1,4 +1,4 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { WorkFact } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { isWorkspaceOpen } from "../resources/resource.table.js";
@@ -11,7 +11,9 @@ import { toStoredText } from "../tables/text-blobs.js";
 import { timeText } from "../time-text.js";
 import { closeApproval, leaveWaiting, recordAnswer } from "./call-approval.js";
 import { changeCall, getCall, getRunOfCall, insertCall, readEditedNote, readInputs, toName } from "./call-row.js";
+import type { CallProblem } from "./call-terms.js";
 import { addUse } from "./call-use.js";
+import type { CallEvent } from "./classify-tool-call.js";
 import {
   mayHaveLeft,
   toCallCode,
@@ -21,16 +23,7 @@ import {
   toOutputText,
 } from "./request-result.js";
 import { tellAnswer, tellAsks } from "./tell-runner.js";
-import type { ToolCallRow } from "./tool-call.js";
-import type {
-  ApprovedInVain,
-  AskFailed,
-  AskRefused,
-  CallProblem,
-  Dismissed,
-  RequestEnded,
-  ToolCallContext,
-} from "./tool-call-events.js";
+import type { ToolCallContext, ToolCallRow } from "./tool-call.js";
 
 /** What each end of a call does; `tool-call.machine.ts` says when. The actor leaves with it, the row stays. */
 
@@ -72,7 +65,7 @@ function countCall(
 }
 
 /** Records a call that is not made, since its inputs or its tool are wrong. */
-export function failAsk({ turn, ask, tool, actsAs, code, message }: Delivered<AskFailed>): ToolCallContext {
+export function failAsk({ turn, ask, tool, actsAs, code, message }: CallEvent<"ask.failed">): ToolCallContext {
   const { runId, runnerId, fence, inputs } = ask;
   insertCall(turn, ask, { integrationId: tool?.integrationId ?? "", state: "vetting", rule: null, actsAs, inputs });
   const context = { runId, runnerId, fence, vettings: 0, approved: false, runEnded: false };
@@ -81,7 +74,7 @@ export function failAsk({ turn, ask, tool, actsAs, code, message }: Delivered<As
 }
 
 /** Answers a call that is not taken; nothing is recorded but who refused it. */
-export function refuseAsk({ turn, ask, why }: Delivered<AskRefused>): void {
+export function refuseAsk({ turn, ask, why }: CallEvent<"ask.refused">): void {
   const { runId, runnerId, fence, askId, server, tool } = ask;
   tellAnswer(turn, { runId, runnerId, fence, asks: [askId] }, { outcome: "refused", text: why, callId: null });
   countCall(turn, { runId, integration: server, tool }, { failed: false, refusedBy: "service" });
@@ -100,7 +93,7 @@ export function fail(turn: Turn, context: ToolCallContext, { code, message }: Ca
 }
 
 /** A person gave leave, and the call may not be made any more. */
-export function failApproved(event: Delivered<ApprovedInVain>, context: ToolCallContext): void {
+export function failApproved(event: CallEvent<"answer.in-vain">, context: ToolCallContext): void {
   const { turn, code, message } = event;
   recordAnswer(event, { state: "approved", edited: null, note: null });
   leaveWaiting(turn, context);
@@ -113,7 +106,7 @@ export function refuseCall(turn: Turn, context: ToolCallContext, why: string): v
 }
 
 /** A person dismissed the call. */
-export function dismissCall(event: Delivered<Dismissed>, context: ToolCallContext): void {
+export function dismissCall(event: CallEvent<"answer.dismissed">, context: ToolCallContext): void {
   const { turn, note } = event;
   recordAnswer(event, { state: "dismissed", edited: null, note });
   leaveWaiting(turn, context);
@@ -150,7 +143,7 @@ export function withdrawCall(turn: Turn, context: ToolCallContext, reason: strin
 }
 
 /** The request succeeded. */
-export function finishCall({ turn, result, owner }: Delivered<RequestEnded>, context: ToolCallContext): void {
+export function finishCall({ turn, result, owner }: CallEvent<"request.done">, context: ToolCallContext): void {
   const { output = null, unread = null } = result;
   publishUsed(turn, context, owner, { output: toHookOutput(output), failed: false });
   const text = toOutputText(output, unread);
@@ -158,7 +151,7 @@ export function finishCall({ turn, result, owner }: Delivered<RequestEnded>, con
 }
 
 /** The request failed, or nobody knows what became of it. */
-export function failRequest({ turn, result, owner }: Delivered<RequestEnded>, context: ToolCallContext): void {
+export function failRequest({ turn, result, owner }: CallEvent<"request.failed">, context: ToolCallContext): void {
   const message = toFailureMessage(toName(getCall(turn, context)), result);
   if (mayHaveLeft(result)) publishUsed(turn, context, owner, { output: toHookOutput(result.response), failed: true });
   const text = toFailureText(message, result);

@@ -50,13 +50,13 @@
  * 1. The request is made once: after a crash only a GET is made again, anything else is `outcome-unknown`.
  * 2. Who has to approve is fixed when the call is asked for; whether it may still be made is looked at when it begins.
  */
-import { assertEvent, assign, setup } from "xstate";
 import type { ActorType } from "../../runtime/actor-type.js";
+import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
-import type { Delivered } from "../../runtime/turn.js";
 import type { RunOwner } from "../runs/run-owner.js";
-import { classifyToolCall } from "./classify-tool-call.js";
+import { classifyToolCall, type ToolCallEvent } from "./classify-tool-call.js";
 import { answerRecorded } from "./recorded-call.js";
+import type { ToolCallContext } from "./tool-call.js";
 import { toolCallRef } from "./tool-call.messages.js";
 import {
   approveCall,
@@ -82,174 +82,78 @@ import {
   refuseCall,
   withdrawCall,
 } from "./tool-call-ending.js";
-import type { ToolCallContext, ToolCallEvent } from "./tool-call-events.js";
-
-const unasked: ToolCallContext = {
-  ...{ runId: "", runnerId: "", fence: 0 },
-  ...{ vettings: 0, approved: false, runEnded: false },
-};
 
 /** Why a call is withdrawn that nobody waits for any more. */
 const CANCELLED = "The agent gave the call up.";
 
-/** Transitions of every state of an open call, and of one that has left. */
-const always = { "answer.refused": { actions: "refuse" }, "answer.repeated": { actions: "answerAgain" } } as const;
+const { on, machine } = chartOf<ToolCallContext, ToolCallEvent>();
+
+const leave = ({ turn }: InTurn) => turn.stop();
+
+/** Transitions of every state of an open call. */
+const always = {
+  ...on("answer.refused", ({ turn, refusal }) => turn.reply(refusal)),
+  ...on("answer.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true })),
+};
 
 /** Transitions of the states in which nothing has begun. */
 const notBegun = {
   ...always,
-  "cancel.one": { actions: "cancelAsk" },
-  "cancel.last": { target: "withdrawn", actions: "withdrawCancelled" },
-  "call.run-over": { target: "withdrawn", actions: "withdraw" },
-} as const;
+  ...on("cancel.one", cancelAsk),
+  ...on("cancel.last", "withdrawn", ({ turn }, context) => withdrawCall(turn, context, CANCELLED)),
+  ...on("call.run-over", "withdrawn", ({ turn, ended, reason }, context) =>
+    withdrawCall(turn, { ...context, runEnded: ended }, reason),
+  ),
+};
 
-const machine = setup({
-  types: { context: {} as ToolCallContext, events: {} as Delivered<ToolCallEvent> },
-  actions: {
-    takeAsk: assign(({ event }) => {
-      assertEvent(event, "ask.taken");
-      return takeAsk(event);
-    }),
-    failAsk: assign(({ event }) => {
-      assertEvent(event, "ask.failed");
-      return failAsk(event);
-    }),
-    refuseAsk: ({ event }) => {
-      assertEvent(event, "ask.refused");
-      refuseAsk(event);
-    },
-    joinCall: ({ event }) => {
-      assertEvent(event, "ask.repeated");
-      joinCall(event);
-    },
-    answerRecorded: ({ event }) => {
-      assertEvent(event, "ask.recorded");
-      answerRecorded(event);
-    },
-    leaveRun: ({ event }) => {
-      assertEvent(event, "ask.late");
-      leaveRun(event.turn, event.ask.runId);
-    },
-    passCancelOn: ({ event }) => {
-      assertEvent(event, "cancel.elsewhere");
-      passCancelOn(event);
-    },
-    refuse: ({ event }) => {
-      assertEvent(event, "answer.refused");
-      event.turn.reply(event.refusal);
-    },
-    answerAgain: ({ event }) => {
-      assertEvent(event, "answer.repeated");
-      event.turn.reply({ approval: event.approval, replayed: true });
-    },
-    leave: ({ event }) => event.turn.stop(),
-    refuseCall: ({ context, event }) => {
-      assertEvent(event, "gate.refused");
-      refuseCall(event.turn, context, event.why);
-    },
-    beginRequest: ({ context, event }) => {
-      assertEvent(event, "gate.agreed");
-      beginRequest(event, context);
-    },
-    beginWaiting: ({ context, event }) => {
-      assertEvent(event, "gate.waits");
-      beginWaiting(event, context);
-    },
-    fail: ({ context, event }) => {
-      assertEvent(event, "gate.unusable");
-      fail(event.turn, context, event);
-    },
-    approveCall: assign(({ context, event }) => {
-      assertEvent(event, "answer.approved");
-      return approveCall(event, context);
-    }),
-    failApproved: ({ context, event }) => {
-      assertEvent(event, "answer.in-vain");
-      failApproved(event, context);
-    },
-    vetEdited: assign(({ context, event }) => {
-      assertEvent(event, "answer.edited");
-      return vetEdited(event, context);
-    }),
-    dismissCall: ({ context, event }) => {
-      assertEvent(event, "answer.dismissed");
-      dismissCall(event, context);
-    },
-    dismissUnanswered: ({ context, event }) => dismissUnanswered(event.turn, context),
-    failUnanswerable: ({ context, event }) => {
-      assertEvent(event, ["approver.gone", "tool.gone"]);
-      failUnanswerable(event.turn, context, event);
-    },
-    cancelAsk: ({ event }) => {
-      assertEvent(event, ["cancel.one", "cancel.last"]);
-      cancelAsk(event);
-    },
-    withdrawCancelled: ({ context, event }) => withdrawCall(event.turn, context, CANCELLED),
-    withdraw: ({ context, event }) => {
-      assertEvent(event, "call.run-over");
-      withdrawCall(event.turn, { ...context, runEnded: event.ended }, event.reason);
-    },
-    noteRunOver: assign(({ context, event }) => {
-      assertEvent(event, "call.run-over");
-      return { ...context, runEnded: context.runEnded || event.ended };
-    }),
-    finishCall: ({ context, event }) => {
-      assertEvent(event, "request.done");
-      finishCall(event, context);
-    },
-    failRequest: ({ context, event }) => {
-      assertEvent(event, "request.failed");
-      failRequest(event, context);
-    },
-  },
-}).createMachine({
+const callMachine = machine({
   id: "tool-call",
-  context: unasked,
+  context: { runId: "", runnerId: "", fence: 0, vettings: 0, approved: false, runEnded: false },
   initial: "new",
   states: {
     new: {
       on: {
-        "ask.taken": { target: "vetting", actions: "takeAsk" },
-        "ask.failed": { target: "failed", actions: "failAsk" },
-        "ask.refused": { actions: "refuseAsk" },
-        "ask.repeated": { actions: "joinCall" },
-        "ask.recorded": { actions: "answerRecorded" },
-        "ask.late": { actions: "leaveRun" },
-        "cancel.elsewhere": { actions: ["passCancelOn", "leave"] },
-        "answer.refused": { actions: ["refuse", "leave"] },
-        "answer.repeated": { actions: ["answerAgain", "leave"] },
+        ...on("ask.taken", "vetting", takeAsk),
+        ...on("ask.failed", "failed", failAsk),
+        ...on("ask.refused", refuseAsk),
+        ...on("ask.repeated", joinCall),
+        ...on("ask.recorded", answerRecorded),
+        ...on("ask.late", ({ turn, ask }) => leaveRun(turn, ask.runId)),
+        ...on("cancel.elsewhere", passCancelOn, leave),
+        ...on("answer.refused", ({ turn, refusal }) => turn.reply(refusal), leave),
+        ...on("answer.repeated", ({ turn, approval }) => turn.reply({ approval, replayed: true }), leave),
       },
     },
     vetting: {
       on: {
         ...notBegun,
-        "gate.refused": { target: "refused", actions: "refuseCall" },
-        "gate.agreed": { target: "running", actions: "beginRequest" },
-        "gate.waits": { target: "waiting", actions: "beginWaiting" },
-        "gate.unusable": { target: "failed", actions: "fail" },
+        ...on("gate.refused", "refused", ({ turn, why }, context) => refuseCall(turn, context, why)),
+        ...on("gate.agreed", "running", beginRequest),
+        ...on("gate.waits", "waiting", beginWaiting),
+        ...on("gate.unusable", "failed", (event, context) => fail(event.turn, context, event)),
       },
     },
     waiting: {
       on: {
         ...notBegun,
-        "answer.approved": { target: "running", actions: "approveCall" },
-        "answer.in-vain": { target: "failed", actions: "failApproved" },
-        "answer.edited": { target: "vetting", actions: "vetEdited" },
-        "answer.dismissed": { target: "dismissed", actions: "dismissCall" },
-        woken: { target: "dismissed", actions: "dismissUnanswered" },
-        "approver.gone": { target: "failed", actions: "failUnanswerable" },
-        "tool.gone": { target: "failed", actions: "failUnanswerable" },
+        ...on("answer.approved", "running", approveCall),
+        ...on("answer.in-vain", "failed", failApproved),
+        ...on("answer.edited", "vetting", vetEdited),
+        ...on("answer.dismissed", "dismissed", dismissCall),
+        ...on("woken", "dismissed", ({ turn }, context) => dismissUnanswered(turn, context)),
+        ...on("approver.gone", "failed", (event, context) => failUnanswerable(event.turn, context, event)),
+        ...on("tool.gone", "failed", (event, context) => failUnanswerable(event.turn, context, event)),
       },
     },
     running: {
       on: {
         ...always,
-        "cancel.one": { actions: "cancelAsk" },
-        "cancel.last": { actions: "cancelAsk" },
-        "call.run-over": { actions: "noteRunOver" },
-        "request.done": { target: "done", actions: "finishCall" },
-        "request.failed": { target: "failed", actions: "failRequest" },
-        "request.of-nothing": { actions: "leave" },
+        ...on("cancel.one", cancelAsk),
+        ...on("cancel.last", cancelAsk),
+        ...on("call.run-over", ({ ended }, { runEnded }) => ({ runEnded: runEnded || ended })),
+        ...on("request.done", "done", finishCall),
+        ...on("request.failed", "failed", failRequest),
+        ...on("request.of-nothing", leave),
       },
     },
     done: {},
@@ -262,5 +166,5 @@ const machine = setup({
 
 /** See the table above; `owners` is the catalogue of the kinds of owner of runs. */
 export function toolCallActor(owners: readonly RunOwner[]): ActorType {
-  return defineActor(toolCallRef, { machine, classify: classifyToolCall(owners), version: 1 });
+  return defineActor(toolCallRef, { machine: callMachine, classify: classifyToolCall(owners), version: 1 });
 }

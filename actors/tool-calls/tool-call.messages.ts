@@ -10,13 +10,13 @@ export interface AnswerCallApproval extends Answered<ApprovalTold | Refusal>, Om
 }
 
 /** From the workspace: a person left, whose own rule asks for the approval of the call. */
-export interface CallApproverLeft extends Message {
+interface CallApproverLeft extends Message {
   readonly type: "call.approver-left";
   readonly runId: string;
 }
 
 /** From the workspace: the integration of the call was changed or deleted. */
-export interface CallToolChanged extends Message {
+interface CallToolChanged extends Message {
   readonly type: "call.tool-changed";
   readonly runId: string;
 }

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { digestsOfText } from "../tables/text-blobs.js";
-import type { ToolCallRow } from "./tool-call.js";
+import type { RecordedCall, ToolCallRow } from "./tool-call.js";
 import { type StreamedToolCall, streamedToolCallView } from "./tool-call.view.js";
 
 /** What the streams of a run publish of its calls. */
@@ -36,10 +36,30 @@ export interface CallUse {
 export const callUses = table<CallUse>("tool-call-use");
 
 /** The calls of a run with the same tool and inputs, in the order in which they were asked for. */
-export function listEqualCalls(
+function listEqualCalls(
   reading: Reading,
   workspaceId: string,
   { runId, askedDigest }: Pick<ToolCallRow, "runId" | "askedDigest">,
 ): ToolCallRow[] {
   return toolCalls.all(reading, workspaceId, { runId, askedDigest }).reverse();
+}
+
+/**
+ * The recorded call that answers the next call of a run that repeats another: of the same tool with equal inputs, as the
+ * agents gave them. The n-th such call of the run is answered by the n-th of the repeated one, later ones by its last.
+ * Undefined when that made none.
+ */
+export function findRecordedCall(
+  reading: Reading,
+  workspaceId: string,
+  { runId, repeats, askedDigest }: Pick<ToolCallRow, "runId" | "askedDigest"> & { readonly repeats: string },
+): RecordedCall | undefined {
+  const recorded = listEqualCalls(reading, workspaceId, { runId: repeats, askedDigest }).filter(isRecorded);
+  const before = listEqualCalls(reading, workspaceId, { runId, askedDigest }).length;
+  return recorded[before] ?? recorded.at(-1);
+}
+
+function isRecorded(call: ToolCallRow): call is RecordedCall {
+  const { state } = call;
+  return state === "done" || state === "failed" || state === "dismissed" || state === "refused";
 }

@@ -1,4 +1,4 @@
-import type { Delivered, Turn } from "../../runtime/turn.js";
+import type { Turn } from "../../runtime/turn.js";
 import type { WorkQuestion } from "../events/catalogue.js";
 import { recordWorkEvent } from "../events/event-task.js";
 import { readJson, writeJson } from "../exact-json.js";
@@ -12,21 +12,11 @@ import { timeText } from "../time-text.js";
 import { leaveWaiting, recordAnswer, tellGoesOn } from "./call-approval.js";
 import { changeCall, getCall, getRunOfCall, insertCall, readInputs, toName } from "./call-row.js";
 import { addUse, beginWait } from "./call-use.js";
-import { questionId } from "./classify-tool-call.js";
+import { type CallEvent, questionId } from "./classify-tool-call.js";
 import { type TaskValues, toTaskValues } from "./task-values.js";
 import { tellAsks, tellWaiting } from "./tell-runner.js";
+import type { ToolCallContext } from "./tool-call.js";
 import { toolCallRef } from "./tool-call.messages.js";
-import type {
-  Approved,
-  AskRepeated,
-  AskTaken,
-  CancelElsewhere,
-  CancelTaken,
-  Edited,
-  GateWaits,
-  MayBegin,
-  ToolCallContext,
-} from "./tool-call-events.js";
 
 /** What the transitions of an open call do; `tool-call.machine.ts` says when. */
 
@@ -34,7 +24,7 @@ import type {
 const REQUEST_MS = 30_000;
 
 /** Records the call, and asks hooks whether it may be made. */
-export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: Delivered<AskTaken>): ToolCallContext {
+export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: CallEvent<"ask.taken">): ToolCallContext {
   const { runId, runnerId, fence } = ask;
   const taken = { integrationId: tool.integrationId, state: "vetting", rule, actsAs, inputs } as const;
   const { askedDigest } = insertCall(turn, ask, taken);
@@ -47,7 +37,7 @@ export function takeAsk({ turn, ask, tool, inputs, rule, actsAs, owner }: Delive
 }
 
 /** Leaves the call to the open one that is the same: its outcome is the answer to both. */
-export function joinCall({ turn, ask, call }: Delivered<AskRepeated>): void {
+export function joinCall({ turn, ask, call }: CallEvent<"ask.repeated">): void {
   const { partition, id } = turn.self;
   const { runId, askId } = ask;
   const open = openCalls.get(turn, partition, runId, call.id);
@@ -79,13 +69,13 @@ function askHooks(turn: Turn, context: ToolCallContext, owner: RunOwner): void {
 }
 
 /** Whom a call waits for, for its agent. */
-function toWaitingFor(rule: GateWaits["rule"] | null | undefined): string {
+function toWaitingFor(rule: CallEvent<"gate.waits">["rule"] | null | undefined): string {
   return rule === "person" ? "the approval of the person whose account it uses" : "the assignee's approval";
 }
 
 /** Opens the approval. The task goes to the inbox, unless a person's own rule asks. */
 export function beginWaiting(
-  { turn, rule, approver, digest, owner }: Delivered<GateWaits>,
+  { turn, rule, approver, digest, owner }: CallEvent<"gate.waits">,
   context: ToolCallContext,
 ): void {
   const { partition, id } = turn.self;
@@ -105,7 +95,7 @@ export function beginWaiting(
 }
 
 /** Asks hooks again, about the inputs that a person gave instead. */
-export function vetEdited(event: Delivered<Edited>, context: ToolCallContext): ToolCallContext {
+export function vetEdited(event: CallEvent<"answer.edited">, context: ToolCallContext): ToolCallContext {
   const { turn, inputs, owner } = event;
   recordAnswer(event, { state: "approved", edited: inputs, note: null });
   leaveWaiting(turn, context);
@@ -119,7 +109,7 @@ export function vetEdited(event: Delivered<Edited>, context: ToolCallContext): T
 }
 
 /** A person gave leave: the request begins. */
-export function approveCall(event: Delivered<Approved>, context: ToolCallContext): ToolCallContext {
+export function approveCall(event: CallEvent<"answer.approved">, context: ToolCallContext): ToolCallContext {
   recordAnswer(event, { state: "approved", edited: null, note: null });
   leaveWaiting(event.turn, context);
   tellGoesOn(event.turn, context);
@@ -129,7 +119,7 @@ export function approveCall(event: Delivered<Approved>, context: ToolCallContext
 
 /** Starts the request. A GET may be made again after a crash; anything else never is. */
 export function beginRequest(
-  { turn, action, method, owner }: Pick<Delivered<MayBegin | Approved>, "turn" | "action" | "method" | "owner">,
+  { turn, action, method, owner }: CallEvent<"gate.agreed" | "answer.approved">,
   context: ToolCallContext,
 ): void {
   const { partition } = turn.self;
@@ -157,12 +147,12 @@ function readTask(turn: Turn, { runId }: ToolCallContext, owner: RunOwner): Task
 }
 
 /** Passes a cancellation on to the call that answers the ask. */
-export function passCancelOn({ turn, runId, askId, callId }: Delivered<CancelElsewhere>): void {
+export function passCancelOn({ turn, runId, askId, callId }: CallEvent<"cancel.elsewhere">): void {
   turn.send(toolCallRef(turn.self.partition, callId), { type: "call.cancel", runId, askId });
 }
 
 /** Nobody waits under this id any more; somebody does under another, or the request is on its way. */
-export function cancelAsk({ turn, runId, askId }: Delivered<CancelTaken>): void {
+export function cancelAsk({ turn, runId, askId }: CallEvent<"cancel.one" | "cancel.last">): void {
   const { partition, id } = turn.self;
   const open = openCalls.get(turn, partition, runId, id);
   if (open === undefined || open.cancelled.includes(askId)) return;

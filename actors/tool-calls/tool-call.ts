@@ -66,3 +66,17 @@ export interface ToolCallRow {
 export interface RecordedCall extends ToolCallRow {
   readonly state: Exclude<ToolCallState, "vetting" | "waiting" | "running" | "withdrawn">;
 }
+
+/** The state of a call between turns. Small on purpose: what a call is stands in its row. */
+export interface ToolCallContext {
+  readonly runId: string;
+  /** The runner that waits for the outcome, and its claim. */
+  readonly runnerId: string;
+  readonly fence: number;
+  /** How often hooks were asked: once, and again after each edit. */
+  readonly vettings: number;
+  /** Whether a person has given leave; hooks are asked once more then, nobody else. */
+  readonly approved: boolean;
+  /** Whether its run has ended, so that nobody waits for the outcome. */
+  readonly runEnded: boolean;
+}

@@ -1,8 +1,8 @@
 import t from "tap";
 import { address } from "../../runtime/address.js";
-import { chartOf } from "../../runtime/chart.js";
+import { chartOf, toEvent } from "../../runtime/chart.js";
 import { createGeneralStepper, createStepper } from "../../runtime/step.js";
-import type { Message, Turn } from "../../runtime/turn.js";
+import type { Answered, Message, Replies, Turn } from "../../runtime/turn.js";
 
 interface Push extends Message {
   readonly type: "push";
@@ -74,3 +74,17 @@ for (const [name, stepper] of Object.entries(steppers)) {
     t.equal(step("locked", strong), null);
   });
 }
+
+t.test("an event has its own type, the fields of its message, and the answer that the message expects", async (t) => {
+  interface Ring extends Answered<number> {
+    readonly type: "ring";
+    readonly times: number;
+  }
+  const ring: Ring = { type: "ring", times: 2 };
+  const refused = toEvent("ring.refused", { ...ring, why: "closed" });
+  const type: "ring.refused" = refused.type;
+  const answer: Replies<typeof refused> = 1;
+  t.same(refused, { type, times: 2, why: "closed" });
+  t.equal(answer, 1);
+  t.same(toEvent("ring.other"), { type: "ring.other" });
+});

@@ -1,12 +1,17 @@
+import type { Turn } from "../../../runtime/turn.js";
+import { toReplayTerms } from "../../runs/replay-terms.js";
 import type { RunRow } from "../../runs/run.js";
-import { type EndRun, runRef } from "../../runs/run.messages.js";
+import { type EndRun, runRef, type StartRun } from "../../runs/run.messages.js";
 import { runCheckouts } from "../../runs/run.table.js";
-import { getRunInput } from "../../runs/run-input.table.js";
+import { getRunInput, type InputCheckout } from "../../runs/run-input.table.js";
+import { toRunNeeds } from "../../tasks/next-run.js";
 import { MAX_ATTEMPTS } from "../copy-result.js";
 import { lastBytes, OUTPUT_BYTES } from "../figures/excerpt.js";
+import type { ReplayRow } from "../replay.js";
+import { laneOfReplay, replayRef } from "../replay.messages.js";
 import { listCopies } from "../replay-copy.table.js";
+import { getReplayInput } from "../replay-input.table.js";
 import { getCopy, getReplay, getRunId, type JudgingScene } from "./judging-scene.js";
-import { queueCheck } from "./queue-check.js";
 import { type ReplayRecheckRow, replayRechecks } from "./replay-recheck.table.js";
 
 /** Most second checks of a replay that wait for a runner or run at a time. */
@@ -85,4 +90,27 @@ function listOpen({ turn, replayId }: JudgingScene): readonly ReplayRecheckRow[]
 
 function put({ turn }: JudgingScene, before: ReplayRecheckRow, change: Partial<ReplayRecheckRow>): void {
   replayRechecks.put(turn, turn.self.partition, before, { ...before, ...change });
+}
+
+/** Queues a run that only checks what another run of the replay left, in the replay's lane. Returns its id. */
+function queueCheck(
+  turn: Turn,
+  replay: ReplayRow,
+  left: { readonly runId: string; readonly checkouts: readonly InputCheckout[] },
+): string {
+  const { partition } = turn.self;
+  const { id, teamId, lineId, stationId, stationKey, fingerprint } = replay;
+  const { config, block, live } = getReplayInput(turn, partition, id);
+  const { beginning } = getRunInput(turn, partition, left.runId);
+  if (beginning === null) throw new Error("a check of a run whose beginning is not stored");
+  const runId = turn.newId("run");
+  const start: StartRun = {
+    type: "run.start",
+    ...{ owner: { kind: "replay", id }, ownerAddress: replayRef(partition, id), lane: laneOfReplay(replay) },
+    ...{ teamId, lineId, stationId, stationKey, config, fingerprint },
+    beginning: { ...beginning, checkouts: left.checkouts, replay: toReplayTerms("check", config, live) },
+    needs: toRunNeeds(turn, { runners: block.runners, harness: config.station.harness }),
+  };
+  turn.send(runRef(partition, runId), start);
+  return runId;
 }

@@ -1,14 +1,19 @@
 import type { Turn } from "../../../runtime/turn.js";
 import { judgeQuestion } from "../../judging/judge-question.js";
 import { type JudgeVerdict, readVerdict } from "../../judging/verdict.js";
+import { addMoney, type Money } from "../../money.js";
 import type { ModelOutcome } from "../../outbound/model.effects.js";
 import { continueAsking } from "../../outbound/model-asking.js";
-import { decideCopy } from "./decide-copy.js";
+import type { ReplayCopyRow, ReplayRow } from "../replay.js";
+import { replayCopies } from "../replay-copy.table.js";
+import { countChanges } from "../replay-step.js";
 import { readJudgedWork } from "./judged-work.js";
 import {
   type AfterOutcome,
+  changeReplay,
   getCopy,
   getJudge,
+  getReplay,
   getRunId,
   type JudgingScene,
   type PreparedQuestion,
@@ -22,7 +27,7 @@ import {
   type StoredVerdict,
   type WhichJudging,
 } from "./replay-verdict.table.js";
-import { addAsking, NOTHING_SPENT } from "./spending.js";
+import { addAsking, NOTHING_SPENT, recount } from "./spending.js";
 
 /** Records that a copy is to be judged. */
 export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): void {
@@ -95,4 +100,27 @@ function toStored(
   { reasons, claims: _claims, passShare: _passShare, ...verdict }: JudgeVerdict,
 ): StoredVerdict {
   return { ...verdict, reasons: keepReasons(turn, turn.self.partition, reasons) };
+}
+
+/** Gives a copy its result once its first judging is over, and what that cost to what the copy spent. */
+function decideCopy(scene: JudgingScene, row: ReplayVerdictRow): void {
+  const { turn } = scene;
+  const before = getCopy(scene, row);
+  const cost = toCopyCost(getReplay(scene), before, row.spent.cost);
+  const spent = cost === null || before.spent === null ? (cost ?? before.spent) : addMoney(before.spent, cost);
+  const after: ReplayCopyRow = { ...before, ...toResult(row), state: "judged", spent };
+  replayCopies.put(turn, turn.self.partition, before, after);
+  changeReplay(scene, (replay) => recount(countChanges(replay, [{ before, after }]), cost, null));
+}
+
+/** A first judging is part of what its copy spent where both are in the ceiling's currency; else it counts beside. */
+function toCopyCost({ ceiling }: ReplayRow, { spent }: ReplayCopyRow, cost: Money | null): Money | null {
+  const { currency } = ceiling;
+  return cost?.currency === currency && (spent ?? cost).currency === currency ? cost : null;
+}
+
+function toResult({ verdict, none }: ReplayVerdictRow): Pick<ReplayCopyRow, "result" | "why"> {
+  if (verdict?.passed === true) return { result: "succeeded", why: null };
+  if (verdict !== null) return { result: "failed", why: { code: "judge-failed", text: "The judge did not pass it." } };
+  return { result: "unscored", why: none };
 }

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import t from "tap";
+import { createMachine } from "xstate";
 import { listResources, resourceAddresses, resources } from "../../../actors/resources/resource.table.js";
 import { dispatcherActor } from "../../../actors/runners/dispatcher.machine.js";
 import { type DispatcherMessage, dispatcherRef } from "../../../actors/runners/dispatcher.messages.js";
-import { placeRuns } from "../../../actors/runners/dispatcher.transitions.js";
 import { durablePlacement, readPlacement, whyWaiting } from "../../../actors/runners/placement.queries.js";
 import { lanes, listLines, listOldest, toLineKey } from "../../../actors/runners/run-queue.table.js";
 import { claims, type QueuedRun, runners } from "../../../actors/runners/runner.table.js";
@@ -14,7 +14,6 @@ import { waitingReason } from "../../../actors/runners/waiting-reason.js";
 import { workspaceRunners } from "../../../actors/runners/workspace-runners.kind.js";
 import type { ActorType } from "../../../runtime/actor-type.js";
 import { readPicture } from "../../../runtime/read-picture.js";
-import type { Delivered } from "../../../runtime/turn.js";
 import type { Change, Reading, Writing } from "../../../storage/store.js";
 import { Harness, partition } from "../../support/harness.js";
 import { type Note, probe } from "../../support/probe.js";
@@ -33,18 +32,19 @@ type Rules = Pick<PlacementState, "pools" | "defaultPoolId" | "maxRuns" | "besid
 type Told = DispatcherMessage & { readonly fails?: boolean };
 
 /** As the dispatcher is, but that some messages crash it once it has changed everything that it changes. */
+const { config, states } = dispatcherActor.machine;
+const failing = Object.entries(states.placing?.on ?? {}).map(([type, [transition]]) => {
+  return [type, { actions: [...(transition?.actions ?? []), failOnPurpose] }];
+});
 const dispatcher: ActorType = {
   ...dispatcherActor,
-  machine: dispatcherActor.machine.provide({
-    actions: {
-      placeRuns: ({ event }: { readonly event: Delivered<Told> }) => {
-        placeRuns(event.turn);
-        if (event.fails === true) throw new Error("on purpose");
-      },
-    },
-  }),
+  machine: createMachine({ ...config, states: { placing: { on: Object.fromEntries(failing) } } }),
   supervision: { attempts: 1, maxRestarts: 1_000, withinMs: 1_000, backoffMs: 1_000 },
 };
+
+function failOnPurpose({ event }: { readonly event: Told }): void {
+  if (event.fails === true) throw new Error("on purpose");
+}
 
 const run = probe("run", { "run.claim": () => undefined });
 /** Writes what the workspace's actor writes when a pool or its rules change. */

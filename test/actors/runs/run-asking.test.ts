@@ -1,7 +1,7 @@
 import t from "tap";
 import { approvals } from "../../../actors/runs/approval.table.js";
+import type { RunContext } from "../../../actors/runs/run.js";
 import { runActor } from "../../../actors/runs/run.machine.js";
-import type { RunContext } from "../../../actors/runs/run-events.js";
 import { taskRunOwner } from "../../../actors/tasks/task-run-owner.js";
 import type { Message } from "../../../runtime/turn.js";
 import type { Range } from "../../../storage/store.js";
