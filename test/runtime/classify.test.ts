@@ -12,7 +12,9 @@ import { table } from "../../storage/table.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
-/** Scales weigh what they are given and go up or down by it; at three they stay. */
+/**
+ * Test machine: scales that add up the weights of their messages and go up or down accordingly. At weight 3 they stay.
+ */
 interface Put extends Message {
   readonly type: "put";
   readonly weight: number;
