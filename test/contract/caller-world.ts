@@ -291,8 +291,8 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
 }
 
 /**
- * Returns a body that refers to existing resources. An assign request keeps the task's assignee, because later requests
- * depend on it.
+ * Returns a body that refers to existing resources. An assign request gives the task to no other assignee, because
+ * later requests depend on that.
  */
 function bodyOf(
   route: Route,

@@ -28,7 +28,7 @@ function outcomeOf({ status, text }: Reply): Outcome | number {
   return status === 401 || status === 403 || status === 404 ? status : "passes";
 }
 
-/** Returns the parts of an answer that are equal for identical requests. */
+/** Returns an answer as text, without the parts that differ in every request. */
 function bytesOf({ status, headers, text }: Reply): string {
   const { "x-request-id": _id, date: _date, ...kept } = headers;
   return JSON.stringify([status, Object.entries(kept).sort(), text]);
@@ -46,7 +46,7 @@ interface Asked {
   readonly wanted: Outcome | undefined;
 }
 
-/** Returns the differences between the reply and the row. */
+/** Returns the differences between the reply and the row. A 404 must also equal the reply for a missing resource. */
 async function complaintsAbout({ world, asker: { client, name }, route, wanted }: Asked): Promise<string[]> {
   const reply = await world.send(client, route);
   const complaints: string[] = [];

@@ -13,8 +13,8 @@ import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
 /**
- * The message of a test machine, scales. `classify` turns it into `put.light`, `put.heavy` (by default from weight 3 on)
- * or `put.nothing`. A light weight moves the scales up, and a heavy one moves them down.
+ * The message of the scales, a test machine. `classify` turns it into `put.light`, `put.heavy` (by default from weight
+ * 3 on) or `put.nothing`. A light weight moves the scales up, and a heavy one moves them down.
  */
 interface Put extends Message {
   readonly type: "put";

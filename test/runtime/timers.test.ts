@@ -115,7 +115,7 @@ t.test(
     const count = 2_000;
     const base = harness.world.nowMs + 10_000;
     for (let n = 0; n < count; n++) {
-      // Many wake-ups share a millisecond, and they are set in random order.
+      // Many wake-ups share a millisecond, and they are set in mixed order.
       const atMs = base + (((n * 7919) % count) >> 3);
       void harness.runtime.ask(harness.to("sleeper", `${n}`), { type: "wakeAt", name: "a", atMs } as Note);
     }

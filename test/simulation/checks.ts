@@ -18,14 +18,14 @@ import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
 import { arrivals, durableLedger, operations, partitions, reminders, takenAt, violations } from "./rows.js";
 
-/** Checks that no acknowledged operation is lost. Valid at any time. */
+/** Checks that no acknowledged operation is lost. Call it at any time. */
 export function checkAcknowledged(durable: Reading, told: Told): string[] {
   return [...told.done]
     .filter(([op, partition]) => operations.get(durable, partition, op) === undefined)
     .map(([op]) => `${op} was acknowledged and is lost`);
 }
 
-/** Checks that cached read pictures match the durable rows. Valid at any time. */
+/** Checks that cached read pictures match the durable rows. Call it at any time. */
 export function checkReads(reading: Reading, durable: Reading): string[] {
   return partitions
     .filter((partition) => {
