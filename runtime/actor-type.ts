@@ -19,8 +19,8 @@ export interface ActorType {
   readonly machine: AnyStateMachine;
   /**
    * Converts a message to the machine's event, for messages whose type alone does not decide the transition. The
-   * runtime calls it once a turn, before the step. It may only read. The runtime stores, deduplicates and dead-letters
-   * the message, never the event. If it throws, the turn crashes.
+   * runtime calls it once a turn, before the step. It may only read. If it throws, the turn crashes. The runtime
+   * stores, deduplicates and dead-letters the message, never the event.
    */
   classify?(message: Message, state: StoredState, turn: TurnReading): Message;
   /** Increase it when the shape of stored snapshots changes. */
@@ -135,7 +135,7 @@ export interface EffectContext<Memo = unknown> {
   readonly memo: Memo;
   /**
    * Whether an earlier process may have begun the effect. If that process was killed, this is also true for an effect
-   * that only waited for preparation or for its place. With `marksBegin`, such a waiting effect is not counted.
+   * that only waited for preparation or for its place, unless the effect has `marksBegin`.
    */
   readonly mayHaveBegun: boolean;
 }
@@ -173,15 +173,15 @@ export interface PlaceNeeded<Output = unknown> {
 }
 
 /**
- * A named piece of work in the outside world. It runs after the commit, and again after a crash. Its result is its only
- * report.
+ * A named piece of work in the outside world. It runs after the commit, and again after a crash. It reports only
+ * through its result.
  */
 export interface Effect<Input = unknown, Output = unknown, Memo = unknown> {
   readonly name: string;
   /**
-   * Whether the runtime writes a mark to disk before a run with a place begins. Then `mayHaveBegun` also tells begun
-   * effects from waiting ones after a kill, at the cost of a flush. If a process is killed after writing the mark and
-   * before beginning the run, the run still counts as begun.
+   * Whether the runtime writes a mark to disk before a run with a place begins. After a kill, `mayHaveBegun` is then
+   * false for effects that only waited. The mark costs a flush. If a process is killed between the mark and the begin,
+   * the run counts as begun.
    */
   readonly marksBegin?: boolean;
   /**

@@ -18,8 +18,8 @@ const SHARED_TURNS_A_MS = 8;
 
 /**
  * Limits the turns and rows of a batch, and measures the flushes. While several parties are active, batches are small,
- * so that the synchronous part of a commit does not block the event loop for long. The slower the flushes, the more
- * turns share one: {@link SHARED_TURNS_A_MS} turns for each millisecond of flush time.
+ * so that the synchronous part of a commit does not block the event loop for long. Slower flushes allow more turns per
+ * batch: {@link SHARED_TURNS_A_MS} for each millisecond of flush time.
  */
 export class BatchBound {
   readonly #limit: number;

@@ -51,7 +51,7 @@ export class BeginMarks {
     this.#take(pending)?.drop();
   }
 
-  /** Removes the marks of all waiting runs. Used in the last batch of a stopping process. */
+  /** Returns the changes that remove the marks of all waiting runs, for the last batch of a stopping process. */
   removals(): Change[] {
     return [...this.#waiting.keys()].map(({ owner, id }) => ({ op: "remove", key: begunKey(owner, id) }));
   }

@@ -3,15 +3,15 @@ import { listKeys } from "../storage/list-keys.js";
 import type { Change, Reading } from "../storage/store.js";
 import type { Address } from "./address.js";
 
-/** Number of dead letters that a partition stores; it drops the oldest ones. */
+/** Maximum number of dead letters per partition. The oldest ones are removed first. */
 export const MAX_DEAD_LETTERS = 1_000;
 /** Number of dead letters removed at a time when the limit is reached, oldest first. */
 const REMOVED_AT_ONCE = 100;
 
-/** Limits the dead letters of each partition. Counts them in memory, for partitions with new dead letters. */
+/** Limits the dead letters of each partition. Keeps counts in memory, only for partitions with new dead letters. */
 export class DeadLetterLimit {
   readonly #reading: Reading;
-  /** Upper bounds by partition: dead letters retried in the meantime are still counted. */
+  /** Upper bounds of the counts, by partition: dead letters that were retried in the meantime are still counted. */
   readonly #counts = new Map<string, number>();
 
   constructor(reading: Reading) {

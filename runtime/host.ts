@@ -46,7 +46,7 @@ import { UndeliveredMessages } from "./undelivered.js";
 
 /**
  * With this many ready actors, the host fetches no more work from disk and takes no wake-up. It also sets no alarm,
- * which would fire again and again.
+ * because an alarm for a due wake-up would fire immediately, again and again.
  */
 const ENOUGH_READY = 1_024;
 /** Maximum number of due wake-ups to take before turns continue. Each may load its actor. */
@@ -340,7 +340,7 @@ class Host implements Runtime {
     return rows.changes().concat(batch.collect());
   }
 
-  /** Notifies every memory of durable changes. Memory drops data of changed rows only here. */
+  /** Notifies every memory of durable changes. This is the only place where memory drops data of changed rows. */
   #applied(changes: readonly Change[], origin: Origin): void {
     for (const memory of this.#memories) memory.applied(changes, origin);
   }

@@ -58,12 +58,9 @@ interface Party {
   readonly targets: TurnoverMap<string, Target>;
   /** Targets with waiters that have not reached `perTarget`. They take turns. */
   readonly queue: Queue<Target>;
-  /** The queue of parties in which this party currently counts. */
+  /** The queue that currently serves this party; null for none. The party's entries in other queues are outdated. */
   standsIn: Queue<Party> | null;
-  /**
-   * All queues that contain this party, each once: the current one, and earlier ones that it has not yet been removed
-   * from.
-   */
+  /** All queues that contain this party, including outdated entries. A queue contains it at most once. */
   readonly heldBy: Set<Queue<Party>>;
 }
 
@@ -145,7 +142,7 @@ export class Lane {
     }
   }
 
-  /** Returns the limit that prevents another place, or null if a place is available. */
+  /** Returns the limit that keeps this request from getting a place; null if a place is available. */
   boundOf({ party: name, target }: PlaceFor): LaneBound | null {
     const { places, kept, perParty, perTarget } = this.limits;
     const party = this.#parties.get(name);

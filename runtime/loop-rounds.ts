@@ -2,7 +2,7 @@ import type { Scheduler } from "./clock.js";
 import { Queue } from "./queue.js";
 
 export interface LoopRoundsOptions {
-  /** The event loop. It reads input between work that is deferred to it and work that this work defers in turn. */
+  /** The event loop. When deferred work defers further work, the event loop reads input before it runs that. */
   readonly loop: Scheduler;
   /** Milliseconds from a fixed point; never goes backwards. */
   readonly elapsedMs: () => number;

@@ -5,7 +5,7 @@ import type { Picture } from "./picture.js";
 import type { MessageTo, Reference } from "./reference.js";
 import type { ChangeEntry, Topic } from "./topic.js";
 
-/** A message between actors: a type, and plain serializable data. It must never contain a secret. */
+/** A message to an actor: a type, and plain serializable data. It must never contain a secret. */
 export interface Message {
   readonly type: string;
 }

@@ -1,28 +1,31 @@
 import type { Permission } from "../../actors/permission.js";
 
 /**
- * What a caller gets: let through to the work itself, or a refusal by its status; `has-none` for a 404 that says of what the
- * caller sees that it has none of these.
+ * The expected outcome of a caller's request. `passes`: the request reaches the route's handler. A number: it is
+ * refused with this status. `has-none`: a 404 that says that a resource visible to the caller has no such thing.
  */
 export type Outcome = "passes" | "has-none" | 401 | 403 | 404;
 
-/** Who a caller is to the workspace that a request is about. */
+/** The relation of a caller to the workspace of the request. */
 export type CallerKind =
   | "owner"
   | "admin"
-  /** A member on the team, and one on none. */
+  /** A member on the team, and a member on no team. */
   | "teammate"
   | "member"
   | "stranger"
   | { readonly scopes: readonly string[] }
   | "token of elsewhere"
-  /** No credential, or one that admits nobody. */
+  /** A caller without a credential, or with one that is not accepted. */
   | "nobody";
 
-/** A row: what each caller gets of a route. The rules are those of the reference, written down a second time. */
+/**
+ * Returns the expected outcome of one route for a caller. The rows state the reference's rules independently of the
+ * product's code.
+ */
 export type Row = (caller: CallerKind) => Outcome;
 
-/** The reference's tables of roles and of scopes. */
+/** The permissions from the reference's tables of roles and scopes. */
 const memberMay: readonly Permission[] = ["read", "plan"];
 const scopeMay: Readonly<Record<string, readonly Permission[]>> = {
   read: ["read"],
@@ -41,12 +44,12 @@ interface Inside {
   readonly token: Outcome | ((scopes: readonly string[]) => Outcome);
 }
 
-/** Someone outside finds nothing; who has no credential is told so. */
+/** Adds the outcomes of callers outside the workspace: 404 for a stranger, 401 without a credential. */
 function row(inside: Inside): Row {
   return (caller) => {
     if (caller === "nobody") return 401;
     if (caller === "stranger") return 404;
-    // A route of people asks a token for a person before it looks for anything.
+    // A route that requires a signed-in user rejects a token before it looks for anything.
     if (caller === "token of elsewhere") return inside.token === 401 ? 401 : 404;
     if (typeof caller === "string") return inside[caller];
     return typeof inside.token === "function" ? inside.token(caller.scopes) : inside.token;
@@ -55,33 +58,33 @@ function row(inside: Inside): Row {
 
 const leads = { owner: "passes", admin: "passes" } as const;
 
-/** Needs a permission that a token's scopes may give; who sees the workspace but lacks it is told so. */
+/** Requires a permission that a token's scopes may grant. Callers who see the workspace but lack it get 403. */
 const needs = (permission: Permission): Row => {
   const member = memberMay.includes(permission) ? "passes" : 403;
   const token = (scopes: readonly string[]) =>
     scopes.some((scope) => scopeMay[scope]?.includes(permission) === true) ? "passes" : 403;
   return row({ ...leads, teammate: member, member, token });
 };
-/** Needs `administer`, which no token has. */
+/** Requires `administer`, which no token has. */
 const administers = row({ ...leads, teammate: 403, member: 403, token: 403 });
-/** For those who administer; to all others it is not there. */
+/** Visible only to administrators. All others get 404. */
 const leadsAlone = row({ ...leads, teammate: 404, member: 404, token: 404 });
-/** How a team's work turned out. */
+/** The results of a team's work. */
 const outcomes = row({ ...leads, teammate: "passes", member: 404, token: "passes" });
-/** Work on a team's tasks, by its people. The owner made the team, so is on it; the admin is not. */
+/** Actions of team members on the team's tasks. The owner created the team, so is a member; the admin is not. */
 const teamWork = row({ owner: "passes", admin: 403, teammate: "passes", member: 403, token: 401 });
-/** The assignee's alone: the task's is its opener, the owner. */
+/** Only for the task's assignee, which is the owner, who opened the task. */
 const assignees = row({ owner: "passes", admin: 403, teammate: 403, member: 403, token: 401 });
-/** The same about what only those see who may read how the team's work turned out. */
+/** Only for the assignee, on a resource that is visible only to callers who may read the team's results. */
 const assigneesOfOutcomes = row({ owner: "passes", admin: 403, teammate: 403, member: 404, token: 401 });
-/** The run asks for no leave, so nobody on the team gets as far as being the assignee. */
+/** The run has no pending approval, so team members get 404 before the assignee is checked. */
 const nothingAsked = row({ owner: 404, admin: 403, teammate: 404, member: 404, token: 401 });
 const people = row({ ...leads, teammate: "passes", member: "passes", token: 404 });
 const leadPeople = row({ ...leads, teammate: 404, member: 404, token: 401 });
 const read = needs("read");
 
 const anyone: Row = () => "passes";
-/** The credential is the handler's own and none of these callers has it. */
+/** The handler checks its own kind of credential, and none of these callers has it. */
 const ownCredential: Row = () => 401;
 const signedIn: Row = (caller) => {
   if (caller === "nobody") return 401;
@@ -92,7 +95,7 @@ const opensWorkspaces: Row = (caller) => {
   if (caller === "nobody") return 401;
   return typeof caller === "object" || caller === "token of elsewhere" ? 403 : "passes";
 };
-/** There is none to find, so all who are admitted get the same. */
+/** The resource does not exist, so every authenticated caller gets 404. */
 const nothingThere: Row = (caller) => (caller === "nobody" ? 401 : 404);
 
 interface KindRows {
@@ -132,23 +135,23 @@ function rowsOf({ plural, heldBy, write, isExported }: KindRows): Record<string,
   };
 }
 
-/** Seen by those who read outcomes; changed by those of them who may plan. */
+/** Visible to callers who may read results. A change also requires `plan`. */
 const plansOutcomes: Row = (caller) => (outcomes(caller) === "passes" ? needs("plan")(caller) : outcomes(caller));
 
-/** Seen by those who read outcomes, who find that the run is of no replay. */
+/** Visible to callers who may read results. They get 404, because the run belongs to no replay. */
 const noReplayRun: Row = (caller) => (outcomes(caller) === "passes" ? 404 : outcomes(caller));
 
-/** Seen by those who read outcomes, who find that the run is of no search. */
+/** Visible to callers who may read results. They get 404, because the run belongs to no search. */
 const noSearchRun = noReplayRun;
 
-/** Seen by those who read outcomes, who find that there is none. */
+/** Visible to callers who may read results. They are told that the integration has no poll. */
 const noPoll: Row = (caller) => (outcomes(caller) === "passes" ? "has-none" : outcomes(caller));
 
-/** Changed by those of them who configure. */
+/** A change also requires `configure`. */
 const noPollToChange: Row = (caller) =>
   configure(caller) === 403 && outcomes(caller) === "passes" ? 403 : noPoll(caller);
 
-/** Every route's row, by method and path. A route without one fails the tests. */
+/** The row of each route, by method and path. A route without a row fails the tests. */
 export const callerRows: Readonly<Record<string, Row>> = {
   ...Object.assign({}, ...kinds.map(rowsOf)),
   "POST /api/resources/lines/{lineId}/stations/{stationKey}/replay-candidates": plansOutcomes,
@@ -167,17 +170,17 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/resources/token-trusts/{id}/refusals": needs("manage-token-trusts"),
   "GET /api/resources/runner-trusts/{id}/refusals": needs("manage-runners"),
   "GET /api/workspaces/{slug}/configuration-changes": leadsAlone,
-  // Each sees those of the teams whose outcomes they may read.
+  // Each caller sees the decisions of the teams whose results they may read.
   "GET /api/workspaces/{slug}/decisions": read,
   "GET /api/workspaces/{slug}/dead-letters": leadsAlone,
   "POST /api/workspaces/{slug}/dead-letters/{id}/retry": nothingThere,
   "GET /api/workspaces/{slug}/code-host": read,
   "POST /api/workspaces/{slug}/code-host/connections": administers,
   "DELETE /api/workspaces/{slug}/code-host/connections/{installationId}": administers,
-  // For those who configure; to all others it is not there.
+  // Visible to callers who may configure. All others get 404.
   "GET /api/workspaces/{slug}/code-host/connections/{installationId}/repositories": (caller) =>
     configure(caller) === 403 ? 404 : configure(caller),
-  // The state is of none of these.
+  // The `state` belongs to none of these callers.
   "POST /api/code-host/confirmations": signedIn,
   "POST /api/code-host/deliveries": ownCredential,
   "POST /api/runs/{runId}/search-candidates": nothingThere,
@@ -203,7 +206,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/workspaces/{slug}/invites/{inviteId}/resend": leadPeople,
   "DELETE /api/workspaces/{slug}/invites/{inviteId}": leadPeople,
   "GET /api/invites/{token}": anyone,
-  // The link's address is nobody's of these.
+  // The invite's email address belongs to none of these callers.
   "POST /api/invites/{token}/accept": (caller) => (signedIn(caller) === 401 ? 401 : 403),
   "GET /api/workspaces/{slug}/runners": read,
   "GET /api/integrations/{integrationId}/connections": leadsAlone,
@@ -216,7 +219,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/integrations/{integrationId}/connections/me": teamWork,
   "DELETE /api/integrations/{integrationId}/connections/me": teamWork,
   "PUT /api/integrations/{integrationId}/connections/me/tools": teamWork,
-  // Whoever may send to it is told by its signature alone; this one has no webhook.
+  // Only the webhook's signature authenticates a sender. This integration has no webhook.
   "POST /api/integrations/{integrationId}/deliveries": () => 404,
   "GET /api/integrations/{integrationId}/deliveries": outcomes,
   "GET /api/integrations/{integrationId}/deliveries/{deliveryId}": outcomes,
@@ -240,7 +243,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "PATCH /api/teams/{teamId}/replay-sets/{setId}": plansOutcomes,
   "DELETE /api/teams/{teamId}/replay-sets/{setId}": plansOutcomes,
   "POST /api/teams/{teamId}/replay-sets/{setId}/entries": plansOutcomes,
-  // The set has no run to take out.
+  // The set does not contain the run.
   "DELETE /api/teams/{teamId}/replay-sets/{setId}/entries/{runId}": (caller) =>
     plansOutcomes(caller) === "passes" ? 404 : plansOutcomes(caller),
   "POST /api/teams/{teamId}/replay-sets/{setId}/guards-changes": plansOutcomes,
@@ -273,7 +276,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "GET /api/teams/{teamId}/tasks": read,
   "GET /api/tasks/{taskId}/attachments/{attachmentId}": nothingThere,
   "GET /api/tasks/{taskId}": read,
-  // The task asks nothing, so nobody on the team gets as far as being its assignee.
+  // The task has no open question, so the assignee is not checked.
   "POST /api/tasks/{taskId}/answer": teamWork,
   "POST /api/tasks/{taskId}/stop": assignees,
   "POST /api/tasks/{taskId}/retry": teamWork,
@@ -303,7 +306,7 @@ export const callerRows: Readonly<Record<string, Row>> = {
   "POST /api/hook-callbacks/notes": ownCredential,
   "POST /api/workspace-tokens/exchange": ownCredential,
   "POST /api/runner-trusts/exchange": ownCredential,
-  // About no workspace; a token needs plan in its own.
+  // This route belongs to no workspace. A token needs `plan` in its own workspace.
   "POST /api/expressions/check": (caller) =>
     caller === "nobody" ? 401 : typeof caller === "object" ? needs("plan")(caller) : "passes",
   "GET /api/expressions/positions": anyCredential,

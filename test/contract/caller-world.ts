@@ -31,33 +31,33 @@ import { exampleSettings } from "./kind-examples.js";
 const kinds = createKinds({ allowList: parseAllowList(exampleSettings.OUTBOUND_ALLOW), signsTokens: false });
 const keys: readonly IssuerKey[] = await makeKeys(["ES256"]);
 
-/** Someone who asks. */
+/** A caller that sends requests. */
 export interface Asker {
   readonly name: string;
   readonly kind: CallerKind;
   readonly client: Client;
 }
 
-/** A service with a workspace that holds one of everything, and everyone who may ask for it. */
+/** A service with a workspace that holds a resource of every kind, and all callers. */
 export interface World {
   readonly service: TestService;
   readonly workspaceId: string;
   readonly askers: readonly Asker[];
-  /** The token of a pool of runners in the workspace. */
+  /** The token of a runner pool in the workspace. */
   readonly poolToken: string;
-  /** Sends what the route takes, about what is there, or about what is not. */
+  /** Sends a valid request for the route, about an existing or a missing resource. */
   send(client: Client, route: Route, about?: "what is there" | "what is not"): Promise<Reply>;
-  /** Closes the workspace, after which it grants nothing to anyone. */
+  /** Closes the workspace. After that it accepts no caller. */
   close(): Promise<void>;
 }
 
-/** Who is let through to next to nothing, so that they may share a world. */
+/** Callers that may do almost nothing. They can share a world. */
 export const outsiders = [
   ...["no credential", "a wrong token", "a wrong session", "a revoked token", "an expired token"],
   ...["a minted token whose time is up", "a token of elsewhere", "a stranger"],
 ] as const;
 
-/** Who has a place in the workspace; each has a world of their own, since what is let through changes it. */
+/** Callers with access to the workspace. Each has its own world, because accepted requests change it. */
 export const insiders = [
   ...["the owner", "an admin", "a member on the team", "a member", "a minted token"],
   ...["a token to read", "a token to plan", "a token to configure", "a token for secrets", "a token for runners"],
@@ -68,7 +68,7 @@ const scopesOf: Readonly<Record<string, readonly Scope[]>> = {
   "a token to read": ["read"],
   "a token to plan": ["plan"],
   "a token to configure": ["configure"],
-  // These need one of the others beside them, and get the least.
+  // These scopes require another scope. The tokens also have `read`, the smallest one.
   "a token for secrets": ["read", "secrets"],
   "a token for runners": ["read", "runners"],
   "a token for trusts": ["read", "trusts"],
@@ -171,7 +171,10 @@ export async function openWorld(t: Test): Promise<World> {
 
 type Ids = Readonly<Record<string, string>>;
 
-/** One of every kind, a task with its run, a firing and an invite; gives what stands for each brace in a path. */
+/**
+ * Creates a resource of every kind, a task with its run, a hook occurrence and an invite. Returns the values of all
+ * path parameters.
+ */
 async function fillWorkspace(
   service: TestService,
   owner: Client,
@@ -225,7 +228,7 @@ async function connectInstallation(codeHost: CodeHost, owner: Client): Promise<s
   return String(id);
 }
 
-/** A run of an action that the integration does not have: it fails. Returns its id once it is over. */
+/** Runs an action that the integration does not have, so the run fails. Returns its id after the failure. */
 async function runAction(
   { runtime }: TestService,
   { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
@@ -238,7 +241,7 @@ async function runAction(
   return id;
 }
 
-/** A delivery of an integration, which has no webhook: it fails. Returns its id once it is over. */
+/** Delivers to an integration without a webhook, so the delivery fails. Returns its id after the failure. */
 async function takeDelivery(
   { runtime }: TestService,
   { workspaceId, teamId, integrationId }: { workspaceId: string; teamId: string; integrationId: string },
@@ -268,10 +271,10 @@ function pathOf(route: Route, ids: Ids): string {
   return `${path}?address=${encodeURIComponent(known ?? absent)}`;
 }
 
-/** The document is the same in every world. */
+/** Cached, because the document is the same in every world. */
 let examples: Promise<ReadonlyMap<string, unknown>> | null = null;
 
-/** The example bodies of the OpenAPI document, by operation. */
+/** Returns the example bodies of the OpenAPI document, by operation. */
 async function requestExamples(service: TestService): Promise<ReadonlyMap<string, unknown>> {
   const { text } = await service.anonymous.request("GET", "/api/openapi.json");
   const { paths } = JSON.parse(text) as { readonly paths: Record<string, Record<string, unknown>> };
@@ -287,7 +290,10 @@ async function requestExamples(service: TestService): Promise<ReadonlyMap<string
   );
 }
 
-/** Bodies that name what is there; a task's stays with its assignee, so that what follows finds it so. */
+/**
+ * Returns a body that refers to existing resources. An assign request gives the task to no other assignee, because
+ * later requests depend on that.
+ */
 function bodyOf(
   route: Route,
   examples: ReadonlyMap<string, unknown>,

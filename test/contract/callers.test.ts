@@ -7,7 +7,7 @@ import { type Asker, insiders, openWorld, outsiders, type World } from "./caller
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-/** Requests that take away what another one needs to find; the rest comes before them, reads first. */
+/** Requests that remove resources or sessions that other requests need. They run last, in this order. */
 const takesAway = [
   "DELETE /api/teams/{teamId}/replay-sets/{setId}",
   "POST /api/workspaces/{slug}/invites/{inviteId}/resend",
@@ -28,7 +28,7 @@ function outcomeOf({ status, text }: Reply): Outcome | number {
   return status === 401 || status === 403 || status === 404 ? status : "passes";
 }
 
-/** An answer without what differs from request to request. */
+/** Returns an answer as text, without the parts that differ in every request. */
 function bytesOf({ status, headers, text }: Reply): string {
   const { "x-request-id": _id, date: _date, ...kept } = headers;
   return JSON.stringify([status, Object.entries(kept).sort(), text]);
@@ -46,7 +46,7 @@ interface Asked {
   readonly wanted: Outcome | undefined;
 }
 
-/** What is wrong with the answer to a row. */
+/** Returns the differences between the reply and the row. A 404 must also equal the reply for a missing resource. */
 async function complaintsAbout({ world, asker: { client, name }, route, wanted }: Asked): Promise<string[]> {
   const reply = await world.send(client, route);
   const complaints: string[] = [];
@@ -61,7 +61,7 @@ async function complaintsAbout({ world, asker: { client, name }, route, wanted }
   return complaints;
 }
 
-/** Tries rows one after the other. */
+/** Checks the rows one after the other. */
 async function checkRows(t: Test, rows: readonly Asked[]): Promise<void> {
   const complaints: string[] = [];
   for (const row of rows) complaints.push(...(await complaintsAbout(row)));
@@ -102,7 +102,10 @@ t.test("a closed workspace grants nothing to anyone, by any route", async (t) =>
   }
 });
 
-/** Of a closed workspace its people are strangers, its tokens nobody's; its invites lead nowhere. */
+/**
+ * The expected outcome after the workspace is closed: its members are strangers, its tokens are invalid, and its
+ * invites do not exist.
+ */
 function onceClosed(route: Route, caller: CallerKind): Outcome | undefined {
   const isPerson = typeof caller === "string" && caller !== "nobody" && caller !== "token of elsewhere";
   const now = isPerson ? "stranger" : typeof caller === "object" ? "nobody" : caller;
@@ -128,7 +131,7 @@ t.test(
   },
 );
 
-/** Who a socket opens for, beside the bearer of a pool's token. */
+/** The callers that each socket accepts, besides the bearer of a runner pool's token. */
 const socketRows: Readonly<Record<string, (caller: CallerKind) => boolean>> = {
   "/api/stream": (caller) => caller !== "nobody",
   "/api/runner": () => false,

@@ -1,19 +1,19 @@
 import { exampleBodies } from "../../http/openapi/kind-examples.js";
 
 /**
- * What the contract tests do with a kind beside creating it: every kind of the catalogue is run with its own. The body
- * of a create stands in `http/openapi/kind-examples.ts`, where the documents take it from too.
+ * The inputs of the contract tests for one kind. The tests run for every kind of the catalogue. The bodies for creating
+ * resources are in `http/openapi/kind-examples.ts`, because the OpenAPI document uses them too.
  */
 export interface KindExample {
-  /** What is created in the workspace first, since the bodies refer to it. */
+  /** Resources that must exist in the workspace first, because the bodies refer to them. */
   readonly needs?: readonly { readonly collection: string; readonly body: Record<string, unknown> }[];
-  /** A body for an update of it; `n` makes its address its own. Null for a kind that is never replaced. */
+  /** Returns the body of an update; `n` makes the resource's address unique. Null for a kind that has no updates. */
   readonly updated: ((n: number) => Record<string, unknown>) | null;
-  /** An update that changes a fixed field, and the field's path; null for a kind that has none. */
+  /** An update that changes an immutable field, and the field's path; null for a kind without such a field. */
   readonly fixed: { readonly body: (n: number) => Record<string, unknown>; readonly path: string } | null;
-  /** Whether a workspace has at most one. */
+  /** Whether a workspace has at most one resource of this kind. */
   readonly isAlone?: true;
-  /** A body that its rules refuse, and the path of the refusal. */
+  /** A body that the kind's rules reject, and the path in the error. */
   readonly wrong: { readonly body: Record<string, unknown>; readonly path: string };
 }
 
@@ -30,7 +30,7 @@ const hook = (n: number) => {
   return rest;
 };
 
-/** Settings that the examples need. */
+/** Settings that the examples require. */
 export const exampleSettings = { OUTBOUND_ALLOW: "hooks.example.com" };
 
 export const kindExamples: Readonly<Record<string, KindExample>> = {

@@ -8,12 +8,12 @@ import { workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
 import { exampleSettings, type KindExample, kindExamples } from "./kind-examples.js";
 
-/** Every kind of the catalogue. */
+/** All kinds of the catalogue. */
 export const allKinds = createKinds({ allowList: parseAllowList(exampleSettings.OUTBOUND_ALLOW), signsTokens: false });
 
 const base = "/api/resources";
 
-/** A workspace where resources of a kind can be created. */
+/** A workspace in which the tests create resources of one kind. */
 export interface KindScene {
   readonly service: TestService;
   readonly owner: Client;
@@ -21,17 +21,20 @@ export interface KindScene {
   readonly teamId: string;
   readonly example: KindExample;
   readonly body: (n: number) => Record<string, unknown>;
-  /** Where one is created, in the first team where a team holds it. */
+  /** The path for creating a resource; for kinds that belong to a team, in the first team. */
   readonly create: string;
   readonly list: string;
   readonly import: string;
-  /** The path of one of them. */
+  /** Returns the path of a resource. */
   readonly one: (resource: { readonly id: unknown } | null | undefined) => string;
-  /** Where one is created in another team of the workspace, with what its body refers to. */
+  /**
+   * Returns the path for creating a resource in another team of the workspace. Also creates the resources that the body
+   * refers to.
+   */
   readonly inTeam: (key: string) => Promise<string>;
 }
 
-/** Starts a service with a workspace for resources of the kind; its owner is signed in. */
+/** Starts a service with a workspace for resources of the kind. The workspace's owner is signed in. */
 export async function kindScene(t: Test, kind: Kind, options: { readonly clock?: Clock } = {}): Promise<KindScene> {
   const example = kindExamples[kind.name];
   const body = exampleBodyOf(kind.name);
@@ -62,7 +65,7 @@ export async function kindScene(t: Test, kind: Kind, options: { readonly clock?:
   };
 }
 
-/** What of an answer may be sent as a body. */
+/** Returns the fields of an answer that may be sent in a body. */
 export function writable(kind: Kind, { body }: Reply): object {
   const readOnly = ["id", "version", "address", "warnings", "workspaceId", "teamId", ...Object.keys(kind.added ?? {})];
   return Object.fromEntries(Object.entries(body ?? {}).filter(([name]) => !readOnly.includes(name)));

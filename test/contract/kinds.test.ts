@@ -85,7 +85,7 @@ async function replaces(t: Test, kind: Kind, { owner, example }: KindScene, one:
   return updated;
 }
 
-/** By its address, and in the list. */
+/** Checks that the resource is found by its address and in the list. */
 async function finds(t: Test, scene: KindScene, current: Reply): Promise<void> {
   const { owner, create, list, body, example } = scene;
   const at = (address: string) => owner.request("GET", `${scene.import}?address=${encodeURIComponent(address)}`);
@@ -118,7 +118,7 @@ function hiddenMember(path: string): RegExp {
   return new RegExp(`"${path.split(".").at(-1)}":`);
 }
 
-/** A token reads, and writes only what its scopes allow. */
+/** Checks that a token can read, and can write only what its scopes allow. */
 async function refusesTokens(
   t: Test,
   kind: Kind,

@@ -1,9 +1,9 @@
 import type { AnyStateMachine, StateNode } from "xstate";
 
 /**
- * What a machine takes, by state: the events (classes of messages, where its actor classifies them), each with the
- * states that it may lead to, `" | "` between them. `same` stays in the state; `not taken` says that guards may refuse
- * it. `any` stands for every state. What has no row is not taken.
+ * The transitions of a machine, by state. Each row names an event (the class of a message, if the actor classifies its
+ * messages) and the possible next states, separated by `" | "`. `same` stays in the state. `not taken` means that
+ * guards may reject the event. `any` applies to every state. An event without a row is not taken.
  */
 export interface MachineTable {
   readonly any?: Rows;
@@ -11,10 +11,10 @@ export interface MachineTable {
 }
 type Rows = Readonly<Record<string, string>>;
 
-/** What each row says, in words: `open, resource.delete: closed | same`. */
+/** The outcome of each row as text: `open, resource.delete: closed | same`. */
 type Outcomes = ReadonlyMap<string, string>;
 
-/** Where the machine and its table differ, a line each; none when they are equal. */
+/** Compares a machine with its table. Returns one line per difference; empty if they are equal. */
 export function compareWithTable(machine: AnyStateMachine, table: MachineTable): readonly string[] {
   const states = Object.keys(machine.states);
   const isGiven = (state: string) => table[state] !== undefined;
@@ -33,7 +33,7 @@ export function compareWithTable(machine: AnyStateMachine, table: MachineTable):
   ];
 }
 
-/** The events that a machine takes in some state. */
+/** Returns the events that the machine takes in at least one state. */
 export function eventsOf({ root, states }: AnyStateMachine): readonly string[] {
   return [root, ...Object.values(states)].flatMap((node) => [...node.transitions.keys()]);
 }
@@ -71,7 +71,7 @@ interface Candidate {
   readonly actions: readonly unknown[];
 }
 
-/** Where the transitions that are tried one after another may lead, up to the first without a guard. */
+/** Returns the possible next states of the candidate transitions, in order, up to the first one without a guard. */
 function leadsOf(from: StateNode, candidates: readonly Candidate[]): readonly string[] {
   const last = candidates.findIndex(({ guard }) => guard === undefined);
   const tried = last === -1 ? candidates : candidates.slice(0, last + 1);

@@ -29,7 +29,7 @@ const tables: Readonly<Record<string, MachineTable>> = {
   ...deliveryMachines,
 };
 const types = createActorTypes(createKinds({ allowList: parseAllowList(""), signsTokens: true }));
-/** All that any machine takes, and what none does. */
+/** The events of all machines, and one event that no machine takes. */
 const events = [...new Set([...types.flatMap(({ machine }) => eventsOf(machine)), "nothing.known"])];
 
 t.test("every machine has a table and equals it", async (t) => {

@@ -3,7 +3,7 @@ import type { Test } from "tap";
 import WebSocket from "ws";
 import { type CreateTransport, listen, socketHandler, text } from "./transport.js";
 
-/** What every transport promises of its beginning and its end. */
+/** Tests that every transport starts and shuts down correctly. */
 export function drainConformance(t: Test, create: CreateTransport): void {
   t.test("closing finishes requests in progress and accepts no new connection", async (t) => {
     let finish: () => void = () => undefined;
@@ -49,7 +49,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
       },
     });
     const [waiting, head, get] = [await connect(), await connect(), await connect()];
-    // Part of a request: uWebSockets.js keeps a connection with it, node:http ends it.
+    // Send part of a request. uWebSockets.js keeps such a connection open; node:http ends it.
     head.write("HEAD / HTTP/1.1\r\n");
     get.write("GET / HTTP/1.1\r\n");
     waiting.send(["GET /waits HTTP/1.1", "Host: a"]);
@@ -148,7 +148,7 @@ export function drainConformance(t: Test, create: CreateTransport): void {
     const connection = await connect();
     connection.send(["GET / HTTP/1.1", "Host: a"]);
     t.equal((await connection.answer()).status, 200);
-    // The side that closes first is the one that the system remembers.
+    // Close on the server side first. The operating system remembers a connection on the side that closes it first.
     await transport.close(0);
     await connection.end();
     const made = () => {

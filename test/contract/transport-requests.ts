@@ -10,18 +10,18 @@ import {
 import { type CreateTransport, listen, text } from "./transport.js";
 
 const LIMIT = 64 * 1024;
-/** Longer than anything takes on loopback, for what is expected to arrive. */
+/** Timeout for expected input, in milliseconds; much longer than anything takes on loopback. */
 const AMPLE_MS = 60_000;
-/** There is room for all bodies. */
+/** A memory check that accepts every body. */
 const anyBytes = () => true;
 
-/** What was seen of a request, as text. */
+/** Returns the received request as text. */
 async function describe(request: TransportRequest): Promise<string> {
   const body = Buffer.from(await request.body(LIMIT, AMPLE_MS, anyBytes)).toString("utf8");
   return JSON.stringify({ method: request.method, path: request.path, query: request.query, body });
 }
 
-/** What a failed body was answered with. */
+/** Returns the answer for an error while reading the body. */
 function nameOf(error: unknown): string {
   if (error instanceof BodyTooLarge) return "too large";
   if (error instanceof BodyCrowded) return "no room";
@@ -29,7 +29,7 @@ function nameOf(error: unknown): string {
   return error instanceof ClientGone ? "gone" : String(error);
 }
 
-/** What every transport promises of requests and answers. */
+/** Tests that every transport handles requests and answers correctly. */
 export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("a request arrives with its method, its path as it was sent, its query and its body", async (t) => {
     const { connect } = await listen(t, create, { request: async (request) => text(await describe(request)) });
@@ -315,7 +315,7 @@ export function requestConformance(t: Test, create: CreateTransport): void {
   t.test("requests sent without waiting are answered in their order, or the connection ends", async (t) => {
     const { connect } = await listen(t, create, {
       request: async ({ path }) => {
-        // The first are the slowest.
+        // Earlier requests take longer.
         for (let turns = 10 - (Number(path.slice(1)) || 0); turns > 0; turns--)
           await new Promise((go) => setImmediate(go));
         return text(path);

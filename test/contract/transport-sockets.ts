@@ -17,9 +17,9 @@ async function messageOf(ws: WebSocket): Promise<string> {
   return data.toString();
 }
 
-/** What every transport promises of WebSockets. */
+/** Tests that every transport handles WebSockets correctly. */
 export function socketConformance(t: Test, create: CreateTransport): void {
-  /** A client of an endpoint that echoes, and what its handler received. */
+  /** Connects a client to an echo endpoint, and records the messages that its handler receives. */
   const echoing = async (t: Test, protocols: string[] = []) => {
     const received: string[] = [];
     let ended: () => void = () => undefined;
@@ -180,7 +180,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     const message = "x".repeat(1024 * 1024);
     const socket = opened[0] as Socket;
     let sent = 0;
-    // The kernel's buffers take some; what they do not is counted.
+    // The kernel's buffers take the first bytes. Only the rest counts as buffered.
     while (socket.bufferedBytes < 4 * 1024 * 1024 && sent < 48) {
       socket.send(message);
       sent += 1;
@@ -285,7 +285,7 @@ export function socketConformance(t: Test, create: CreateTransport): void {
     });
     ws.terminate();
     await gone;
-    // The transport sees the end of the connection before an answer on a later one.
+    // Complete a request on a later connection: by then the transport has seen the end of the earlier one.
     const after = await connect();
     after.send(["GET / HTTP/1.1", "Host: a"]);
     await after.answer();

@@ -3,11 +3,11 @@ import type { Test } from "tap";
 import type { StreamEnd, StreamedAnswer, StreamedBody } from "../../http/transport/transport.js";
 import { type CreateTransport, listen, text } from "./transport.js";
 
-/** Longer than anything takes on loopback, for what is expected to happen. */
+/** Timeout for expected events, in milliseconds; much longer than anything takes on loopback. */
 const AMPLE_MS = 60_000;
 const PIECE = "0123456789abcdef".repeat(4 * 1024);
 
-/** An answer in pieces, and what became of it. */
+/** A streamed answer that counts the requested pieces and records how it ended. */
 class Streamed {
   asked = 0;
   readonly ended: Promise<StreamEnd>;
@@ -39,11 +39,11 @@ function* times(count: number): Generator<string> {
   for (let n = 0; n < count; n++) yield PIECE;
 }
 
-/** A gigabyte, which nobody here has room for. */
+/** An answer of one gigabyte, which no buffer in the test can hold. */
 const endless = (more: Partial<StreamedBody> = {}) =>
   new Streamed(times(16 * 1024), { length: 16 * 1024 * PIECE.length, ...more });
 
-/** What every transport promises of an answer that is made while it is sent. */
+/** Tests that every transport sends streamed answers correctly. */
 export function streamConformance(t: Test, create: CreateTransport): void {
   t.test(
     "a streamed answer arrives whole with its length, whatever its pieces are, and the connection stays open",
@@ -95,7 +95,7 @@ export function streamConformance(t: Test, create: CreateTransport): void {
     connection.send(["GET / HTTP/1.1", "Host: a"]);
     await once(connection.socket, "data");
     connection.socket.pause();
-    // What the systems of both sides hold for a connection is some megabytes.
+    // The operating systems of both sides buffer some megabytes per connection.
     for (let turns = 0, before = -1; turns < 200 || before !== stream.asked; turns++) {
       before = stream.asked;
       await new Promise((resolve) => setImmediate(resolve));

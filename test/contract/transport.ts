@@ -9,10 +9,13 @@ import type {
 } from "../../http/transport/transport.js";
 import { RawConnection } from "../support/raw-connection.js";
 
-/** Makes the transport that is looked at. */
+/** Creates the transport under test. */
 export type CreateTransport = (handlers: TransportHandlers) => Transport;
 
-/** What stands behind the transport in one test. An answer that is no promise is sent in the tick of its request. */
+/**
+ * The handlers behind the transport in one test. An answer that is not a promise is sent in the same tick as its
+ * request.
+ */
 export interface Behind {
   readonly request?: (request: TransportRequest) => Promise<TransportAnswer> | TransportAnswer;
   readonly upgrade?: TransportHandlers["upgrade"];
@@ -22,7 +25,7 @@ export function text(body: string, status = 200): WholeAnswer {
   return { status, headers: { "content-type": "text/plain" }, body };
 }
 
-/** A socket handler that ignores every event without a handler. */
+/** Returns a socket handler that ignores every event for which `handlers` has no function. */
 export function socketHandler(handlers: Partial<SocketHandler>): SocketHandler {
   const nothing = () => undefined;
   return { message: nothing, drained: nothing, closed: nothing, ...handlers };

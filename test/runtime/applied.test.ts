@@ -30,7 +30,7 @@ const owner = probe(
   { pictures: [sum] },
 );
 
-/** A runtime whose every cache is warm. */
+/** Starts a runtime and fills all of its caches. */
 async function warm() {
   const harness = new Harness({ catalogue: { actors: [owner] }, cachedTables: [things.name] });
   const runtime = await harness.start();
@@ -40,7 +40,7 @@ async function warm() {
   t.same(await ask("total"), { total: 3, puts: 2 });
   t.same(things.get(runtime.reading, partition, "a"), { n: 1 });
   t.equal(things.list(runtime.reading, partition).length, 2);
-  /** Lays a batch of another node into the store. */
+  /** Writes a batch of another node into the store, and reports it to the runtime. */
   const lay = async (changes: readonly Change[]) => {
     const committed = harness.disk.open().commit(changes);
     await harness.advance();

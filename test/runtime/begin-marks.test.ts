@@ -11,7 +11,10 @@ import { plainLane } from "../support/plain-effect.js";
 import type { Note } from "../support/probe.js";
 import { startedWith, worker } from "./effect-scene.js";
 
-/** A runtime whose effects share so many places; each run is noted with what it was told, and ends by hand. */
+/**
+ * Starts a runtime whose effects share this many places. It records each run with its `mayHaveBegun`. The test ends the
+ * runs.
+ */
 async function scene(places: number) {
   const lane = plainLane(places);
   const runs: { readonly id: string; readonly mayHaveBegun: boolean; end(): void }[] = [];
@@ -28,7 +31,7 @@ async function scene(places: number) {
   };
   const told = () => Object.fromEntries(runs.map(({ id, mayHaveBegun }) => [id, mayHaveBegun]));
   const marks = () => harness.durable.range({ prefix: [partition, begunSpace] }).map(({ key }) => key.at(-1));
-  /** Starts the effect and lets time pass until its mark is being written; `release` lets that end. */
+  /** Starts the effect and pauses the write of its mark. The returned function lets that write finish. */
   const startUntilMarked = async (id: string, actor: string) => {
     const [row, mark] = [gate(), gate()];
     harness.held = row.opened;

@@ -12,7 +12,10 @@ import { table } from "../../storage/table.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
-/** Scales weigh what they are given and go up or down by it; at three they stay. */
+/**
+ * The message of the scales, a test machine. `classify` turns it into `put.light`, `put.heavy` (by default from weight
+ * 3 on) or `put.nothing`. A light weight moves the scales up, and a heavy one moves them down.
+ */
 interface Put extends Message {
   readonly type: "put";
   readonly weight: number;

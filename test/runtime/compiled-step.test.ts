@@ -32,7 +32,7 @@ const edges = fc.array(edge, { maxLength: 5 });
 const message = fc.record({ type: fc.constantFrom("a", "b", "c", "d"), by: fc.integer({ min: 0, max: 9 }) });
 type Edges = readonly { type: string; guard: string | null; target: number | null; actions: string[] }[];
 
-/** What the actions of a machine note, in order. */
+/** Sums that the `note` action recorded, in order. */
 let notes: number[] = [];
 
 interface Args {
@@ -48,7 +48,7 @@ const implementations = {
   },
 };
 
-/** A machine of four states and what is beside them. */
+/** Creates a machine of four states, plus the states in `beside`. */
 function machineOf(states: readonly Edges[], root: Edges, beside: object) {
   const on = (given: Edges) => {
     const byType: Record<string, object[]> = {};
@@ -68,7 +68,7 @@ function machineOf(states: readonly Edges[], root: Edges, beside: object) {
   return createMachine(all as never, implementations as never);
 }
 
-/** Everything that the messages do, step by step. */
+/** Returns the outcome of every message, step by step. */
 function history(machine: ReturnType<typeof machineOf>, messages: readonly Add[]): unknown[] {
   notes = [];
   const stepper = createStepper(machine);
@@ -85,7 +85,7 @@ t.test("a flat machine steps as XState steps it, whatever its transitions, guard
   fc.assert(
     fc.property(states, edges, fc.array(message, { maxLength: 12 }), (each, root, messages) => {
       const flat = machineOf(each, root, {});
-      // One nested state that nothing leads to, and XState itself does the steps.
+      // An unreachable nested state prevents compilation, so XState itself steps this machine.
       const nested = machineOf(each, root, { beside: { initial: "below", states: { below: {} } } });
       deepStrictEqual([compileStep(flat, forbidden) !== null, compileStep(nested, forbidden)], [true, null]);
       deepStrictEqual(history(flat, messages), history(nested, messages));

@@ -17,7 +17,7 @@ import { type Note, probe } from "../support/probe.js";
 
 const rows = table<{ readonly text: string }>("thing");
 
-/** Does what it is told, and counts it. */
+/** Runs the commands of its messages and counts them. */
 const worker = probe("worker", {
   put: (context, { id }, turn) => {
     rows.put(turn, partition, String(id), { text: "written" });

@@ -7,7 +7,7 @@ import { DrivenScheduler } from "../support/driven-scheduler.js";
 import { Harness } from "../support/harness.js";
 import { pending, startedWith, worker } from "./effect-scene.js";
 
-/** An effect that goes to the target its input names; what is prepared and what is begun is noted. */
+/** Creates an effect whose input is its target. Records preparations and runs. */
 function placed(lane: LaneLimits, more: { readonly bytes?: number; readonly untilMs?: number } = {}) {
   const prepared: unknown[] = [];
   const runs: { readonly input: unknown; end(): void }[] = [];
@@ -59,7 +59,7 @@ t.test("a wait is as long as it was before a crash", async (t) => {
   harness.crash();
   await harness.start({ effects: [placed(one).effect], actors: [worker] });
   await harness.advance();
-  // Either may begin first now; the other waits.
+  // Either effect may begin first now. The other one waits.
   const [after] = [waitOf("e1"), waitOf("e2")].filter((wait) => wait !== null);
   t.match(after, { bound: "target", target: "x" });
   t.ok((after?.sinceMs ?? Number.POSITIVE_INFINITY) <= (before?.sinceMs ?? 0));

@@ -14,7 +14,7 @@ interface Run {
   fail(error: unknown): void;
 }
 
-/** An effect whose runs a test ends by hand. */
+/** Creates an effect whose runs the test ends. */
 export function byHand(
   name: string,
   concurrency: number,

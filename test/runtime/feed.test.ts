@@ -13,7 +13,7 @@ const writer = probe("writer", {
   },
 });
 
-/** Puts its rows, by their keys, and tells of other things in between. */
+/** Publishes a change for each row key, and changes of another topic for empty keys. */
 const putter = probe("putter", {
   put: (_context, { puts }, turn) => {
     for (const [row, data] of puts as [string, unknown][]) {

@@ -10,7 +10,7 @@ import { VersionedReading } from "../support/versioned-reading.js";
 
 const KIB = 1024;
 const versioned = () => new VersionedReading(memoryRows());
-/** Which of the names are held under a group. */
+/** Returns the names that are cached under a group. */
 const heldOf = (held: HeldByVersion<string>, reading: Reading, partition: string, names: readonly string[]) =>
   names.filter((name) => held.of(reading, partition)?.find("group", name) !== undefined);
 const hold = (held: HeldByVersion<string>, reading: Reading, partition: string, name: string, weight = 0) =>
@@ -66,7 +66,7 @@ t.test("what is over the bound of all drops the oldest partitions, of whichever 
   const [first, second] = [versioned(), versioned()];
   const names = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `ws_${from + n}`);
   const kept = (reading: Reading, partitions: readonly string[]) =>
-    // Asked from the youngest on: to ask begins anew what is not there, which takes some room.
+    // Check the newest partitions first: a check creates the cache of a missing partition, which takes space.
     [...partitions].reverse().filter((partition) => heldOf(held, reading, partition, ["x"]).length > 0).length;
   const fill = (reading: Reading, partitions: readonly string[]) => {
     for (const partition of partitions) hold(held, reading, partition, "x", 1000 * KIB);
@@ -77,7 +77,7 @@ t.test("what is over the bound of all drops the oldest partitions, of whichever 
   fill(second, names(6, 10));
   t.equal(kept(second, names(0, 10)), 10);
   t.same([kept(first, names(4, 10)), kept(first, names(0, 4))], [6, 0]);
-  // A new version gives back what the earlier one took.
+  // A new version frees the space of the previous one.
   for (let n = 2; n < 100; n++) {
     second.version = n;
     fill(second, names(9, 10));

@@ -26,7 +26,7 @@ const counter = probe("counter", {
     for (let n = 0; n < Number(count); n++) turn.put([turn.self.partition, rowSpace, "probe", turn.self.id, n], n);
   },
 });
-/** Sends `add` as the first message of the actor that is named. */
+/** Sends the first message `add` to the actor in `id`, then a second one. */
 const opener = probe("opener", {
   open: (_context, { id }, turn) => {
     const to = address(partition, "counter", String(id));
@@ -261,7 +261,7 @@ t.test("a runtime has stopped only when everyone who was to be answered is", asy
   await Promise.all(asks);
 });
 
-/** Has a dead letter on disk, as an earlier process left it. */
+/** Writes a dead letter to disk, as if an earlier process had left it. */
 async function leaveDeadLetter(harness: Harness): Promise<void> {
   const value = { kind: "counter", actor: "1", message: { type: "add" }, error: "", atMs: 0 };
   const written = harness.disk.open().commit([{ op: "put", key: [partition, deadLetterSpace, "dead_1"], value }]);

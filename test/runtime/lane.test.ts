@@ -4,7 +4,7 @@ import { Lane, type LaneLimits, type PlaceFor, type PlaceWaiter } from "../../ru
 
 const limits: LaneLimits = { name: "test", places: 10, kept: 4, perParty: 5, perTarget: 3 };
 
-/** Takes a place or waits for one; what is granted is noted. */
+/** Takes a place or waits for one. Adds the name to `granted` when the place is granted. */
 function want(lane: Lane, party: string, target: string, granted: string[]): PlaceWaiter | null {
   const name = `${party} ${target}`;
   if (lane.take({ party, target })) {
@@ -78,7 +78,7 @@ interface Model {
   readonly waiters: PlaceWaiter[];
 }
 
-/** The bound that the rules, read slowly, set. */
+/** Computes the limit for a place directly from the rules. */
 function boundIn({ places }: Model, { party, target }: PlaceFor, { perTarget, perParty, ...all }: LaneLimits) {
   const own = places.filter((place) => place.party === party);
   if (own.filter((place) => place.target === target).length >= perTarget) return "target";
@@ -117,7 +117,7 @@ t.test("whatever happens, bounds hold, and no place is free that someone who wai
         }
         check(lane, model, all);
       }
-      // All that has a place comes to an end, and so does the waiting.
+      // Release all places. After that, nothing may wait.
       for (let place = model.places.shift(); place !== undefined; place = model.places.shift()) lane.release(place);
       if (lane.taken !== 0 || (lane.waiting !== 0 && given.kept < given.places))
         throw new Error("something still waits");

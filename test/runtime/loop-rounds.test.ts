@@ -2,7 +2,7 @@ import t from "tap";
 import { LoopRounds } from "../../runtime/loop-rounds.js";
 import { DrivenScheduler } from "../support/driven-scheduler.js";
 
-/** Rounds of 1 ms over a driven event loop; work that takes time says its name. */
+/** Creates rounds of 1 ms on a manually driven event loop. `work` records its name and takes `costMs`. */
 function arrange() {
   const loop = new DrivenScheduler();
   let nowMs = 100_000;
@@ -13,7 +13,7 @@ function arrange() {
     done.push(name);
     nowMs += costMs;
   };
-  /** What is done until the event loop reads input. */
+  /** Runs the work up to the point where the event loop reads input, and returns its names. */
   const turn = async (): Promise<string[]> => {
     await loop.turn();
     return done.splice(0);

@@ -6,14 +6,14 @@ import { RowCache } from "../../runtime/row-cache.js";
 import { createMemoryStore } from "../../storage/memory-store.js";
 import type { Change, Key, KeyPart, Range, Reading, Writing } from "../../storage/store.js";
 
-// Few keys, so that they meet often; what could be taken for one another is among them.
+// Use few keys, so that they collide often. Some differ only in the type or split of their parts.
 const partition = fc.constantFrom<KeyPart>("p", "p", "p", "q");
 const rest = fc.constantFrom<KeyPart[]>(["a"], ["a", "b"], ["a", 1], ["a", "", "n1"], ["n1"], [1], ["b"]);
 const space = fc.constantFrom<KeyPart[]>(["row", "held"], ["row", "often"], ["row", "other"], ["feed"]);
 const key: fc.Arbitrary<Key> = fc.tuple(partition, space, rest).map(([first, at, last]) => [first, ...at, ...last]);
 const value = fc.option(fc.integer({ min: 0, max: 9 }));
 const write = fc.record({ kind: fc.constant("write" as const), key, value });
-/** What another node writes: rows of a partition that nobody here does. */
+/** Keys for writes of another node. They are in a partition that only that node writes. */
 const foreignKey: fc.Arbitrary<Key> = fc.tuple(space, rest).map(([at, last]) => ["f", ...at, ...last]);
 const step = fc.oneof(
   { weight: 6, arbitrary: write },
@@ -38,7 +38,7 @@ const step = fc.oneof(
 );
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
-/** What the layers should read: every write that was kept, in one store. */
+/** The expected rows of the overlays: one store with all kept writes. */
 class Model {
   rows: readonly [Key, unknown][] = [];
   #before: readonly [Key, unknown][] | null = null;
@@ -78,7 +78,7 @@ function rangeOf(one: Extract<Step, { kind: "read" }>): Range {
   };
 }
 
-/** While a partition has one version, turns see the same rows of the tables that are held. */
+/** Checks that the rows of cached tables are the same whenever a partition has the same version. */
 function checkVersions(layers: Overlays, expected: Reading, known: Map<string, readonly unknown[]>): void {
   for (const of of ["p", "q", "f"]) {
     const version = layers.coveredVersion(of);
@@ -162,7 +162,7 @@ t.test(
   },
 );
 
-/** A reading that counts how often it is asked. */
+/** Wraps a reading and counts its calls. */
 function counting(reading: Reading): Reading & { asked: number } {
   const counted: Reading & { asked: number } = {
     asked: 0,

@@ -9,7 +9,7 @@ import { stepByHand } from "../support/turn.js";
 const counts = table<number>("count");
 const rules = table<number>("rule");
 
-/** Each count, and the one rule of kind `a`. */
+/** A picture of all counts, and of the single rule of kind `a`. */
 interface Held {
   readonly counts: Map<string, number>;
   readonly rule: number | undefined;
@@ -27,7 +27,7 @@ const held: Picture<Held> = {
     };
   },
 };
-/** How many counts stand under the id of the actor. */
+/** The counts whose ids begin with the actor's id. */
 const ofActor: Picture<Map<string, number>> = {
   rows: [["count"]],
   isOfActor: true,
@@ -38,7 +38,7 @@ const ofActor: Picture<Map<string, number>> = {
 };
 const undeclared: Picture<null> = { rows: [["count"]], build: () => null };
 
-/** Keeps counts in rows and in its picture. */
+/** Stores counts in rows and in its picture. */
 const keeper = probe(
   "keeper",
   {
@@ -69,7 +69,7 @@ const keeper = probe(
   { pictures: [held, ofActor] },
 );
 
-/** Writes rows that the keeper's picture stands for, and others. */
+/** Writes rows that the keeper's picture is built from, and other rows. */
 const writer = probe("writer", {
   count: (_context, { id, n }, turn) => counts.put(turn, turn.self.partition, String(id), Number(n)),
   rule: (_context, { kind, n }, turn) => rules.put(turn, turn.self.partition, [String(kind), 1], Number(n)),
@@ -92,7 +92,7 @@ async function started(idleCells = 100) {
   return { harness, ask, write };
 }
 
-/** How often it was built anew; half of the times are the check that rows say the same. */
+/** Returns the number of builds since the last call. Half of them come from the check against the rows. */
 function builds(): number {
   const times = built;
   built = 0;

@@ -17,7 +17,7 @@ interface Held {
   readonly rule: number | undefined;
 }
 
-/** A picture of counts and of one kind of rules; `builds` is how often it was built. */
+/** Creates a picture of the counts and of one kind of rules. `builds` counts its builds. */
 function counting() {
   const picture: ReadPicture<Held> & { builds: number } = {
     builds: 0,
@@ -52,7 +52,7 @@ function shown(reading: Reading, picture: ReadPicture<Held>, where = partition) 
   return { ...Object.fromEntries(held.counts), ...(held.rule === undefined ? {} : { rule: held.rule }) };
 }
 
-/** A reading over a store, and what commits to it in steps. */
+/** Opens a reading on a store. Also returns functions that commit to the store step by step. */
 async function opened(...changes: readonly Change[]) {
   const store = createMemoryStore();
   await store.commit(changes);

@@ -14,12 +14,15 @@ import { until } from "../support/until.js";
 
 const worker = probe("worker", {
   begin: (_context, _message, turn) => turn.start({ name: "work", id: "w1", input: null }),
-  // With one turn a batch, one of them is undelivered at each commit.
+  // With one turn per batch, each commit has one undelivered message.
   loop: (_context, _message, turn) => turn.send(turn.self, { type: "loop" }),
   touch: (_context, _message, turn) => turn.reply(true),
 });
 
-/** A process on the store: the owners of the effects that began in it, and how often it searched a partition. */
+/**
+ * Starts a process on the store. Records the owners' partitions of the effects that begin, and counts the searches of
+ * partitions.
+ */
 async function start(store: Store) {
   const began: string[] = [];
   const told: boolean[] = [];
@@ -58,7 +61,10 @@ async function start(store: Store) {
 const ask = (runtime: Runtime, partition: string, type: string) =>
   runtime.ask(address(partition, "worker", "1"), { type });
 
-/** A store in which one partition of many has an effect and one has messages, left by a process that stopped. */
+/**
+ * Creates a store with many partitions, as a stopped process leaves it. One partition has a pending effect, and another
+ * one has an undelivered message.
+ */
 async function left(partitions: number): Promise<Store> {
   const store = createMemoryStore();
   const { runtime, began } = await start(store);

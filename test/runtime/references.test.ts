@@ -50,7 +50,10 @@ t.test("an effect's request, its implementation and its result go by its name", 
   t.notOk(isResultOf(mail, { type: "woken" }));
 });
 
-/** Two messages, one of them answered, and an effect. */
+/**
+ * The common code of all snippets: two message types that a door takes (one with an answer), a third type, and an
+ * effect.
+ */
 const given = `
 import { setup } from "xstate";
 import { address } from "../../runtime/address.js";
@@ -94,7 +97,7 @@ const compiles = {
   implements: `mail.implement(lane, async ({ to }) => ({ sent: to !== "" })); turn.start(mail.request("1", { to: "ada" }));`,
 };
 
-/** With the words that say what is wrong. */
+/** Snippets that must not compile, each with a pattern for the compiler's error. */
 const refused: Record<string, readonly [text: string, why: RegExp]> = {
   askOfAnother: [`void runtime.ask(door, { type: "knock" });`, /"knock"/],
   sendOfAnother: [`turn.send(door, { type: "knock" });`, /"knock"/],

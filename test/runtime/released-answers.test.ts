@@ -2,7 +2,7 @@ import t from "tap";
 import { ReleasedAnswers } from "../../runtime/released-answers.js";
 import { DrivenScheduler } from "../support/driven-scheduler.js";
 
-/** Answers that note themselves as given. */
+/** Creates answers that record when they are sent. */
 function batchOf(given: string[], name: string, count: number) {
   return Array.from({ length: count }, (_, n) => ({
     asker: {

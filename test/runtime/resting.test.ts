@@ -5,7 +5,7 @@ import { Harness, partition } from "../support/harness.js";
 import { plainEffect } from "../support/plain-effect.js";
 import { type Note, probe } from "../support/probe.js";
 
-/** What left the process, in order. */
+/** Ids of the effects that ran, in order. */
 const left: string[] = [];
 const worker = probe("worker", {
   begin: (_context, _message, turn) => {

@@ -4,7 +4,9 @@ import { RowCache } from "../../runtime/row-cache.js";
 import { rowSpace } from "../../storage/keys.js";
 import type { Change, Key, Range, Reading } from "../../storage/store.js";
 
-/** A cache over rows that all exist, and the keys that it read of them. */
+/**
+ * Creates a cache on a store in which every row exists. `read` records the keys that the cache reads from the store.
+ */
 function arrange() {
   const read: Key[] = [];
   const durable: Reading = {
@@ -64,7 +66,7 @@ t.test("ranges have a bound in bytes, one by one and together", async (t) => {
   t.equal(read.length, 1);
 });
 
-/** A batch of these changes, durable or under way. */
+/** Commits a batch of these changes. With `isUnderWay`, the commit does not finish. */
 function commit(cache: RowCache, changes: readonly Change[], isUnderWay = false): void {
   const batch = new Overlay();
   for (const change of changes) batch.set(change);

@@ -32,7 +32,7 @@ const entries: readonly Entry[] = [
   { key: ["~", "actor", "counter", "a"], value: { version: 1, state: state(1) } },
 ];
 
-/** What became of the entries that the walks changed, by key. */
+/** Returns the new values of the entries that the walks changed, by key. */
 async function changed(walks: Parameters<typeof stepped>[0]["walks"]): Promise<Record<string, unknown>> {
   const step = { to: 2, title: "rewritten", walks };
   const after = await stepped(step, entries);

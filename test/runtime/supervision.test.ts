@@ -5,7 +5,7 @@ import { deadLetterSpace } from "../../storage/keys.js";
 import { Harness, partition, settled } from "../support/harness.js";
 import { type Note, probe } from "../support/probe.js";
 
-/** What outlives a turn on purpose, so that a message can crash some times and then not. */
+/** Counts attempts outside the actor's state, so that a message can crash a few times and then succeed. */
 const tries = new Map<string, number>();
 
 const supervision = { attempts: 3, maxRestarts: 5, withinMs: 10_000, backoffMs: 20_000 };

@@ -78,7 +78,7 @@ t.test("a wake-up that is cancelled while it waits in the mailbox does not come"
   harness.crash();
   await harness.advance(120_000);
   await harness.start();
-  // The cancellation is in the mailbox before the runtime looks for what is due.
+  // The cancellation is in the mailbox before the runtime checks for due wake-ups.
   await harness.ask(harness.to("sleeper"), { type: "cancel", name: "a" } as Note);
   t.same(await woke(harness), []);
   t.equal(harness.runtime.stats().unhandled, 1);
@@ -115,7 +115,7 @@ t.test(
     const count = 2_000;
     const base = harness.world.nowMs + 10_000;
     for (let n = 0; n < count; n++) {
-      // Many share a millisecond, and they are set in no order.
+      // Many wake-ups share a millisecond, and they are set in mixed order.
       const atMs = base + (((n * 7919) % count) >> 3);
       void harness.runtime.ask(harness.to("sleeper", `${n}`), { type: "wakeAt", name: "a", atMs } as Note);
     }

@@ -39,7 +39,7 @@ t.test("messages of one sender arrive in order, and leave no row when they are d
   t.same(touched, []);
 });
 
-/** Lets things happen until undelivered messages stand in the store. */
+/** Steps the simulation until the store contains undelivered messages. */
 async function stepUntilMailIsKept(harness: Harness): Promise<void> {
   for (let steps = 0; harness.durable.range({ prefix: [partition, undeliveredSpace] }).length === 0; steps++) {
     if (steps === 10_000) throw new Error("no message was kept");

@@ -15,7 +15,7 @@ import type {
 import type { Hurry, PaidOut, PayOut } from "./payer.machine.js";
 import { arrive, operations, recordOperation, reminders, violate } from "./rows.js";
 
-/** An operation that a client asks for; `op` is its id everywhere. */
+/** An operation that a client requests. `op` is its id in every part of the simulation. */
 export type Operation = Message & { readonly op: string } & (
     | { readonly type: "deposit"; readonly amount: number }
     | { readonly type: "transfer"; readonly amount: number; readonly to: Address }
@@ -30,13 +30,13 @@ export type Operation = Message & { readonly op: string } & (
     | { readonly type: "crash" }
   );
 
-/** What accounts send each other. */
+/** A transfer of money between two accounts. */
 export type Credit = Message & {
   readonly type: "credit";
   readonly op: string;
   readonly amount: number;
   readonly from: Address;
-  /** Counts the credits of this sender to this receiver. */
+  /** Sequence number of the credits from this sender to this receiver. */
   readonly number: number;
 };
 type Poison = Message & { readonly type: "poison"; readonly op: string };
@@ -55,12 +55,12 @@ interface AccountContext {
   readonly paying: Readonly<Record<string, number>>;
 }
 
-/** How often each stumbling message was tried: on purpose no part of any state. */
+/** The number of attempts for each stumbling message. It is deliberately not part of an actor's state. */
 export type Tries = Map<string, number>;
 
 /**
- * An account of the simulated system: money that must neither appear nor vanish, and every intent of a turn. One
- * state; a guard refuses what the balance does not cover.
+ * An account of the simulated system. Its money must neither appear nor vanish, and its turns use every kind of intent.
+ * It has one state. A guard rejects debits that exceed the balance.
  */
 export function accountMachine(tries: Tries) {
   type AccountEvent = Delivered<AccountMessage & Answered<string>>;
@@ -175,7 +175,7 @@ function operateBesides(message: Exclude<Operation, { type: "crash" }>, turn: Tu
   return {};
 }
 
-/** Pays out itself, or by a payer of its own that some hurry. */
+/** Pays out through an effect of the account, or through a payer actor. Some payers receive hurry messages. */
 function pay({ op, amount }: { readonly op: string; readonly amount: number }, turn: Turn): void {
   if (amount % 2 === 1) {
     turn.start({ name: "pay", id: op, input: { amount } });
@@ -188,7 +188,7 @@ function pay({ op, amount }: { readonly op: string; readonly amount: number }, t
   if (amount % 4 === 0) turn.send(payer, hurry);
 }
 
-/** Sends a credit with the next number for its receiver. */
+/** Sends a credit with the receiver's next sequence number. */
 function credit(
   context: AccountContext,
   { op, amount, to }: { readonly op: string; readonly amount: number; readonly to: Address },

@@ -1,11 +1,11 @@
 import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
-/** All chance of one simulated run, from its seed. */
+/** The source of randomness for one simulated run, derived from its seed. */
 export interface Chance {
-  /** A whole number from `from` to `to`, both included. */
+  /** Returns an integer from `from` to `to`, inclusive. */
   between(from: number, to: number): number;
-  /** True once in `times` on average. */
+  /** Returns true once in `times` calls on average. */
   onceIn(times: number): boolean;
   pick<Item>(items: readonly Item[]): Item;
   bytes(count: number): Uint8Array;

@@ -18,14 +18,14 @@ import type { Told } from "./clients.js";
 import type { Outside } from "./outside.js";
 import { arrivals, durableLedger, operations, partitions, reminders, takenAt, violations } from "./rows.js";
 
-/** Nothing acknowledged is lost, at any time. */
+/** Checks that no acknowledged operation is lost. Call it at any time. */
 export function checkAcknowledged(durable: Reading, told: Told): string[] {
   return [...told.done]
     .filter(([op, partition]) => operations.get(durable, partition, op) === undefined)
     .map(([op]) => `${op} was acknowledged and is lost`);
 }
 
-/** What a process holds for its reads says what is durable, at any time. */
+/** Checks that cached read pictures match the durable rows. Call it at any time. */
 export function checkReads(reading: Reading, durable: Reading): string[] {
   return partitions
     .filter((partition) => {
@@ -35,7 +35,7 @@ export function checkReads(reading: Reading, durable: Reading): string[] {
     .map((partition) => `reads of ${partition} are told of other operations than are durable`);
 }
 
-/** What must hold once nothing is under way any more. */
+/** Runs the checks that must hold once nothing is in progress. */
 export function checkAtRest(durable: Reading, told: Told, outside: Outside): string[] {
   return [
     ...checkAcknowledged(durable, told),
@@ -53,7 +53,7 @@ export function checkAtRest(durable: Reading, told: Told, outside: Outside): str
   ];
 }
 
-/** Everything that an operation sets off has come to its end exactly once. */
+/** Checks that every consequence of an operation happened exactly once. */
 function checkArrivals(durable: Reading, partition: string): string[] {
   const arrived = (name: string): boolean =>
     [...partitions, GLOBAL_PARTITION].some((where) => arrivals.get(durable, where, name) !== undefined);
@@ -104,7 +104,7 @@ function checkMoney(durable: Reading, outside: Outside): string[] {
   for (const partition of partitions) {
     for (const { value } of operations.entries(durable, partition)) created += value.created;
     for (const { key, value } of durable.range<CellRecord>({ prefix: [partition, actorSpace, "account"] })) {
-      // An account that crashed before its first turn, and rests, has no state yet.
+      // An account that is suspended since a crash before its first turn has no state yet.
       if (value.state === undefined) continue;
       const account = value.state.context as Account;
       held += account.balance;
@@ -116,7 +116,7 @@ function checkMoney(durable: Reading, outside: Outside): string[] {
   return held === created ? open : [...open, `${created} of money was made, ${held} is there`];
 }
 
-/** The directory leads to every operation, and to no other. */
+/** Checks that the directory points to every operation, and to nothing else. */
 function checkDirectory(durable: Reading): string[] {
   const led = durable.range<{ readonly partition: string }>({
     prefix: directoryKey({ directory: takenAt.name, id: [] }),
@@ -129,7 +129,7 @@ function checkDirectory(durable: Reading): string[] {
   return found.join() === taken.join() ? [] : [`the directory leads to ${found.length} of ${taken.length} operations`];
 }
 
-/** Nothing is left of what is over. */
+/** Checks that finished work leaves no rows behind. */
 function checkLeftovers(durable: Reading): string[] {
   const spaces = [...partitions, GLOBAL_PARTITION].flatMap((partition) => [
     [partition, undeliveredSpace],

@@ -7,11 +7,11 @@ import { partitions } from "./rows.js";
 import { accountIds } from "./system.js";
 import type { World } from "./world.js";
 
-/** What clients were told, which must hold for good. */
+/** The outcomes that clients received. They must stay true. */
 export interface Told {
-  /** Operations that were acknowledged, with the partition they were asked in. */
+  /** Acknowledged operations, each with its partition. */
   readonly done: Map<string, string>;
-  /** Operations that were refused, and were never sent again. */
+  /** Refused operations that were not sent again, each with its partition. */
   readonly refused: Map<string, string>;
 }
 
@@ -22,7 +22,7 @@ interface Ask {
   readonly message: Operation;
 }
 
-/** Sends operations one after another, each until its outcome is known, always under the same message id. */
+/** Sends operations one after another. It repeats each one under the same message id until it knows the outcome. */
 export class Client {
   readonly #name: string;
   readonly #world: World;
@@ -52,7 +52,7 @@ export class Client {
     }
   }
 
-  /** Asks until there is an outcome. */
+  /** Repeats the ask until it has an outcome. */
   async #until({ to, message }: Ask): Promise<void> {
     for (;;) {
       const { runtime, over } = await this.#process.life();

@@ -21,12 +21,12 @@ interface Row {
   readonly bytes: Buffer;
 }
 
-/** Longest flush, in milliseconds. */
+/** Maximum duration of a flush, in milliseconds. */
 const LONGEST_FLUSH_MS = 30;
 
 /**
- * A disk that outlives the process: whole batches become durable some time after they were committed, and a crash
- * comes before or after that. What is on it went through bytes.
+ * A disk that survives the process. Each batch becomes durable as a whole, some time after its commit; a crash may
+ * happen before or after that. Rows are stored as bytes.
  */
 export class SimulatedDisk {
   readonly #world: World;
@@ -35,10 +35,10 @@ export class SimulatedDisk {
   readonly #rows: Row[] = [];
   #unflushed: (readonly Change[])[] = [];
   #failing = false;
-  /** Keys whose rows are damaged, as JSON. */
+  /** Keys of damaged rows, as JSON. */
   readonly damaged = new Set<string>();
   commits = 0;
-  /** Batches that became durable. */
+  /** Number of batches that became durable. */
   flushes = 0;
 
   constructor(world: World, chance: Chance, fault: Fault | null) {
@@ -47,7 +47,7 @@ export class SimulatedDisk {
     this.#fault = fault;
   }
 
-  /** What is durable. */
+  /** The durable rows. */
   readonly reading: Reading = {
     get: <Value>(key: Key) => {
       const { index, found } = this.#find(key);
@@ -62,7 +62,7 @@ export class SimulatedDisk {
     return this.damaged.size > 0 && this.damaged.has(JSON.stringify(key));
   }
 
-  /** The store as one process opens it. */
+  /** Opens the store for one process. */
   open(): Store {
     const open = { is: true };
     const view: View = { ...this.reading, close: () => undefined };
@@ -77,12 +77,12 @@ export class SimulatedDisk {
     };
   }
 
-  /** The next commit fails, and so does every later one of this process. */
+  /** Makes the next commit fail, and every later commit of this process. */
   fail(): void {
     this.#failing = true;
   }
 
-  /** The process is gone: some of what was being flushed made it to the disk, from the first batch on. */
+  /** Simulates a crash. A random number of unflushed batches become durable, in order; the others are lost. */
   crash(): void {
     const survives = this.#chance.between(0, this.#unflushed.length);
     for (const changes of this.#unflushed.slice(0, survives)) this.#apply(changes);
@@ -101,7 +101,7 @@ export class SimulatedDisk {
     return new Promise((resolve, reject) => {
       this.#world.later(this.#chance.between(0, LONGEST_FLUSH_MS), () => {
         if (this.#failing) return reject(new StoreError("failed", "the simulated disk has failed"));
-        // Everything committed before it is flushed with it.
+        // A flush includes all batches that were committed earlier.
         const upTo = this.#unflushed.indexOf(written);
         for (const flushed of this.#unflushed.splice(0, upTo + 1)) this.#apply(flushed);
         resolve();
@@ -125,7 +125,7 @@ export class SimulatedDisk {
     return { index, found: row !== undefined && compareKeys(row.key, key) === 0 };
   }
 
-  /** The index of the first key that fits, when all after it fit too. */
+  /** Returns the index of the first matching key. All later keys must match too. */
   #firstWhere(fits: (key: Key) => boolean): number {
     let low = 0;
     let high = this.#rows.length;

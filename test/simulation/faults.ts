@@ -10,12 +10,12 @@ import {
 import type { Change } from "../../storage/store.js";
 import type { Chance } from "./chance.js";
 
-/** A disk that does something wrong: each must be found by the checks, or they check nothing. */
+/** A fault of the simulated disk. The checks must detect every fault; otherwise they check nothing. */
 export interface Fault {
   readonly name: string;
-  /** It says that a batch is durable before it is. */
+  /** Whether the disk acknowledges a batch before it is durable. */
   readonly answersEarly: boolean;
-  /** What it really writes of a batch. */
+  /** Returns the changes of a batch that the disk really writes. */
   readonly write: (changes: readonly Change[], chance: Chance) => readonly Change[];
 }
 
@@ -38,7 +38,7 @@ export const faults: readonly Fault[] = [
   dropping("a disk that loses single rows", (change) => change.op === "put" && change.key[1] === rowSpace, 30),
 ];
 
-/** Loses, of the batches that hold such changes, one in `times`: all of these changes in it. */
+/** Creates a fault that drops these changes from a batch, with a chance of one in `times` per batch. */
 function dropping(name: string, drops: (change: Change) => boolean, times: number): Fault {
   return {
     name,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What happened in one run, line by line; the same seed gives the same lines. */
+/** The events of one run as lines. The same seed produces the same lines. */
 export class History {
   readonly #hash = createHash("sha256");
   readonly lines: string[] = [];

@@ -7,15 +7,15 @@ import { plainEffect } from "../support/plain-effect.js";
 import type { Chance } from "./chance.js";
 import type { World } from "./world.js";
 
-/** Longest time that an effect takes, in milliseconds. */
+/** Maximum duration of each part of an effect, in milliseconds. */
 const LONGEST_MS = 200;
 
-/** The outside world of the simulation: it knows each idempotency id and does nothing twice. */
+/** The outside world of the simulation. It recognizes each idempotency id and does nothing twice. */
 export class Outside {
-  /** Money that was paid out, by idempotency id. */
+  /** Amounts that were paid out, by idempotency id. */
   readonly ledger = new Map<string, number>();
   readonly complaints: string[] = [];
-  /** The effects that began, by owner and id: each is started once. */
+  /** The effects that began, by owner and id. Repeated begins must have `mayHaveBegun`. */
   readonly #begun = new Set<string>();
   readonly #world: World;
   readonly #chance: Chance;
@@ -27,7 +27,7 @@ export class Outside {
     this.#durable = durable;
   }
 
-  /** The effects as a process runs them; what runs when it dies may be done or not. */
+  /** Returns the effects for a process. If the process dies during a run, the run's work may be done or not. */
   effects(): readonly Effect[] {
     return [
       withBeginMarked(

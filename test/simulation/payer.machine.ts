@@ -3,16 +3,16 @@ import type { Address } from "../../runtime/address.js";
 import type { Delivered, EffectEnded, Message } from "../../runtime/turn.js";
 import { violate } from "./rows.js";
 
-/** Asks a payer, one for each operation, to pay out. */
+/** Tells a payer to pay out. Each operation has its own payer. */
 export type PayOut = Message & {
   readonly type: "pay-out";
   readonly op: string;
   readonly amount: number;
   readonly from: Address;
 };
-/** Reminds a payer, to no effect but on its state. */
+/** Reminds a payer. It only changes the payer's state. */
 export type Hurry = Message & { readonly type: "hurry" };
-/** What a payer tells in the end. */
+/** The payer's final message, with the outcome. */
 export type PaidOut = Message & { readonly type: "paid-out"; readonly op: string; readonly ok: boolean };
 
 interface PayerContext {
@@ -23,7 +23,7 @@ interface PayerContext {
 
 type PayerEvent = Delivered<PayOut | Hurry | EffectEnded>;
 
-/** Begins with an effect, ends when that does, and must know in between for whom it pays. */
+/** Starts an effect, and stops when the effect ends. In between it must remember which account it pays for. */
 export const payerMachine = setup({
   types: { context: {} as PayerContext, events: {} as PayerEvent },
   actions: {

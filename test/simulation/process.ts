@@ -6,7 +6,7 @@ import type { SimulatedDisk } from "./disk.js";
 import { arrivals, reminders } from "./rows.js";
 import type { World } from "./world.js";
 
-/** Everything is small, so that every bound is met often. */
+/** Small limits, so that the simulation reaches every limit often. */
 const limits = {
   idleCells: 3,
   mailbox: 4,
@@ -14,20 +14,20 @@ const limits = {
   feedEntries: 100_000,
   timersInMemory: 3,
 };
-/** Longest time between the end of a process and the start of the next, in milliseconds. */
+/** Maximum time between the end of a process and the start of the next one, in milliseconds. */
 const LONGEST_OUTAGE_MS = 9_000;
 
-/** One life of the simulated process. */
+/** One run of the simulated process, from start to end. */
 interface Life {
   readonly runtime: Runtime;
-  /** Resolves when it is over. */
+  /** Resolves when the process ends. */
   readonly over: Promise<void>;
   readonly end: () => void;
 }
 
-/** The process under test: it is killed, its disk fails, it is stopped, and it comes back over the same disk. */
+/** The process under test. The simulation kills it, fails its disk, stops it, and restarts it on the same disk. */
 export class SimulatedProcess {
-  /** Pictures that did not say what their rows do. */
+  /** Errors about pictures that differ from their rows. */
   readonly complaints: string[] = [];
   lives = 0;
   readonly #world: World;
@@ -56,7 +56,7 @@ export class SimulatedProcess {
     return this.#life !== null;
   }
 
-  /** The present life, or the next one. */
+  /** Returns the current life, or waits for the next one. */
   life(): Promise<Life> {
     const life = this.#life;
     return life === null ? new Promise((resolve) => this.#waiting.push(resolve)) : Promise.resolve(life);
@@ -90,7 +90,7 @@ export class SimulatedProcess {
     if (error instanceof Error && /another picture/.test(error.message)) this.complaints.push(error.message);
   }
 
-  /** Ends the process at once, and lets the next one start some time later. */
+  /** Kills the process, and starts the next one after a random time. */
   kill(): void {
     const life = this.#life;
     if (life === null) return;
@@ -101,7 +101,7 @@ export class SimulatedProcess {
     void this.#world.pause(this.#chance.between(0, LONGEST_OUTAGE_MS)).then(() => this.start());
   }
 
-  /** Drains and ends the process, then starts the next one. */
+  /** Stops the process gracefully, then starts the next one. */
   stop(): void {
     const life = this.#life;
     if (life === null) return;

@@ -3,7 +3,7 @@ import type { FeedEntry, Runtime } from "../../runtime/runtime.js";
 import type { Reading } from "../../storage/store.js";
 import type { History } from "./history.js";
 
-/** Follows one topic over all lives of the process, as a stream client does. */
+/** Follows one topic across all lives of the process, like a stream client. */
 export class Reader {
   readonly heard: FeedEntry[] = [];
   readonly complaints: string[] = [];
@@ -19,7 +19,7 @@ export class Reader {
     this.#history = history;
   }
 
-  /** Goes on with a new process after the last entry heard. */
+  /** Continues on a new process after the last received entry. */
   resume({ feed }: Runtime): void {
     const missed = feed.since(this.#partition, this.#topic, this.#last);
     if (missed === "too-old") this.complaints.push(`${this.#topic} was told to start afresh`);
@@ -32,7 +32,7 @@ export class Reader {
   }
 
   #hear(entry: FeedEntry): void {
-    // An entry that became durable just before `since` is heard once more after it.
+    // An entry that became durable just before `since` arrives a second time through `listen`.
     if (entry.seq <= this.#last) return;
     if (listStoredEntries(this.#durable, this.#partition, entry.seq - 1)[0]?.seq !== entry.seq) {
       this.complaints.push(`entry ${entry.seq} of ${this.#partition} was heard before it was durable`);
@@ -41,7 +41,7 @@ export class Reader {
     this.#history.note(`heard ${this.#partition} ${entry.seq}`);
   }
 
-  /** Compares with what is on disk in the end. */
+  /** Compares the received entries with the entries on disk. */
   check(): readonly string[] {
     const rows = listStoredEntries(this.#durable, this.#partition)
       .filter(({ topic }) => topic === this.#topic)

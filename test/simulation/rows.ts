@@ -5,7 +5,7 @@ import type { Turn } from "../../runtime/turn.js";
 import type { Writing } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 
-/** The partitions that the simulated accounts live in. */
+/** The partitions of the simulated accounts. */
 export const partitions = ["north", "south"] as const;
 
 interface OperationRow {
@@ -13,11 +13,14 @@ interface OperationRow {
   readonly created: number;
 }
 
-/** One row for each operation that was taken, written in its turn. `created` is the money it brought into the world. */
+/** One row per accepted operation, written in its turn. `created` is the amount of new money. */
 export const operations = table<OperationRow>("operation");
-/** Where each operation was taken. */
+/** The partition of each operation. */
 export const takenAt = directory<{ readonly partition: string }>("taken-at");
-/** The operations of a partition as each of its accounts holds them in memory: every turn's end is held to the rows. */
+/**
+ * The operations of a partition as each of its accounts caches them. After every turn, the runtime compares the picture
+ * with the rows.
+ */
 export const ledger: Picture<{ count: number; created: number }> = {
   rows: [[operations.name]],
   build: (reading, { partition }) => {
@@ -25,7 +28,7 @@ export const ledger: Picture<{ count: number; created: number }> = {
     return { count: all.length, created: all.reduce((sum, { created }) => sum + created, 0) };
   },
 };
-/** The same operations as reads hold them: each with the money it created. */
+/** The same operations as reads cache them: the amount of new money by operation. */
 export const durableLedger: ReadPicture<Map<string, number>> = {
   rows: [[operations.name]],
   build: (reading, partition) =>
@@ -37,19 +40,19 @@ export const durableLedger: ReadPicture<Map<string, number>> = {
     return true;
   },
 };
-/** One row for each message that must arrive exactly once. */
+/** One row per message that must arrive exactly once. */
 export const arrivals = table<{ readonly at: string }>("arrival");
-/** Reminders that are set, by account and name. */
+/** Pending reminders, by account and name. */
 export const reminders = table<{ readonly dueMs: number }>("reminder");
-/** What must never happen, written by the turn that sees it. */
+/** Violated rules, written by the turn that detects them. */
 export const violations = table<{ readonly what: string }>("violation");
 
-/** Notes that something which must never happen has happened. */
+/** Records a violated rule. */
 export function violate(turn: Writing & { readonly self: { readonly partition: string } }, what: string): void {
   violations.put(turn, turn.self.partition, what, { what });
 }
 
-/** Notes an arrival; a second one of the same name is a violation. */
+/** Records an arrival. A second arrival under the same name is a violation. */
 export function arrive(
   turn: Writing & { readonly self: { readonly partition: string; readonly id: string } },
   name: string,
@@ -59,7 +62,7 @@ export function arrive(
   arrivals.put(turn, partition, name, { at: id });
 }
 
-/** Writes an operation and what leads to it. */
+/** Writes an operation and its directory entry. */
 export function recordOperation(turn: Turn, op: string, row: OperationRow): void {
   const { partition } = turn.self;
   const held = turn.picture(ledger);

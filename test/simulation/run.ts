@@ -8,8 +8,8 @@ const USAGE = `npm run sim -- [--seed N] [--seeds 1000] [--from N]
   --from N   the first of them; without it a random one`;
 
 /**
- * `npm run sim` runs 1,000 seeds from a random first one; `npm run sim -- --seed N` runs one seed again and tells its
- * history; `--seeds N` and `--from N` set how many and where from. Ends with 1 when a promise was broken.
+ * `npm run sim` runs 1,000 seeds, starting from a random one. `npm run sim -- --seed N` repeats one seed and prints its
+ * history. `--seeds N` sets the number of seeds, and `--from N` the first one. Exits with 1 if a check fails.
  */
 const { values } = readArguments(USAGE, {
   options: { seed: { type: "string" }, seeds: { type: "string" }, from: { type: "string" } },

@@ -15,16 +15,16 @@ import { World } from "./world.js";
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** What is wrong with the disk; nothing by default. */
+  /** The fault of the disk; none by default. */
   readonly fault?: Fault;
-  /** Keeps every line of the history, to look at a failure. */
+  /** Whether to store every line of the history, for debugging. */
   readonly keepsLines?: boolean;
 }
 
 export interface SimulationResult {
-  /** What was found wrong; empty when all promises were kept. */
+  /** Failed checks; empty if all passed. */
   readonly complaints: readonly string[];
-  /** A digest of everything that happened. */
+  /** A digest of all events. */
   readonly history: string;
   readonly lines: readonly string[];
   readonly steps: number;
@@ -34,14 +34,17 @@ export interface SimulationResult {
 
 const CLIENTS = 8;
 const OPERATIONS_EACH = 15;
-/** Steps after which a run that does not come to rest is given up. */
+/** Maximum number of steps of a run. A run that is still active then counts as failed. */
 const MOST_STEPS = 60_000;
-/** A disk that writes what it should is read after every so many steps. */
+/** Number of steps between two checks of the cached reads. Runs with a faulty disk skip these checks. */
 const READ_EVERY_STEPS = 5;
-/** How often a dead letter is retried, in milliseconds. */
+/** Interval between retries of dead letters, in milliseconds. */
 const OPERATOR_EVERY_MS = 3_000;
 
-/** Runs the real runtime over a simulated disk, clock and outside world, kills it again and again, and checks. */
+/**
+ * Runs the real runtime on a simulated disk, clock and outside world. Kills it repeatedly, and returns the failed
+ * checks.
+ */
 export async function simulate(options: SimulationOptions): Promise<SimulationResult> {
   const chance = createChance(options.seed);
   const world = new World(chance);
@@ -120,7 +123,7 @@ function meetFate(
   }
 }
 
-/** Retries dead letters, as an operator would, until those that can succeed have. */
+/** Retries dead letters like an operator, until all that can succeed have succeeded. */
 async function operate(world: World, process: SimulatedProcess, isBusy: () => boolean): Promise<void> {
   let quiet = 0;
   while (quiet < 4) {

@@ -3,7 +3,7 @@ import { faults } from "./faults.js";
 import { simulate } from "./simulate.js";
 
 const SEEDS = 50;
-/** Seeds within which the checks have to find each fault. */
+/** Maximum number of seeds that the checks may need to detect each fault. */
 const SEEDS_TO_FIND_A_FAULT = 40;
 
 t.test(`every promise holds over ${SEEDS} seeds of random messages, crashes and restarts`, async (t) => {

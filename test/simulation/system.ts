@@ -7,9 +7,9 @@ import { accountMachine, type Large, type Transferred, type Tries } from "./acco
 import { payerMachine } from "./payer.machine.js";
 import { arrive, ledger } from "./rows.js";
 
-/** Accounts in each partition. */
+/** The ids of the accounts in each partition. */
 export const accountIds = ["a", "b", "c"] as const;
-/** Reservations from this amount on need the keepers' consent. */
+/** Reservations of at least this amount need the keepers' approval. */
 const LARGE = 30;
 const GATE_BOUND_MS = 5_000;
 
@@ -20,7 +20,7 @@ type Review = Message & {
 };
 type Audit = Message & { readonly type: "audit"; readonly op: string };
 
-/** Answers a review by its amount: at once, late but in time, too late, never; agreeing or not. */
+/** Answers a review depending on its amount: immediately, late but in time, too late, or never. Agrees or refuses. */
 const keeperMachine = setup({
   types: { events: {} as Delivered<Review> | Delivered<Woken> },
   actions: {
@@ -81,7 +81,7 @@ const keeping: Gate = {
   },
 };
 
-/** Everything that the simulated process runs. */
+/** Returns the catalogue of the simulated process. */
 export function createCatalogue(tries: Tries, effects: readonly Effect[]): Catalogue {
   const supervision = { attempts: 2, maxRestarts: 4, withinMs: 1_000, backoffMs: 4_000 };
   return {

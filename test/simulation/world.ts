@@ -1,10 +1,10 @@
 import type { Clock, Scheduler } from "../../runtime/clock.js";
 import type { Chance } from "./chance.js";
 
-/** Something that may happen next. */
+/** An event that may happen next. */
 interface Happening {
   readonly run: () => void;
-  /** It is part of the simulated process and goes with it. */
+  /** Whether the event belongs to the simulated process and is lost when the process dies. */
   readonly volatile: boolean;
 }
 
@@ -12,12 +12,12 @@ interface Timed extends Happening {
   atMs: number;
 }
 
-/** Longest time that passes by itself in one step, in milliseconds. */
+/** Maximum time that passes on its own in one step, in milliseconds. */
 const DRIFT_MS = 40;
 
 /**
- * Simulated time and order: whatever could happen next is in one list, and chance picks from it. Time passes only
- * when nothing can happen, or a little now and then.
+ * Simulated time and order. All possible next events are in one list, and a random one happens next. Time passes when
+ * no event is ready, and sometimes a little in between.
  */
 export class World {
   nowMs = Date.parse("2026-01-01T00:00:00.000Z");
@@ -30,7 +30,7 @@ export class World {
     this.#chance = chance;
   }
 
-  /** The clock of a process: its alarms die with it. */
+  /** The clock of a process. Its alarms are lost when the process dies. */
   readonly clock: Clock = {
     now: () => this.nowMs,
     at: (atMs, wake) => this.#at({ atMs, run: wake, volatile: true }),
@@ -39,36 +39,36 @@ export class World {
   /** The scheduler of a process. */
   readonly scheduler: Scheduler = { defer: (work) => this.soon(work) };
 
-  /** Lets something of the process happen soon. */
+  /** Schedules an event of the process without delay. */
   soon(run: () => void): void {
     this.#ready.push({ run, volatile: true });
   }
 
-  /** Lets something of the process happen after `ms`. */
+  /** Schedules an event of the process after `ms`. */
   later(ms: number, run: () => void): void {
     this.#at({ atMs: this.nowMs + ms, run, volatile: true });
   }
 
-  /** Waits outside the process, which it outlives. */
+  /** Waits outside the process; the wait continues if the process dies. */
   pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#at({ atMs: this.nowMs + ms, run: resolve, volatile: false });
     });
   }
 
-  /** The process is gone with all that it would have done. */
+  /** Removes all pending events of the process. */
   killProcess(): void {
     this.#ready = this.#ready.filter((happening) => !happening.volatile);
     this.#timed = this.#timed.filter((happening) => !happening.volatile);
   }
 
-  /** Puts the clock right, which was ahead; what waits still waits for the time that it had left. */
+  /** Sets the clock back, as if it had been ahead. Pending events keep their remaining time. */
   setBack(ms: number): void {
     this.nowMs -= ms;
     for (const timed of this.#timed) timed.atMs -= ms;
   }
 
-  /** Lets one thing happen; false when nothing ever will. */
+  /** Runs one event. Returns false if none is left. */
   async step(): Promise<boolean> {
     this.steps += 1;
     if (this.#ready.length === 0 || this.#chance.onceIn(8)) this.#passTime();
@@ -76,12 +76,12 @@ export class World {
     const [next] = this.#ready.splice(index, 1);
     if (next === undefined) return false;
     next.run();
-    // Promises that follow from it settle before anything else happens.
+    // Let the promises that depend on the event settle before the next event.
     await new Promise((resolve) => setImmediate(resolve));
     return true;
   }
 
-  /** Lets everything happen that can within the next `ms`, and that much time pass. */
+  /** Runs all events of the next `ms`, and advances the time by `ms`. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.nowMs + ms;
     for (;;) {
@@ -90,7 +90,7 @@ export class World {
         await new Promise((resolve) => setImmediate(resolve));
         continue;
       }
-      // What waits for a promise of the test, not for time, shows up after this.
+      // Events that wait for the test's own promises become ready after this.
       await new Promise((resolve) => setImmediate(resolve));
       if (this.#ready.length > 0) continue;
       const nextMs = this.#timed.reduce((earliest, { atMs }) => Math.min(earliest, atMs), Number.POSITIVE_INFINITY);

@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The tables of the machines of integrations at work, by kind. */
+/** The tables of the machines for integration deliveries, by kind. */
 export const deliveryMachines: Readonly<Record<string, MachineTable>> = {
   "delivery-intake": {
     taking: {

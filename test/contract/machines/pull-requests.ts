@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** What a pull request takes in every state in which it has a row. */
+/** The events that a pull request takes in every state except `none`. */
 const known = {
   "request.refused": "same",
   "pull-request.forget": "none",
@@ -16,7 +16,7 @@ const known = {
   reverted: "same",
 };
 
-/** The same of one that a run is about to push to. */
+/** The events of a pull request to which a run is about to push. */
 const underWay = {
   ...known,
   "became.merged": "merged",
@@ -28,7 +28,7 @@ const underWay = {
   "look.due": "same",
 };
 
-/** The table of the machine of pull requests. */
+/** The table of the pull request machine. */
 export const pullRequestTable: MachineTable = {
   none: {
     "ask.vet": "vetting",

@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** What a run takes alike from its start on. */
+/** The events that a run takes in every state after its start. */
 const always = {
   "message.taken": "same",
   "message.refused": "same",
@@ -11,7 +11,7 @@ const always = {
   "call.over": "same",
 };
 
-/** What a run with a runner takes alike, whether its agent has begun or not. */
+/** The events that a run with a runner takes, before and after its agent starts. */
 const atWork = {
   "push.granted": "same",
   "push.reported": "same",
@@ -38,7 +38,7 @@ const atWork = {
   "start.agreed": "same",
 };
 
-/** The table of the machine of runs. */
+/** The table of the run machine. */
 export const runTable: MachineTable = {
   "new": { "run.start": "queued", "run.forget": "same", "claim.orphaned": "same" },
   queued: {

@@ -32,7 +32,7 @@ const iterationUnderWay = {
 };
 const iterationOver = { ...iterationStarted, "agent.settled": "same" };
 
-/** The tables of the machines of searches, by kind. */
+/** The tables of the search machines, by kind. */
 export const searchMachines: Readonly<Record<string, MachineTable>> = {
   search: {
     "new": {

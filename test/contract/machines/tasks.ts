@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** What a task takes alike from its opening on. */
+/** The events that a task takes in every state after it is opened. */
 const always = {
   "task.unassign": "same",
   "task.note": "same",
@@ -10,7 +10,7 @@ const always = {
   "over.other": "same",
 };
 
-/** What an open task takes alike in every state. */
+/** The events that an open task takes in every state. */
 const open = {
   "pull-request.changed": "same",
   "over.done": "done",
@@ -25,7 +25,7 @@ const open = {
   "forget.kept": "same",
 };
 
-/** The table of the machine of tasks. */
+/** The table of the task machine. */
 export const taskTable: MachineTable = {
   any: { note: "same", "command.repeated": "same", "repeat.refused": "same" },
   "new": {

@@ -1,6 +1,6 @@
 import type { MachineTable } from "../machine-tables.js";
 
-/** The table of the machine of tool calls. */
+/** The table of the tool call machine, by kind. */
 export const toolCallMachines: Readonly<Record<string, MachineTable>> = {
   "tool-call": {
     "new": {

@@ -31,10 +31,10 @@ const replayEnded = {
   "counterpart.ended": "same",
 };
 
-/** What a config pull request takes in every state after its first pick. */
+/** The events that a config pull request takes in every state after its first pick. */
 const picked = { "pick.refused": "same", "pick.repeated": "same", "pull-request.forget": "none" };
 
-/** What an archive takes in every state in which something needs its commit. */
+/** The events that an archive takes in every state in which its commit is needed. */
 const heldArchive = {
   "archive.hold": "same",
   "archive.unheld": "same",
@@ -44,7 +44,7 @@ const heldArchive = {
   "look.needless": "same",
 };
 
-/** The tables of the machines of tasks, of their runs and decisions, and of runners, by kind. */
+/** The tables of the machines for tasks, their runs and decisions, and runners, by kind. */
 export const workMachines: Readonly<Record<string, MachineTable>> = {
   task: taskTable,
   "pull-request": pullRequestTable,
