@@ -96,7 +96,7 @@ const MAX_PARTS = 200;
 /** Maximum number of type comparisons in one check. Beyond it, every type fits. */
 const MAX_COMPARISONS = 50_000;
 
-/** Returns the type, or `dyn` if it has more than {@link MAX_PARTS} parts. */
+/** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */
 export function bounded(type: Type): Type {
   return partsOf(type, MAX_PARTS) > 0 ? type : DYN;
 }
