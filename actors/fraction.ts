@@ -6,9 +6,9 @@
  * fraction nearby: 0.123456789 becomes 10/81.
  */
 export interface Fraction {
-  /** Has the sign. */
+  /** The numerator, which has the fraction's sign. */
   readonly numerator: bigint;
-  /** Positive, without a common factor with the numerator. */
+  /** The denominator: positive, without a common factor with the numerator. */
   readonly denominator: bigint;
 }
 

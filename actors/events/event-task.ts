@@ -11,7 +11,7 @@ export interface EventTaskValues {
   readonly url: string;
   readonly teamId: string;
   readonly lineId: string;
-  /** Key of its current station. */
+  /** Key of the task's current station. */
   readonly station: string;
   readonly marks: Readonly<Record<string, string>>;
   /**

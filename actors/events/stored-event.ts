@@ -42,10 +42,10 @@ function cutMembers(value: object, maxBytes: number): object {
     .map(([name, member]) => ({ name, member, bytes: jsonBytes(member) }))
     .sort((left, right) => left.bytes - right.bytes);
   const kept: [string, unknown][] = [];
-  // The braces.
+  // Reserve two bytes for the braces.
   let left = maxBytes - 2;
   for (const { name, member, bytes } of bySize) {
-    // The member's name, a colon and a comma. Its value needs at least two quotes.
+    // Subtract the member's name, a colon and a comma. Its value needs at least two quotes.
     left -= jsonBytes(name) + 2;
     if (left < 2) break;
     kept.push([name, bytes <= left ? member : toBeginning(member, left, false)]);

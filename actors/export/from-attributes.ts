@@ -44,7 +44,7 @@ interface Place {
   readonly form: string;
   readonly unknown: unknown;
   readonly omitted: readonly string[];
-  /** Collects faults. */
+  /** The shared list to which all positions add their faults. */
   readonly faults: AttributeFault[];
 }
 

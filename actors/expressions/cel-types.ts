@@ -23,7 +23,7 @@ export type Type =
   | { readonly kind: "opaque"; readonly name: string; readonly parameters: readonly Type[] }
   /** The type of `type(x)`; null for the type of types. */
   | { readonly kind: "type"; readonly of: Type | null }
-  /** A type variable, to be inferred. */
+  /** A type variable, whose type the checker infers. */
   | { readonly kind: "parameter"; readonly name: string };
 
 const scalar = (kind: Scalar): Type => ({ kind });
@@ -130,7 +130,6 @@ export class Bindings {
   #fresh = 0;
   #comparisons = 0;
 
-  /** Returns a new parameter. */
   fresh(): Type {
     return { kind: "parameter", name: `_${this.#fresh++}` };
   }

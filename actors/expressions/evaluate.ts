@@ -19,7 +19,6 @@ export interface EvaluationFault {
 
 /** The list that an expression evaluated to. Its elements are converted one at a time, as the caller reads them. */
 export interface ValueList {
-  /** The number of elements. */
   readonly size: number;
   /** At most the requested number of elements. */
   readonly elements: Iterable<Outcome>;
@@ -70,7 +69,7 @@ export function createNames(...parts: readonly Names[]): Names {
  * first.
  */
 const MAX_CACHED_CHARACTERS = 300_000;
-/** Fixed size of a program, in characters. */
+/** The cost of each program in the cache, in characters, besides those of its source. */
 const CHARACTERS_A_PROGRAM = 20;
 
 const meter = new Meter();

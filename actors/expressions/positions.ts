@@ -65,7 +65,7 @@ const list = at("expression", "list");
 const test = at("expression", "bool");
 const text = at("text");
 
-/** The positions of a request. */
+/** The positions of an HTTP request. */
 function request(path: string, seeing: Seeing): Position[] {
   return [
     text(`${path}.url`, seeing),

@@ -24,7 +24,7 @@ const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join("|"), "g");
 interface Change {
   /** The end of a rewritten part in the new text, exclusive. */
   readonly end: number;
-  /** The amount to add to offsets from there on. */
+  /** The amount to add to offsets at and after `end`. */
   readonly shift: number;
 }
 

@@ -20,7 +20,7 @@ export function nearest(
   return best?.name ?? null;
 }
 
-/** Optimal string alignment distance. */
+/** Computes the optimal string alignment distance. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

@@ -31,13 +31,13 @@ export interface DefinitionKind {
 export interface ExpressionAttempt {
   /** The position with its keys and indexes: `hook.steps[0].when`. */
   readonly position: string;
-  /** Without `${{ }}`. */
+  /** The new expression, without `${{ }}`. */
   readonly expression: string;
   readonly definition: unknown;
 }
 
 export interface AttemptResult {
-  /** Null if the expression has faults. */
+  /** The expression's type; null if the expression has faults. */
   readonly type: Type | null;
   readonly faults: readonly Fault[];
   /** The faults at the other positions of the definition. */

@@ -11,7 +11,7 @@ export interface ServerCalls {
 
 /** A tool whose calls were refused in a run, at least once. */
 export interface RefusedTool {
-  /** Null for a tool without a server. */
+  /** The server's name; null for a tool without a server. */
   readonly server: string | null;
   readonly tool: string;
   readonly by: NonNullable<ToolCall["refusedBy"]>;

@@ -16,7 +16,6 @@ export interface ReviewFact {
   /** `owner/name` */
   readonly repository: string;
   readonly kind: "review" | "comment";
-  /** The author's login. */
   readonly login: string;
   readonly by: "people" | "bots";
   /** Whether the author also wrote the pull request. */

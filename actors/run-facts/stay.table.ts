@@ -14,7 +14,7 @@ export interface Stay {
   /** Key of the station. */
   readonly station: string;
   readonly part: StayPart;
-  /** In milliseconds since 1970. */
+  /** Start and end of the period, in milliseconds since 1970. */
   readonly fromMs: number;
   readonly toMs: number;
 }

@@ -59,7 +59,10 @@ class Allowance {
     return taken;
   }
 
-  /** Takes the whole amount, also in advance. Returns the wait until it is covered, in milliseconds. */
+  /**
+   * Takes the whole amount, even if it exceeds the current balance. Returns the time until the balance is back at zero,
+   * in milliseconds.
+   */
   take(wanted: number): number {
     this.#refill();
     this.#left -= wanted;
