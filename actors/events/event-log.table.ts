@@ -8,7 +8,7 @@ import { isCallEvent, toStoredEvent } from "./stored-event.js";
 export const events = table<WorkEvent>("work-event");
 /** `[team]` -> the number of stored events */
 const counts = table<number>("work-event-count");
-/** `[team]` -> the next occurrences to remove, oldest first: one search reads an event and the events written since */
+/** `[team]` -> the next occurrences to remove, oldest first; stored because a search for them reads whole events */
 const oldest = table<readonly string[]>("work-event-oldest");
 /** `[team, occurrence]`: tool call events. They are many, so they have their own limit and displace no other events. */
 export const callEvents = table<WorkEvent>("call-event");

@@ -87,7 +87,7 @@ export class JobRun {
   #question: string | null = null;
   /** The agent's last message. */
   #said = "";
-  /** Whether an agent ended without any output. */
+  /** Whether the agent ended without a step, a question or a handover. */
   #isSilent = false;
   #summary = "given up: the run was withdrawn, or is not this runner's any more";
 
