@@ -51,15 +51,15 @@ import { workspaceActor } from "./workspaces/workspace.machine.js";
 
 /** Settings of the deployment that some machines depend on. */
 export interface ActorSettings {
-  /** How long what has ended is stored. */
+  /** How long to store ended work. */
   readonly retention?: RetentionPeriods;
-  /** What packs of commits may take. */
+  /** The limits on stored commit packs. */
   readonly archives?: ArchiveLimits;
-  /** How replays are judged; by default not at all. */
+  /** How to judge replays. By default they are not judged. */
   readonly judging?: ReplayJudging;
 }
 
-/** All machines; `kinds` are the resource kinds of workspaces. */
+/** Creates all actor types. `kinds` are the resource kinds of workspaces. */
 export function createActorTypes(
   kinds: readonly Kind[],
   { retention = defaultRetention, archives = defaultArchiveLimits, judging = judgesNothing }: ActorSettings = {},

@@ -4,8 +4,8 @@ import { configurationTables } from "./resources/resource-indexes.table.js";
 import { resourceLocations } from "./resources/resource-location.table.js";
 
 /**
- * Tables whose rows are read again and again, with every request or step: the runtime holds light ones in memory, so
- * that reading them decodes nothing.
+ * Tables whose rows almost every request or step reads. The runtime caches their small rows in memory, so that a read
+ * decodes nothing.
  */
 export const cachedTables: readonly string[] = [
   ...configurationTables,

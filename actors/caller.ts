@@ -1,4 +1,4 @@
-/** A role of a person in a workspace. */
+/** A person's role in a workspace. */
 export type Role = "owner" | "admin" | "member";
 
 /** A scope of a workspace token. */
@@ -20,9 +20,9 @@ export interface TokenCaller {
   readonly scopes: readonly Scope[];
   /** The person who issued the token. */
   readonly issuedBy: string;
-  /** The trust it was minted through, or null. */
+  /** The trust that minted the token, or null. */
   readonly trust: string | null;
 }
 
-/** Who makes a request, once the credential was verified. */
+/** The sender of a request, after its credential was verified. */
 export type Caller = PersonCaller | TokenCaller;

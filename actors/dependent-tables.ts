@@ -35,7 +35,7 @@ import { taskMarks, taskRaises } from "./tasks/team-marks.table.js";
 import { toolCalls } from "./tool-calls/tool-call.table.js";
 import { members } from "./workspaces/member.table.js";
 
-/** All tables with declared indexes or derived rows; the doctor compares them. */
+/** Lists all tables with declared indexes or derived rows. The doctor compares them. */
 export function createDependentSources(kinds: readonly Kind[]): readonly DependentSource[] {
   return [
     resourceDependents(kinds),

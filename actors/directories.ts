@@ -13,7 +13,7 @@ import { runSource } from "./runs/run.table.js";
 import { taskSource } from "./tasks/task.table.js";
 import { memberSource, memberships } from "./workspaces/member.table.js";
 
-/** All directories, with the rows and states that they can be rebuilt from. */
+/** Lists all directories, with the rows and states that can rebuild them. */
 export function createDirectoryCatalogue(kinds: readonly Kind[]): DirectoryCatalogue {
   const directories = [resourceLocations, resourceHashes, memberships, mintedHashes, connectedRunners];
   return {

@@ -1,6 +1,7 @@
 /**
- * Looks for damage in a store that no runtime uses: rows that are not what was written, and rows that do not fit one
- * another. Reads everything in slices. What it finds may follow from something else that it finds: repair in order.
+ * Looks for damage in a store that no runtime uses: rows that differ from what was written, and rows that contradict
+ * each
+ * other. It reads everything in slices. One finding may be the cause of another, so repair findings in order.
  */
 import type { Catalogue } from "../runtime/actor-type.js";
 import { checkActors } from "../runtime/check-actors.js";
@@ -23,10 +24,10 @@ import { bodies } from "./tables/blob.table.js";
 import { recountBlobs } from "./tables/blob-recount.js";
 import type { DependentSource } from "./tables/dependents.js";
 
-/** One look at a whole store, or at one kind of things in it. */
+/** One pass over a whole store, or over one kind of data in it. */
 export type Examination = (reading: Reading) => Iterable<Finding>;
 
-/** All examinations, in the order in which their findings are to be repaired. */
+/** Creates all examinations, in the order in which their findings must be repaired. */
 export function createExaminations(kinds: readonly Kind[], nowMs: number): readonly Examination[] {
   const sources = createDependentSources(kinds);
   const directories = createDirectoryCatalogue(kinds);
@@ -42,7 +43,7 @@ export function createExaminations(kinds: readonly Kind[], nowMs: number): reado
   ];
 }
 
-/** Rows against their indexes, partition by partition. */
+/** Compares rows with their indexes, one partition at a time. */
 function* checkIndexes(damageable: Reading, sources: readonly DependentSource[]): Generator<Finding> {
   for (const partition of listPartitions(damageable)) {
     const damage = new Set<string>();
@@ -53,14 +54,14 @@ function* checkIndexes(damageable: Reading, sources: readonly DependentSource[])
         title: `indexes of ${name}`,
         expected: source.dependents(reading, partition),
         prefixes: dependentTables.map((table) => [partition, rowSpace, table]),
-        // Asked when all rows were read.
+        // A function, because the damage is known only after all rows were read.
         isIncomplete: () => damage.size > 0,
       });
     }
   }
 }
 
-/** Counts of references to bodies against the rows that refer to them, and bodies against both. */
+/** Compares the reference counts of bodies with the rows that refer to them, and the bodies with both. */
 function* checkBodies(damageable: Reading, nowMs: number): Generator<Finding> {
   for (const partition of listPartitions(damageable)) {
     let isIncomplete = false;

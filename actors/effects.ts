@@ -27,9 +27,9 @@ import type { Sealer } from "./sealer.js";
 import { findPickedConfig } from "./searches/picked-config.view.js";
 import { retentionEffect } from "./tables/retention.effects.js";
 
-/** The services that effects use: some of several effects, and a part for each area. */
+/** The services that effects use: those that several effects share, and one part for each area. */
 export interface EffectParts {
-  /** Returns a reading of the durable rows. A function, since effects are created before the runtime. */
+  /** Returns a reading of the durable rows. A function, because effects are created before the runtime. */
   readonly reading: () => Reading;
   readonly newId: (prefix: string) => string;
   readonly baseUrl: () => string;
@@ -43,13 +43,13 @@ export interface EffectParts {
   readonly accounts: Pick<OAuthEffectOptions, "outbound" | "servers">;
   /** Requests of integrations. */
   readonly integrations: Pick<IntegrationRequestOptions, "outbound">;
-  /** Null when none is configured. */
+  /** Null if none is configured. */
   readonly codeHost: CodeHost | null;
-  /** Null when none is configured. */
+  /** Null if none is configured. */
   readonly model: Model | null;
 }
 
-/** All effects. An area adds one line. */
+/** Creates all effects. Each area adds one line. */
 export function createEffects(parts: EffectParts): readonly Effect[] {
   const { reading, newId, baseUrl, clock, scheduler, sealer, log, codeHost, model } = parts;
   const bodies = new ReadBodies();

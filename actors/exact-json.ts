@@ -1,28 +1,32 @@
 /**
- * Reads and writes JSON without rounding whole numbers. `JSON.parse` turns every number into a double, which rounds whole
- * numbers beyond 2^53: identifiers of that size are common, and two of them become one.
+ * Reads and writes JSON without rounding integers. `JSON.parse` turns every number into a double, which rounds integers
+ * beyond 2^53. Identifiers of that size are common, and two of them could become equal.
  *
- * 1. A whole number beyond 2^53 is a `bigint`. Any other number is a double: also `1e20`, `1182376459023450171.0` and a
- *    fraction with more digits than a double has.
- * 2. Everything else is as with `JSON.parse` and `JSON.stringify`, including the errors and repeated names.
- * 3. Text without a candidate for such a number costs one regular expression more than `JSON.parse`.
+ * 1. An integer beyond 2^53 becomes a `bigint`. Any other number becomes a double, including `1e20`,
+ *    `1182376459023450171.0` and a fraction with more digits than a double has.
+ * 2. Everything else works like `JSON.parse` and `JSON.stringify`, including errors and repeated names.
+ * 3. A text that cannot contain such an integer costs one regular expression more than `JSON.parse`.
  */
 import { parse, stringify } from "lossless-json";
 
-/** Where a number of 16 digits begins, or what looks like one within a text. Digits after a quote are a text's own. */
+/**
+ * Matches the start of a number of 16 digits, or of a similar text within a string. Digits right after a quote belong
+ * to a string, and do not match.
+ */
 const LONG_NUMBER = /(?:^|[:,[\s])-?\d{16}/;
 const WHOLE_NUMBER = /^-?\d+$/;
-/** Most digits of a whole number: what takes longer than linear time to read or write stays short. */
+/** Maximum number of digits in an integer. Reading or writing longer ones takes more than linear time. */
 export const MAX_DIGITS = 1_000;
-/** Deepest nesting of a text with such numbers: their parser is recursive. */
+/** Maximum nesting of a text with such integers, because their parser is recursive. */
 export const MAX_DEPTH = 1_000;
 
 /**
- * The value of a JSON text. Throws a SyntaxError for text that is no JSON, and for a text that has long whole numbers and
- * one of more than {@link MAX_DIGITS} digits, or nests deeper than {@link MAX_DEPTH} levels.
+ * Parses a JSON text. Throws a SyntaxError for invalid JSON. For a text with integers beyond 2^53, it also throws one
+ * if
+ * an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
  */
 export function readJson(text: string): unknown {
-  // First, for its errors, and since it takes any depth.
+  // Parse this way first, for its error messages, and because it accepts any depth.
   const value: unknown = JSON.parse(text);
   if (!mayRound(text)) return value;
   if (countValues(text, { most: Number.POSITIVE_INFINITY, maxDepth: MAX_DEPTH }) === null) {
@@ -31,7 +35,7 @@ export function readJson(text: string): unknown {
   return parse(text, undefined, { parseNumber, onDuplicateKey: ({ newValue }) => newValue });
 }
 
-/** Whether `JSON.parse` may round a whole number of the text: a quick look, that some texts pass without need. */
+/** Whether `JSON.parse` may round an integer of the text. A quick test with some false positives. */
 export function mayRound(text: string): boolean {
   return LONG_NUMBER.test(text);
 }
@@ -43,7 +47,7 @@ function parseNumber(digits: string): number | bigint {
   return BigInt(digits);
 }
 
-/** A whole number has more than {@link MAX_DIGITS} digits. */
+/** An integer has more than {@link MAX_DIGITS} digits. */
 export class TooManyDigits extends SyntaxError {
   override readonly name = "TooManyDigits";
 
@@ -53,15 +57,15 @@ export class TooManyDigits extends SyntaxError {
 }
 
 /**
- * The JSON text of a value, as `JSON.stringify` writes it, with the digits of each `bigint`.
+ * Writes a value as JSON, like `JSON.stringify`, with all digits of each `bigint`.
  *
- * @param space Blanks of an indentation; none by default.
+ * @param space Number of spaces to indent; none by default.
  */
 export function writeJson(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, undefined, space);
   } catch (error) {
-    // A `bigint` throws. So does what nests too deep or in a circle, here too.
+    // A `bigint` throws. So does a value that nests too deep or is circular, also in the next line.
     if (!(error instanceof TypeError)) throw error;
     return stringify(value, undefined, space) ?? "";
   }
@@ -70,7 +74,10 @@ export function writeJson(value: unknown, space?: number): string {
 const [QUOTE, BACKSLASH, COMMA] = ['"', "\\", ","].map((one) => one.charCodeAt(0));
 const [LIST, MAP, LIST_END, MAP_END] = ["[", "{", "]", "}"].map((one) => one.charCodeAt(0));
 
-/** The values of a JSON text, about; null for more than `most`, or deeper ones. Linear, and quick for any text. */
+/**
+ * Counts the values of a JSON text approximately. Returns null if there are more than `most`, or if they nest too deep.
+ * Linear, and fast for any text.
+ */
 export function countValues(
   text: string,
   { most, maxDepth }: { readonly most: number; readonly maxDepth: number },

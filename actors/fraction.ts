@@ -1,15 +1,21 @@
 /**
- * Exact fractions, in which every figure is computed and every threshold decided; {@link toNumber} rounds once, for the
- * answer. Our own, since a library's fraction takes doubles too, by a small fraction nearby: 0.123456789 becomes 10/81.
+ * Exact fractions. Every figure is computed and every threshold decided with them; {@link toNumber} rounds once, for
+ * the
+ * response. This is our own implementation, because a library's fraction accepts doubles and approximates them by a
+ * small
+ * fraction nearby: 0.123456789 becomes 10/81.
  */
 export interface Fraction {
-  /** Has the sign. */
+  /** The numerator, which has the fraction's sign. */
   readonly numerator: bigint;
-  /** Above 0, without a common factor with the numerator. */
+  /** The denominator: positive, without a common factor with the numerator. */
   readonly denominator: bigint;
 }
 
-/** `numerator / denominator` in lowest terms. Both are whole; throws RangeError when they are not, or at 0 below. */
+/**
+ * Returns `numerator / denominator` in lowest terms. Both must be integers. Throws RangeError if one is not, or if the
+ * denominator is 0.
+ */
 export function fraction(numerator: bigint | number, denominator: bigint | number = 1n): Fraction {
   const above = BigInt(numerator);
   const below = BigInt(denominator);
@@ -23,8 +29,8 @@ export const ZERO = fraction(0);
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/;
 
 /**
- * The decimal that a JSON number was written as: 0.05 is 1/20, not the double beside it. Throws RangeError when `value`
- * is not finite.
+ * Converts a JSON number to the decimal that it was written as: 0.05 becomes 1/20, not the nearest double. Throws
+ * RangeError if `value` is not finite.
  */
 export function decimal(value: number): Fraction {
   if (Number.isSafeInteger(value)) return { numerator: BigInt(value), denominator: 1n };
@@ -35,12 +41,12 @@ export function decimal(value: number): Fraction {
   return power < 0 ? fraction(digits, 10n ** BigInt(-power)) : fraction(digits * 10n ** BigInt(power));
 }
 
-/** A fraction as a text that {@link fromText} reads back, for rows: `3/20`, `2/1`. */
+/** Writes a fraction as a text for rows, which {@link fromText} reads: `3/20`, `2/1`. */
 export function toText({ numerator, denominator }: Fraction): string {
   return `${numerator}/${denominator}`;
 }
 
-/** The fraction of {@link toText}. Throws SyntaxError or RangeError when it is none. */
+/** Reads a text that {@link toText} wrote. Throws SyntaxError or RangeError for any other text. */
 export function fromText(text: string): Fraction {
   const [numerator = "", denominator = ""] = text.split("/");
   return fraction(BigInt(numerator), BigInt(denominator));
@@ -58,18 +64,18 @@ export function multiply(a: Fraction, b: Fraction): Fraction {
   return fraction(a.numerator * b.numerator, a.denominator * b.denominator);
 }
 
-/** Throws RangeError when `b` is 0. */
+/** Throws RangeError if `b` is 0. */
 export function divide(a: Fraction, b: Fraction): Fraction {
   return fraction(a.numerator * b.denominator, a.denominator * b.numerator);
 }
 
-/** Below 0 when `a` is less, 0 when they are equal, above 0 when `a` is more: for sorting and for thresholds. */
+/** Negative if `a` is less, 0 if both are equal, positive if `a` is greater. For sorting and for thresholds. */
 export function compare(a: Fraction, b: Fraction): number {
   const difference = a.numerator * b.denominator - b.numerator * a.denominator;
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Over one denominator, so that it is brought to lowest terms once. */
+/** Adds the fractions over one common denominator, and reduces the result once. */
 export function sum(fractions: readonly Fraction[]): Fraction {
   let [numerator, denominator] = [0n, 1n];
   for (const each of fractions) {
@@ -80,23 +86,27 @@ export function sum(fractions: readonly Fraction[]): Fraction {
   return fraction(numerator, denominator);
 }
 
-/** Null of nothing. */
+/** Null for an empty list. */
 export function mean(fractions: readonly Fraction[]): Fraction | null {
   return fractions.length === 0 ? null : divide(sum(fractions), fraction(fractions.length));
 }
 
-/** The least whole number that is not below `a`. */
+/** Returns the smallest integer that is not below `a`. */
 export function roundUp({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator > quotient * denominator ? quotient + 1n : quotient;
 }
 
-/** More bits than a double has, which one more bit follows: whether there is a rest. So no tie is rounded wrongly. */
+/**
+ * More bits than a double has. One more bit follows, which says whether there is a remainder, so that ties round
+ * correctly.
+ */
 const BITS = 64;
 
 /**
- * The double nearest to a fraction. Equal fractions give equal doubles, and a decimal the double that it is read as; one
- * nearer to 0 than 1e-300 may be off in its last digit.
+ * Returns the double nearest to a fraction. Equal fractions give equal doubles, and a decimal gives the double that
+ * JSON
+ * would read. For a fraction closer to 0 than 1e-300, the last digit may be wrong.
  */
 export function toNumber({ numerator, denominator }: Fraction): number {
   if (isSafe(numerator) && isSafe(denominator)) return Number(numerator) / Number(denominator);
@@ -105,7 +115,7 @@ export function toNumber({ numerator, denominator }: Fraction): number {
   const below = shift < 0 ? denominator << BigInt(-shift) : denominator;
   const quotient = above / below;
   const rest = quotient * below === above ? 0n : numerator < 0n ? -1n : 1n;
-  // In two steps: the power of a fraction near 0 is no double, as the fraction is.
+  // Scale in two steps: for a fraction near 0, the power alone would not fit in a double.
   const half = Math.trunc((-shift - 1) / 2);
   return Number(2n * quotient + rest) * 2 ** half * 2 ** (-shift - 1 - half);
 }
@@ -118,7 +128,7 @@ export function toNumberOrNull(value: Fraction | null): number | null {
   return value === null ? null : toNumber(value);
 }
 
-/** Whether a double holds it exactly: the quotient of two such is rounded once. */
+/** Whether a double holds the integer exactly. The quotient of two such integers rounds only once. */
 function isSafe(value: bigint): boolean {
   return BigInt.asIntN(54, value) === value;
 }

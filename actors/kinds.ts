@@ -17,22 +17,22 @@ import { secretKind } from "./workspaces/secret.kind.js";
 import { teamKind } from "./workspaces/team.kind.js";
 import { workspaceKind } from "./workspaces/workspace.kind.js";
 
-/** Settings of the deployment that rules of some kinds depend on. */
+/** Settings of the deployment that the rules of some kinds depend on. */
 export interface Deployment {
   readonly allowList: AllowList;
-  /** Whether there is a key to sign hook tokens with. */
+  /** Whether the deployment has a key to sign hook tokens. */
   readonly signsTokens: boolean;
-  /** How long hooks also sign under a replaced secret, in hours; 0 by default. */
+  /** How long hooks also sign with a replaced secret, in hours; 0 by default. */
   readonly rotationHours?: number;
-  /** Whether a model is set up that judges what replays do; by default none. */
+  /** Whether a model is configured to judge replays; false by default. */
   readonly judges?: boolean;
-  /** The service's address, without a slash at its end; empty by default. */
+  /** The service's base URL, without a trailing slash; empty by default. */
   readonly baseUrl?: () => string;
 }
 
 /**
- * Every resource kind; those that others refer to come first, so that an export can name them. A kind is one file and
- * one line here.
+ * Creates all resource kinds. A kind must come after the kinds that it refers to, so that an export can use references.
+ * Each kind is one file and one line here.
  */
 export function createKinds(deployment: Deployment): readonly Kind[] {
   return [
@@ -53,6 +53,6 @@ export function createKinds(deployment: Deployment): readonly Kind[] {
   ];
 }
 
-/** Why a team may not be deleted, or null: what spends is ended first. */
+/** Returns why a team cannot be deleted, or null. Searches and replays that spend money must end first. */
 const describeTeamUse: Kind["inUse"] = (team, reading) =>
   describeSearchesUnderWay(team, reading) ?? describeReplaysUnderWay(team, reading);

@@ -20,7 +20,7 @@ import { approverWalks } from "./runs/approval.migration.js";
 import { runBaseWalks, runInputWalks } from "./runs/run-input.migration.js";
 import { compositeTaskIndexes } from "./tasks/task.migration.js";
 
-/** Bodies of megabytes are among the rows: a slice is held in memory. */
+/** Rows include bodies of megabytes, and a slice is held in memory, so these spaces use small slices. */
 const checksumWalks = [
   ...[rowSpace, effectSpace, undeliveredSpace, deadLetterSpace, feedSpace].map((space) =>
     rewriteSpace(space, { of: "all", maxEntries: 32 }),
@@ -29,21 +29,21 @@ const checksumWalks = [
 ];
 
 /**
- * The steps that update a store of an earlier release, in order. They run at the start, before anything is served
- * (`storage/migrations.ts`). A step is one line here and one pure function in its area, in a file
- * `<noun>.migration.ts`, built from the walks of `storage/migration-walks.ts` (rows) and
- * `runtime/stored-actor-walks.ts` (states, messages and effects of actors):
+ * The steps that migrate a store from an earlier release, in order. They run at the start, before the service accepts
+ * requests (`storage/migrations.ts`). If you change the format or the keys of rows, add a step. A step is one line here
+ * and one pure function in its area, in a file `<noun>.migration.ts`. Build it from the walks of
+ * `storage/migration-walks.ts` (rows) and `runtime/stored-actor-walks.ts` (states, messages and effects of actors):
  *
- *     { to: 9, title: "things are found by colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
+ *     { to: 9, title: "things have a colour", walks: [eachRow("thing", byColour), removeTable("thing-by-shape")] },
  *
- * where `byColour(row, place)` returns the changes for one row:
+ * Here `byColour(row, place)` returns the changes for one row:
  *
  *     [putRow(place, "thing-by-colour", [row.colour, …], true)]
  *
- * Rows of megabytes (diffs) are read a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
+ * Read rows of megabytes (diffs) a few at a time: `eachRow("run-checkout", …, { maxEntries: 4 })`.
  *
- * Test a step with rows written by hand (`test/support/migrating.ts`). All steps are also tested on the store of the
- * first release: killed after every slice, run twice, and read as before (`test/actors/migrations.test.ts`,
+ * Test a step with handwritten rows (`test/support/migrating.ts`). All steps are also tested on the store of the first
+ * release: killed after every slice, run twice, and read as before (`test/actors/migrations.test.ts`,
  * `test/processes/fixture-store.test.ts`). Never change a released step.
  */
 export const migrations: readonly MigrationStep[] = [
@@ -62,7 +62,7 @@ export const migrations: readonly MigrationStep[] = [
   { to: 10, title: "lines say how pull requests are opened", walks: pullRequestTermsWalks },
   { to: 11, title: "approvals say who may answer them", walks: approverWalks },
   { to: 12, title: "repeated requests are not listed by age", walks: [removeTable("idempotency-age", { of: "all" })] },
-  // Nothing to change: an earlier release would not see them.
+  // No rows change. The step exists because an earlier release would not see such deliveries.
   { to: 13, title: "deliveries that wait may be stored together", walks: [] },
   { to: 14, title: "integrations say how deliveries authenticate and are answered", walks: webhookTermsWalks },
 ];

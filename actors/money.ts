@@ -1,48 +1,48 @@
 import { decimal, type Fraction, sum, toNumber, ZERO } from "./fraction.js";
 
-/** An amount of money. The amount is read as the decimal that it is written as, so that sums are exact. */
+/** An amount of money. Sums are exact, because they use the decimal that the amount is written as. */
 export interface Money {
   readonly amount: number;
   /** ISO 4217 */
   readonly currency: string;
 }
 
-/** The most that an amount is, in its currency's unit: what is reported, and every sum, ends there. */
+/** Maximum amount, in the currency's unit. It limits reported amounts and all sums. */
 export const MAX_AMOUNT = 1_000_000_000;
 
-/** What is below it counts nothing, in a currency's unit. */
+/** Minimum amount, in the currency's unit. Anything less counts as 0. */
 const LEAST_AMOUNT = 1e-9;
 
 /**
- * What an amount counts: {@link MAX_AMOUNT} when it is more or not finite, as sums of earlier releases may be in rows;
- * 0 when it is below a billionth.
+ * Limits an amount. It becomes {@link MAX_AMOUNT} if it is greater or not finite, as sums in rows of earlier releases
+ * may be, and 0 if it is below a billionth.
  */
 export function boundAmount(amount: number): number {
   if (!Number.isFinite(amount)) return MAX_AMOUNT;
   return amount < LEAST_AMOUNT ? 0 : Math.min(MAX_AMOUNT, amount);
 }
 
-/** Money with its amount bounded, to be stored or shown. */
+/** Limits an amount of money, to store or display it. */
 export function boundMoney<Some extends Money | null>(money: Some): Some {
   return money === null ? money : { ...money, amount: boundAmount(money.amount) };
 }
 
-/** A sum as an amount; more than {@link MAX_AMOUNT} becomes that. */
+/** Converts a sum to an amount, at most {@link MAX_AMOUNT}. */
 export function toAmount(total: Fraction): number {
   return Math.min(MAX_AMOUNT, toNumber(total));
 }
 
-/** What money counts in a currency: nothing when it is in another. Never throws, whatever the row of it holds. */
+/** The amount of money in a currency, or 0 if the money is in another. Never throws, whatever the row contains. */
 export function amountIn(money: Money | null, currency: string): Fraction {
   return money?.currency === currency ? decimal(boundAmount(money.amount)) : ZERO;
 }
 
-/** The sum of the amounts in a currency; amounts in others do not count. */
+/** The sum of the amounts in a currency. Amounts in other currencies do not count. */
 export function sumMoney(parts: readonly Money[], currency: string): Fraction {
   return sum(parts.map((part) => amountIn(part, currency)));
 }
 
-/** The sum of two amounts, at most {@link MAX_AMOUNT}; null when their currencies differ. */
+/** Adds two amounts, up to {@link MAX_AMOUNT}. Returns null if their currencies differ. */
 export function addMoney(first: Money, second: Money): Money | null {
   const { currency } = first;
   return second.currency === currency ? { amount: toAmount(sumMoney([first, second], currency)), currency } : null;

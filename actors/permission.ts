@@ -1,4 +1,4 @@
-/** What a caller may be allowed to do, by the reference's names (configuration API, Permissions). */
+/** A caller's permission, by the reference's name (configuration API, Permissions). */
 export type Permission =
   | "read"
   | "plan"

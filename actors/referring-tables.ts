@@ -12,7 +12,7 @@ import type { ReferringTable } from "./tables/blob-recount.js";
 import { taskAttachments, taskCheckouts, tasks } from "./tasks/task.table.js";
 import { toolCalls } from "./tool-calls/tool-call.table.js";
 
-/** All tables whose rows refer to bodies; references are recounted from them (`tables/blob-recount.ts`). */
+/** Lists all tables whose rows refer to bodies. The recount of references reads them (`tables/blob-recount.ts`). */
 export const referringTables: readonly ReferringTable[] = [
   runInputs,
   runCheckouts,

@@ -1,7 +1,7 @@
 import type { Answered, Delivered } from "../runtime/turn.js";
 import type { Permission } from "./permission.js";
 
-/** One thing that is wrong with a request, at the path the reference's Errors part describes. */
+/** One error in a request, at a path as the reference's Errors part defines it. */
 export interface FieldError {
   /** `field`, `list[0].field`, `map["odd key"].field`; empty for the whole resource. */
   readonly path: string;
@@ -9,28 +9,28 @@ export interface FieldError {
 }
 
 /**
- * An expected "no". Each is a problem of the reference by its slug; only the edge knows the HTTP status. A bug is
- * thrown instead.
+ * An expected rejection. Each is one of the reference's problems, by its slug; only the edge knows the HTTP status. A
+ * bug is thrown instead.
  */
 export type Refusal =
   | { readonly refused: "bad-request"; readonly detail: string }
   | { readonly refused: "idempotency-key-required"; readonly detail: string }
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
-  /** With a title where the credentials are valid, but not of the kind that is needed. */
+  /** Has a title if the credentials are valid, but of the wrong kind. */
   | { readonly refused: "unauthenticated"; readonly detail: string; readonly title?: string }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
-  /** `hint` says what the path takes, where it got something in another form. */
+  /** `hint` says what the path accepts, if it got another form. */
   | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
   | { readonly refused: "already-exists"; readonly detail: string }
   | { readonly refused: "moved-on"; readonly detail: string; readonly currentVersion: number }
   | { readonly refused: "in-use"; readonly detail: string }
   | { readonly refused: "conflict"; readonly detail: string }
-  /** What is to be worked again is not stored any more. */
+  /** The service no longer stores the body to process again. */
   | { readonly refused: "body-gone"; readonly detail: string }
-  /** A check of a change that changes nothing about how runs go. */
+  /** A replay check of a change that does not affect how runs work. */
   | { readonly refused: "nothing-to-replay"; readonly detail: string }
-  /** `hint` says what to do about it. */
+  /** `hint` says how to correct the request. */
   | { readonly refused: "invalid"; readonly errors: readonly FieldError[]; readonly hint?: string }
   | { readonly refused: "idempotency-key-reused"; readonly detail: string }
   | { readonly refused: "precondition-required"; readonly detail: string }
@@ -96,12 +96,12 @@ export function answerRefusal({ turn, refusal }: Delivered<Refused<string>>): vo
   turn.reply(refusal);
 }
 
-/** A refusal of one field. */
+/** Creates a refusal with one field error. */
 export function invalid(path: string, message: string): Refusal {
   return { refused: "invalid", errors: [{ path, message }] };
 }
 
-/** A path as the reference writes it: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole. */
+/** Formats a path as in the reference: `field`, `list[0].field`, `map["odd key"].field`; "" for the whole resource. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, part) => {
     if (typeof part === "number") return `${text}[${part}]`;

@@ -24,9 +24,10 @@ import { tasks } from "./tasks/task.table.js";
 import { toolCallsOwned } from "./tool-calls/tool-call.retention.js";
 
 /**
- * What is removed some time after its end (`tables/retention.ts`): the rules of tables, in the order of a pass, and the
- * rows that belong to other rows and go after them. A listed event keeps its
- * task, so events go first.
+ * The rows that the service removes some time after they end (`tables/retention.ts`): the rules of tables, in the order
+ * of
+ * a pass, and the rows that are removed after the rows that own them. A listed event retains its task, so events come
+ * first.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: [

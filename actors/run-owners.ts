@@ -3,5 +3,5 @@ import type { RunOwner } from "./runs/run-owner.js";
 import { searchRunOwner } from "./searches/search-run-owner.js";
 import { taskRunOwner } from "./tasks/task-run-owner.js";
 
-/** All kinds of owners of runs; an area adds one line. */
+/** All kinds of run owners. Each area adds one line. */
 export const runOwners: readonly RunOwner[] = [taskRunOwner, replayRunOwner, searchRunOwner];

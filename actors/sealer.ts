@@ -1,20 +1,22 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hash, hkdfSync } from "node:crypto";
 
-/** Encrypts values that are stored, and digests values that are only compared. */
+/** Encrypts stored values, and digests values that are only compared. */
 export interface Sealer {
-  /** AES-256-GCM with a fresh nonce; the text form `v1.<nonce>.<tag>.<ciphertext>` in base64url. */
+  /** Encrypts with AES-256-GCM and a fresh nonce. The text form is `v1.<nonce>.<tag>.<ciphertext>` in base64url. */
   seal(plain: string): string;
-  /** Opens what `seal` made under the same key; throws for anything else. */
+  /** Decrypts a value that `seal` encrypted with the same key. Throws for anything else. */
   open(sealed: string): string;
-  /** HMAC-SHA256 in hex: equal texts give equal digests, and a short text cannot be guessed from its digest. */
+  /**
+   * Returns an HMAC-SHA256 in hex. Equal texts have equal digests, and a short text cannot be guessed from its digest.
+   */
   digest(text: string): string;
 }
 
 const NONCE_BYTES = 12;
-/** Nonces that are drawn at once: a draw takes longer than the cipher does with a short value. */
+/** How many nonces to draw at once. A draw takes longer than encrypting a short value. */
 const NONCES_AT_ONCE = 256;
 
-/** A sealer over a key of 32 bytes. `randomBytes` must be cryptographically strong. */
+/** Creates a sealer with a key of 32 bytes. `randomBytes` must be cryptographically strong. */
 export function createSealer(key: Uint8Array, randomBytes: (count: number) => Uint8Array): Sealer {
   if (key.length !== 32) throw new Error("a sealing key has 32 bytes");
   const sealingKey = derive(key, "seal");
@@ -25,7 +27,7 @@ export function createSealer(key: Uint8Array, randomBytes: (count: number) => Ui
       const nonce = nextNonce();
       const cipher = createCipheriv("aes-256-gcm", sealingKey, nonce);
       const body = cipher.update(plain, "utf8");
-      // What GCM encrypts is whole by then: it leaves no part of a block to its end.
+      // Returns nothing: GCM is a stream mode, so `update` has already returned the whole ciphertext.
       cipher.final();
       const [start, tag] = [nonce.toString("base64url"), cipher.getAuthTag().toString("base64url")];
       return `v1.${start}.${tag}.${body.toString("base64url")}`;
@@ -43,7 +45,7 @@ export function createSealer(key: Uint8Array, randomBytes: (count: number) => Ui
   };
 }
 
-/** Returns nonces, each once. */
+/** Returns a function that returns each nonce once. */
 function createNonces(randomBytes: (count: number) => Uint8Array): () => Buffer {
   let drawn: Buffer = Buffer.alloc(0);
   let at = 0;
@@ -61,7 +63,7 @@ function derive(key: Uint8Array, purpose: string): Buffer {
   return Buffer.from(hkdfSync("sha256", key, new Uint8Array(), `signalbox ${purpose}`, 32));
 }
 
-/** SHA-256 in hex, for values with enough chance in them of their own (tokens). */
+/** SHA-256 in hex, for values with enough entropy of their own (tokens). */
 export function sha256Hex(text: string | Uint8Array): string {
   return hash("sha256", text, "hex");
 }

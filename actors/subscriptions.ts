@@ -18,7 +18,7 @@ import { approverLeavingSubscriber } from "./tool-calls/approver-leaving.js";
 import { toolChangesSubscriber } from "./tool-calls/tool-changes.js";
 import { retentionSubscriber } from "./workspaces/retention-subscriber.js";
 
-/** All subscribers to facts. Together with {@link gates} this is the whole wiring between areas. */
+/** All subscribers to facts. This list and {@link gates} define all wiring between areas. */
 export const subscribers: readonly Subscriber[] = [
   poolChangesSubscriber,
   taskWithdrawalSubscriber,
@@ -40,5 +40,5 @@ export const subscribers: readonly Subscriber[] = [
   pullRequestsLeavingSubscriber,
 ];
 
-/** All gates of steps. */
+/** All gates. */
 export const gates: readonly Gate[] = [beforeEventGate];

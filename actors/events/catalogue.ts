@@ -1,20 +1,20 @@
 import type { Fact, GateQuestion } from "../../runtime/turn.js";
 import { BOOL, DYN, listOf, mapOf, STRING, type Type } from "../expressions/cel-types.js";
 
-/** How many events of a team are stored: the latest ones. */
+/** Maximum number of stored events per team. Older events are removed. */
 export const MAX_EVENTS_KEPT = 1_000;
 
-/** The rules of an event that hooks may be on (configuration API, Hook events). */
+/** The rules of an event that hooks can match (configuration API, Hook events). */
 export interface WorkEventRule {
   /** A `before` event waits for its hooks, which may refuse it. */
   readonly timing: "before" | "after";
   readonly tools: boolean;
   readonly paths: boolean;
-  /** Whether it happens within a run; expressions then see the run. */
+  /** Whether the event happens within a run, so that expressions can read the run. */
   readonly inRun: boolean;
   /** The event's fields in addition to `at`. */
   readonly fields: Readonly<Record<string, Type>>;
-  /** Whether this release produces it. */
+  /** Whether this release produces the event. */
   readonly served: boolean;
 }
 
@@ -76,22 +76,22 @@ type NamesTimed<Timing extends WorkEventRule["timing"]> = {
   [Name in WorkEventName]: (typeof workEvents)[Name]["timing"] extends Timing ? Name : never;
 }[WorkEventName];
 
-/** Events that have happened: published as a fact of this name. */
+/** Events that have happened. Each is published as a fact with the event's name. */
 export type AfterEventName = NamesTimed<"after">;
-/** Events that are about to happen: asked about as a gate of this name. */
+/** Events that are about to happen. Each is a gate question with the event's name. */
 export type BeforeEventName = NamesTimed<"before">;
 
-/** Whether it has happened when hooks get it. */
+/** Whether the event has already happened when hooks receive it. */
 export function isAfterEvent(name: WorkEventName): name is AfterEventName {
   return workEvents[name].timing === "after";
 }
 
-/** Whether it waits for its hooks. */
+/** Whether the event waits for its hooks. */
 export function isBeforeEvent(name: WorkEventName): name is BeforeEventName {
   return workEvents[name].timing === "before";
 }
 
-/** A task as events, hook bodies and callbacks show it. */
+/** A task in events, hook bodies and callbacks. */
 export interface EventTask {
   readonly id: string;
   readonly title: string;
@@ -108,33 +108,33 @@ export interface EventTask {
   readonly pullRequest: string | null;
 }
 
-/** An event that happened or is about to: the payload that facts and gate questions about work share. */
+/** An event that has happened or is about to. Facts and gate questions about work share this payload. */
 export interface WorkEvent {
   readonly on: WorkEventName;
-  /** Id of the event (`occ_...`); one event may fire several hooks. */
+  /** The event's id (`occ_...`). One event may fire several hooks. */
   readonly occurrence: string;
   readonly workspaceId: string;
   readonly teamId: string;
   readonly lineId: string;
   readonly stationId: string;
   readonly task: EventTask;
-  /** Null on an event outside a run. */
+  /** Null for an event outside a run. */
   readonly run: { readonly id: string } | null;
-  /** The event's own fields, `at` (ISO 8601) among them: `from` and `to` station keys, `outcome`, `note`. */
+  /** The event's own fields, including `at` (ISO 8601): `from` and `to` station keys, `outcome`, `note`. */
   readonly event: Readonly<Record<string, unknown>> & { readonly at: string };
-  /** Ids of the hook occurrences and events that caused this, oldest first. */
+  /** Ids of the hook occurrences and events that caused this event, oldest first. */
   readonly causes: readonly string[];
-  /** A sample that is about no task. */
+  /** True for a sample that belongs to no task. */
   readonly test?: true;
 }
 
-/** An after event: published as a fact under the event's name. */
+/** An after event, published as a fact with the event's name. */
 export interface WorkFact extends Fact {
   readonly name: AfterEventName;
   readonly work: WorkEvent;
 }
 
-/** A before event: asked as a gate under the event's name. */
+/** A before event, sent to a gate with the event's name. */
 export interface WorkQuestion extends GateQuestion {
   readonly name: BeforeEventName;
   readonly work: WorkEvent;

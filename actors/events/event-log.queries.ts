@@ -4,7 +4,7 @@ import type { WorkEvent } from "./catalogue.js";
 import { MAX_EVENTS_KEPT } from "./catalogue.js";
 import { callEvents, events } from "./event-log.table.js";
 
-/** Selects events of a team. */
+/** A filter and page of a team's events. */
 export interface EventPage {
   readonly event?: string | undefined;
   readonly task?: string | undefined;
@@ -13,7 +13,7 @@ export interface EventPage {
   readonly limit: number;
 }
 
-/** An event of the team by its occurrence; undefined when there was none, or it is not stored any more. */
+/** Finds a team's event by its occurrence; undefined if there was none, or if it is no longer stored. */
 export function findEvent(
   reading: Reading,
   workspaceId: string,
@@ -25,7 +25,7 @@ export function findEvent(
   );
 }
 
-/** The team's latest events that match, newest first. */
+/** Lists the team's latest events that match, newest first. */
 export function listLatestEvents(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
@@ -42,7 +42,7 @@ export function listLatestEvents(
     .slice(0, limit);
 }
 
-/** Events before this time are not stored any more because of their age; null when none was removed. */
+/** The retention period has removed events before this time; null if it has removed none. */
 export function eventsPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   const marks = [events, callEvents].map(({ name }) => getPrunedBefore(reading, workspaceId, { name, nowMs }));
   return marks.reduce((latest, mark) => (latest === null || (mark !== null && mark > latest) ? mark : latest));

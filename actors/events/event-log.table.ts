@@ -6,21 +6,21 @@ import { isCallEvent, toStoredEvent } from "./stored-event.js";
 
 /** `[team, occurrence]`; ids rise with time */
 export const events = table<WorkEvent>("work-event");
-/** `[team]` -> how many there are */
+/** `[team]` -> the number of stored events */
 const counts = table<number>("work-event-count");
-/** `[team]` -> the occurrences that go next, oldest first: finding one reads its event and those written meanwhile */
+/** `[team]` -> the next occurrences to remove, oldest first; stored because a search for them reads whole events */
 const oldest = table<readonly string[]>("work-event-oldest");
-/** `[team, occurrence]`: those of calls of tools. They are many, and push none but each other out. */
+/** `[team, occurrence]`: tool call events. They are many, so they have their own limit and displace no other events. */
 export const callEvents = table<WorkEvent>("call-event");
-/** `[team]` -> how many there are */
+/** `[team]` -> the number of stored tool call events */
 const callCounts = table<number>("call-event-count");
-/** `[team]` -> as for other events */
+/** `[team]` -> the next tool call events to remove, as for other events */
 const oldestCalls = table<readonly string[]>("call-event-oldest");
 
-/** How many that go next are found at once. */
+/** How many events to find for removal at once. */
 const FOUND_AT_ONCE = 64;
 
-/** The latest events of teams of one sort. */
+/** The tables with the latest events of one sort, for all teams. */
 interface EventLog {
   readonly events: Table<WorkEvent>;
   readonly counts: Table<number>;
@@ -61,7 +61,7 @@ function findOldest(
   return events.list(reading, workspaceId, [teamId], { limit: FOUND_AT_ONCE }).map(({ occurrence }) => occurrence);
 }
 
-/** An event ends as it happens. */
+/** An event's retention period starts when the event happens. */
 export const [eventRetention, callEventRetention] = [retainLog(workLog), retainLog(callLog)];
 
 function retainLog(log: EventLog) {
@@ -72,7 +72,7 @@ function retainLog(log: EventLog) {
     endedAtMs: ({ event }) => Date.parse(event.at),
     remove: (turn, { workspaceId, teamId, occurrence }) => {
       log.events.remove(turn, workspaceId, teamId, occurrence);
-      // It may be among those that go next.
+      // The removed event may be in this list.
       log.oldest.remove(turn, workspaceId, teamId);
       const count = (log.counts.get(turn, workspaceId, teamId) ?? 0) - 1;
       if (count > 0) log.counts.put(turn, workspaceId, teamId, count);
@@ -82,7 +82,7 @@ function retainLog(log: EventLog) {
   });
 }
 
-/** When the oldest event that is listed happened, in milliseconds since 1970; null when none is. */
+/** The time of the oldest listed event, in milliseconds since 1970; null if there is none. */
 export function oldestEventMs(reading: Reading, workspaceId: string, teamId: string): number | null {
   const oldest = [events, callEvents].flatMap((log) => log.list(reading, workspaceId, [teamId], { limit: 1 }));
   return oldest.length === 0 ? null : Math.min(...oldest.map(({ event }) => Date.parse(event.at)));

@@ -4,30 +4,33 @@ import { findLine, findStation } from "../lines/line.queries.js";
 import type { EventTask, WorkEvent } from "./catalogue.js";
 import { recordEvent } from "./event-log.table.js";
 
-/** The values of a task that events show. */
+/** The values of a task that its events need. */
 export interface EventTaskValues {
   readonly id: string;
   readonly title: string;
   readonly url: string;
   readonly teamId: string;
   readonly lineId: string;
-  /** Key of its current station. */
+  /** Key of the task's current station. */
   readonly station: string;
   readonly marks: Readonly<Record<string, string>>;
-  /** The branch that its work begins at and is merged into; null or absent for each repository's default. */
+  /**
+   * The branch that the task's work starts from and is merged into. Null or absent for each repository's default
+   * branch.
+   */
   readonly branch?: string | null;
-  /** Null or absent while there is none. */
+  /** Null or absent if the task has no pull request. */
   readonly pullRequest?: { readonly url: string } | null;
 }
 
-/** What an event is about. */
+/** The subject of an event. */
 export interface EventSubject {
   readonly task: EventTaskValues;
-  /** The hook occurrences and events that caused its last change, oldest first. */
+  /** The hook occurrences and events that caused the task's latest change, oldest first. */
   readonly causes: readonly string[];
 }
 
-/** A task as events show it. */
+/** Converts a task to the form that events use. */
 export function toEventTask(task: EventTaskValues, line: LineFields | undefined): EventTask {
   return {
     id: task.id,
@@ -43,8 +46,9 @@ export function toEventTask(task: EventTaskValues, line: LineFields | undefined)
 }
 
 /**
- * Makes an event about a task, with the causes of its last change, and stores it among the latest of the team. For the
- * turn in which the event happens or is asked about.
+ * Creates an event about a task, with the causes of the task's latest change, and stores it among the team's latest.
+ * Call
+ * it in the turn in which the event happens or becomes a gate question.
  */
 export function recordWorkEvent(
   writing: Writing,

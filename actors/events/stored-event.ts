@@ -2,17 +2,17 @@ import { writeJson } from "../exact-json.js";
 import { cutBytes } from "../tables/cut-bytes.js";
 import { type WorkEvent, workEvents } from "./catalogue.js";
 
-/** Most that is stored of a call's inputs in its event, and of its output, in bytes of JSON text. */
+/** Maximum stored size of a call's inputs in its event, and of its output, in bytes of JSON text. */
 const MAX_STORED_BYTES = 4 * 1024;
 
-/** Whether it is an event of the call of a tool. */
+/** Whether the event belongs to a tool call. */
 export function isCallEvent({ on }: Pick<WorkEvent, "on">): boolean {
   return workEvents[on].tools;
 }
 
 /**
- * An event as the list of a team's latest stores it. Long inputs and outputs of a call are cut to their beginnings, and
- * `cut` names what was: hooks get the event as it is, and the call's own row has them whole.
+ * Returns an event in the form that a team's event log stores. Long inputs and outputs of a call are cut to their
+ * beginnings, and `cut` names the cut fields. Hooks get the full event, and the call's own row has the full values.
  */
 export function toStoredEvent(work: WorkEvent): WorkEvent {
   if (!isCallEvent(work)) return work;
@@ -26,7 +26,9 @@ function jsonBytes(value: unknown): number {
   return Buffer.byteLength(writeJson(value) ?? "");
 }
 
-/** The beginning of a value in at most so many bytes of JSON text: of each member where it has to stay an object. */
+/**
+ * Returns the beginning of a value, in at most `maxBytes` of JSON text. If it must stay an object, cuts each member.
+ */
 function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unknown {
   if (isObject && typeof value === "object" && value !== null) return cutMembers(value, maxBytes);
   let text = cutBytes(typeof value === "string" ? value : writeJson(value), maxBytes);
@@ -34,16 +36,16 @@ function toBeginning(value: unknown, maxBytes: number, isObject: boolean): unkno
   return text;
 }
 
-/** Short members stay, the first that does not fit is cut, longer ones go. */
+/** Includes the short members, cuts the first one that does not fit, and drops the longer ones. */
 function cutMembers(value: object, maxBytes: number): object {
   const bySize = Object.entries(value)
     .map(([name, member]) => ({ name, member, bytes: jsonBytes(member) }))
     .sort((left, right) => left.bytes - right.bytes);
   const kept: [string, unknown][] = [];
-  // The braces.
+  // Reserve two bytes for the braces.
   let left = maxBytes - 2;
   for (const { name, member, bytes } of bySize) {
-    // Its name, a colon and a comma; its value is two quotes at least.
+    // Subtract the member's name, a colon and a comma. Its value needs at least two quotes.
     left -= jsonBytes(name) + 2;
     if (left < 2) break;
     kept.push([name, bytes <= left ? member : toBeginning(member, left, false)]);

@@ -1,33 +1,33 @@
 import type { Fact } from "../../runtime/turn.js";
 import type { EventTask } from "./catalogue.js";
 
-/** What happens to tasks that bindings of integrations act on, and hooks do not. */
+/** What happens to tasks that integration bindings act on, and hooks do not. */
 export const taskHappenings = ["task.asked", "task.finished", "task.closed"] as const;
 
-/** Something that happened to a task, with the task as it was then. */
+/** A happening, with the task at that time. */
 export interface TaskHappening {
   readonly on: (typeof taskHappenings)[number];
-  /** Id of what happened (`occ_...`). */
+  /** The happening's id (`occ_...`). */
   readonly occurrence: string;
   readonly workspaceId: string;
   readonly teamId: string;
   readonly lineId: string;
   readonly task: EventTask;
-  /** What it asks its assignee; null unless it is `task.asked`. */
+  /** The task's question to its assignee; null unless `on` is `task.asked`. */
   readonly ask: TaskAsk | null;
   /** ISO 8601. */
   readonly at: string;
-  /** The hook occurrences and events that led to it, oldest first. */
+  /** The hook occurrences and events that caused it, oldest first. */
   readonly causes: readonly string[];
 }
 
 export interface TaskAsk {
   readonly body: string;
-  /** Whether it asks for the approval of a call. */
+  /** Whether the task asks for the approval of a call. */
   readonly isApproval: boolean;
 }
 
-/** The fact of it, published under its name. */
+/** The fact of a happening, published under the happening's name. */
 export interface TaskHappened extends Fact {
   readonly name: TaskHappening["on"];
   readonly happening: TaskHappening;

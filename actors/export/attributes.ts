@@ -4,11 +4,11 @@ import type { Entries, HclValue } from "./hcl.js";
 
 export type Schema = z.core.JSONSchema.JSONSchema;
 
-/** Values that are not written as their plain text or number. */
+/** Values to write in a form other than their plain text or number. */
 export interface Substitutions {
-  /** The replacement of the text at a path of the body, or null to write the text itself. */
+  /** The replacement for the text at a path of the body, or null to write the text itself. */
   at(path: readonly PropertyKey[], text: string): HclValue | null;
-  /** The value to write for a write-only field, or null to omit it. */
+  /** The value to write for a write-only field, or null to omit the field. */
   hidden(path: string): HclValue | null;
   /** The paths of the write-only fields. */
   readonly hiddenPaths: readonly string[];
@@ -17,15 +17,17 @@ export interface Substitutions {
 }
 
 /**
- * The fields of a resource as attributes, in the order of its schema. Names of the schema become snake_case; names
- * that a user chose (of a map, within free JSON) stay, sorted. Null is omitted as an unset attribute, except within
- * free JSON. A write-only field is `<name>_wo`, its version `<name>_wo_version`.
+ * Converts the fields of a resource to attributes, in the order of its schema. Schema names become snake_case. Names
+ * that
+ * a user chose (in a map or in free JSON) stay unchanged, in sorted order. Null is omitted as an unset attribute,
+ * except
+ * in free JSON. A write-only field becomes `<name>_wo`, and its version `<name>_wo_version`.
  */
 export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
   return structEntries(propertiesOf(shapeOf(schema)), fields, [], substitutions);
 }
 
-/** Caches the description of each schema: a workspace may have thousands of resources of one kind. */
+/** Caches each schema's description: a workspace may have thousands of resources of one kind. */
 const shapes = new WeakMap<z.ZodType, Schema>();
 
 /** A body's schema as JSON Schema, with defaults filled in. */
@@ -99,7 +101,7 @@ function valueFor(
   };
 }
 
-/** The alternative of a schema that matches the value; the schema itself when it has no alternatives. */
+/** Returns the schema's alternative that matches the value, or the schema itself if it has no alternatives. */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
   if (alternatives.length === 0) return schema;
@@ -116,7 +118,7 @@ function branchFor(schema: Schema, value: unknown): Schema {
   );
 }
 
-/** The fields of an object by name, in the order of the schema; empty for anything but an object with known fields. */
+/** The fields of an object by name, in schema order. Empty for anything but an object with known fields. */
 type Properties = ReadonlyMap<string, { readonly schema: Schema; readonly snake: string }>;
 
 const described = new WeakMap<Schema, Properties>();

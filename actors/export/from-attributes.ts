@@ -1,30 +1,34 @@
 import type { z } from "zod";
 import { propertiesOf, type Schema, shapeOf } from "./attributes.js";
 
-/** An attribute that cannot be taken. */
+/** An invalid attribute. */
 export interface AttributeFault {
-  /** As attributes are addressed: `stations[0].timeout_minutes`. */
+  /** The path in attribute form: `stations[0].timeout_minutes`. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A body's fields, as far as its attributes say them. */
+/** A body's fields, as far as the attributes define them. */
 export interface TakenFields {
   readonly fields: Readonly<Record<string, unknown>>;
   readonly faults: readonly AttributeFault[];
 }
 
 export interface AttributeReading {
-  /** What is not known yet, in the form of the attributes: true stands for a value, and for all below it. */
+  /**
+   * Marks the attributes whose values are unknown, in the form of the attributes. True covers a value and everything
+   * below it.
+   */
   readonly unknown: unknown;
   /** Fields that attributes never set, by path with empty brackets for an index: `stations[].id`. */
   readonly omitted: readonly string[];
 }
 
 /**
- * The fields of a body from its attributes: the way back from `toAttributes`. Names of the schema are taken from
- * snake_case; a name that the schema does not have, and a value that is not known yet, is a fault at its path. Null is an
- * unset attribute, and is left out. Values are not checked otherwise.
+ * Converts attributes to the fields of a body: the reverse of `toAttributes`. Snake_case names become schema names. A
+ * name
+ * that the schema does not have, and a value that is still unknown, is a fault at its path. Null is an unset attribute,
+ * and is omitted. Other values are not validated.
  */
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];
@@ -33,14 +37,14 @@ export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: 
   return { fields, faults };
 }
 
-/** A place among the attributes. */
+/** A position among the attributes. */
 interface Place {
   readonly path: string;
-  /** The same place among the fields, with empty brackets for an index. */
+  /** The corresponding field path, with empty brackets for an index. */
   readonly form: string;
   readonly unknown: unknown;
   readonly omitted: readonly string[];
-  /** Where faults are gathered. */
+  /** The shared list to which all positions add their faults. */
   readonly faults: AttributeFault[];
 }
 
@@ -87,7 +91,9 @@ function fieldFrom(schema: Schema, value: unknown, place: Place): unknown {
   );
 }
 
-/** The alternative of a schema that an attribute has the form of; the schema itself when it has none. */
+/**
+ * Returns the schema's alternative that matches the attribute's form, or the schema itself if it has no alternatives.
+ */
 function branchFor(schema: Schema, value: unknown): Schema {
   const alternatives = (schema.anyOf ?? schema.oneOf ?? []).filter((each): each is Schema => typeof each === "object");
   if (alternatives.length === 0) return schema;

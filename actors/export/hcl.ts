@@ -1,15 +1,15 @@
 /**
- * HCL native syntax in hclwrite's canonical form, which formatting does not change: two spaces for each level, and the
- * `=` of consecutive lines aligned, except for a line that opens a bracket.
+ * Writes HCL native syntax in hclwrite's canonical form, which formatting does not change: two spaces per level, and
+ * aligned `=` in consecutive lines, except in a line that opens a bracket.
  * Source: the HCL native syntax specification, hashicorp/hcl, `hclsyntax/spec.md` and `hclwrite/format.go`.
  */
 
-/** An expression that is written unquoted: `service_team.core.id`. */
+/** An expression, written without quotes: `service_team.core.id`. */
 export interface Expression {
   readonly expression: string;
 }
 
-/** Named values in order: attributes of a block, or an object. Names are quoted only when needed. */
+/** Named values in order: the attributes of a block, or an object. Names are quoted only if necessary. */
 export type Entries = readonly (readonly [name: string, value: HclValue])[];
 
 export interface ObjectValue {
@@ -50,12 +50,12 @@ function writeBlock({ type, labels, attributes }: Block): string {
   return `${head} {\n${writeEntries(attributes, "  ", (name) => name)}}\n`;
 }
 
-/** Text in quotes; escapes what HCL would read as a template. */
+/** Writes text in quotes, and escapes the characters that start a template in HCL. */
 export function quoted(text: string): string {
   return `"${escaped(text)}"`;
 }
 
-/** Escaped text, for use within quotes. */
+/** Escapes text for use within quotes. */
 export function escaped(text: string): string {
   return text.replace(ESCAPED, (found) => NAMED[found] ?? unicodeEscape(found));
 }
@@ -80,7 +80,7 @@ function writeEntries(entries: Entries, indent: string, nameOf: (name: string) =
     .join("");
 }
 
-/** Groups of lines with aligned `=`; a line whose value has several lines is a group of its own. */
+/** Groups lines whose `=` are aligned. A line with a multi-line value is its own group. */
 function chains(lines: readonly Line[]): Line[][] {
   const found: Line[][] = [];
   let open: Line[] | null = null;
@@ -112,7 +112,7 @@ function writeList(values: readonly HclValue[], indent: string): string {
   return `[\n${written.map((value) => `${indent}  ${value},\n`).join("")}${indent}]`;
 }
 
-/** A name, quoted when it is not plain; only ASCII, so that its width is its length. */
+/** Writes a name, quoted if necessary. The result is ASCII, so that its width equals its length. */
 function objectName(name: string): string {
   if (IDENTIFIER.test(name) && !KEYWORDS.has(name)) return name;
   return quoted(name).replace(/[^\x20-\x7e]/gu, unicodeEscape);

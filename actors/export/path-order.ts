@@ -1,7 +1,9 @@
 /**
- * Sorts locations, given in address order, by the paths below them. The two orders differ where one address begins with
- * another: `app/main` comes before `app/main-2`, but `app/main-2/x` before `app/main/x`, since "-" sorts before "/". An
- * address is held back while such addresses follow; never more are held than an address has words.
+ * Sorts locations, given in address order, by the paths of the files below them. The two orders differ if one address
+ * is a
+ * prefix of another: `app/main` comes before `app/main-2`, but `app/main-2/x` before `app/main/x`, because "-" sorts
+ * before "/". The function delays an address while such longer addresses follow. It never delays more addresses at once
+ * than an address has words.
  */
 export function* inPathOrder<Place extends { readonly address: string }>(locations: Iterable<Place>): Generator<Place> {
   const held: Place[] = [];
@@ -16,7 +18,7 @@ export function* inPathOrder<Place extends { readonly address: string }>(locatio
   yield* held.reverse();
 }
 
-/** Compares texts by code units: the same order on every machine. */
+/** Compares texts by code unit, so that the order is the same on every machine. */
 export function byCodeUnits(left: string, right: string): number {
   if (left === right) return 0;
   return left < right ? -1 : 1;

@@ -10,18 +10,21 @@ export interface ExportedFile {
   readonly content: string;
 }
 
-/** One resource as HCL: the variables that it reads, and its own blocks with the import. */
+/** One resource as HCL: the variables that it reads, and its own blocks, including the import block. */
 export interface ExportedResource {
   readonly variables: readonly Block[];
   readonly blocks: readonly Block[];
 }
 
-/** The block name of the resource with that kind and address, for a reference; null to write its key instead. */
+/**
+ * Returns the block name of the resource with this kind and address, for a reference, or null to write its key instead.
+ */
 export type Refer = (kind: string, address: string) => string | null;
 
 /**
- * Writes a resource. `holders` are the attributes that name its holders (`workspace_id`, `team_id`); `teamKey` is ""
- * for a resource that no team holds.
+ * Converts a resource to HCL. `holders` are the attributes that name its holders (`workspace_id`, `team_id`). `teamKey`
+ * is
+ * "" for a resource without a team.
  */
 export function exportResource(
   kind: Kind,
@@ -76,7 +79,7 @@ export function exportResource(
   };
 }
 
-/** The texts of a resource that are exported to a folder, in the order of their paths. */
+/** The texts of a resource that the export writes to a folder, ordered by path. */
 export function filesIn({ folder, texts }: TextFolder, row: ResourceRow): readonly ExportedFile[] {
   return texts(row.fields)
     .map((text) => ({ path: filePath(folder, row, text), content: text.content }))
@@ -87,23 +90,29 @@ function filePath(folder: string, { address }: ResourceRow, { name }: FileText):
   return `${folder}/${address}/${name}`;
 }
 
-/** `service_runner_pool` */
+/** For example `service_runner_pool`. */
 export function resourceType({ name }: Pick<Kind, "name">): string {
   return `service_${snakeCase(name)}`;
 }
 
-/** `core/web-app` -> `core_web-app`: keys contain no underscore, so that names are unique. */
+/** `core/web-app` -> `core_web-app`. Keys contain no underscore, so the names are unique. */
 export function blockName(address: string): string {
   const name = address.replaceAll("/", "_");
   return /^[0-9]/.test(name) ? `_${name}` : name;
 }
 
-/** The provider's import id: the workspace and the address in it, as the import operation takes them. */
+/**
+ * The provider's import id, as the import operation expects it: the workspace id and the address in the workspace, or a
+ * workspace's own address.
+ */
 function importId(kind: Kind, row: ResourceRow): string {
   return kind.heldBy === "none" ? row.address : `${row.workspaceId}/${row.address}`;
 }
 
-/** Writes a value that is the key of its target, or begins with it (a tool of an integration), as a reference. */
+/**
+ * Writes a reference if the value is its target's key, or starts with it (a tool of an integration). Otherwise returns
+ * null.
+ */
 function referenceTo(block: string | null, { address }: { readonly address: string }, text: string): HclValue | null {
   if (block === null) return null;
   const key = address.slice(address.lastIndexOf("/") + 1);

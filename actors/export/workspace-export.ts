@@ -6,7 +6,7 @@ import { type Entries, writeBlocks } from "./hcl.js";
 import { byCodeUnits, inPathOrder } from "./path-order.js";
 import { blockName, type ExportedResource, exportResource, filesIn, resourceType } from "./resource-block.js";
 
-/** A piece of a file of the export. The pieces of a file follow each other. */
+/** A piece of an exported file. The pieces of one file are consecutive. */
 export interface FilePiece {
   readonly path: string;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface FilePiece {
 const MAIN = "main.tf";
 const VARIABLES = "variables.tf";
 
-/** Addresses read at once. */
+/** Number of addresses to read at once. */
 const PAGE = 100;
 /** The limits of a step: resources read, characters written. */
 const STEP = { resources: 50, characters: 32 * 1024 };
@@ -24,19 +24,23 @@ const STEP = { resources: 50, characters: 32 * 1024 };
 interface Source {
   readonly reading: Reading;
   readonly workspace: ResourceRow;
-  /** The exported kinds, in the catalogue's order, and each one's position in it. */
+  /** The exported kinds in catalogue order, and the position of each. */
   readonly kinds: readonly Kind[];
   readonly places: ReadonlyMap<string, number>;
 }
 
 /**
- * A whole workspace as an HCL module, file by file in the order of their paths: `main.tf` with every resource and its
- * import, kinds in the catalogue's order and each in address order; `variables.tf` with the write-only fields; and the
- * files that `main.tf` reads. The pieces depend only on the contents, not on the order in which resources were made.
- * Each step does little work and yields a few pieces, or none, so that other work runs in between. It holds no more
- * than the largest resource in memory. `reading` must not change until the end.
+ * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every resource and its import,
+ * with
+ * kinds in catalogue order and resources in address order. `variables.tf` has the write-only fields. The other files
+ * are
+ * those that `main.tf` reads. The pieces depend only on the contents, not on the order in which resources were created.
+ * Each step does little work and yields a few pieces, or none, so that other work can run in between. The export holds
+ * at
+ * most the largest resource in memory. `reading` must not change until the end.
  *
- * Resources refer to one another by expressions. A resource names a later one by its key instead, since a module may
+ * Resources refer to each other by expressions. A resource names a later resource by its key instead, because a module
+ * may
  * have no cycles.
  */
 export function* exportWorkspace(
@@ -65,7 +69,7 @@ export function* exportWorkspace(
   for (const { pieces } of parts.sort((left, right) => byCodeUnits(left.path, right.path))) yield* inSteps(pieces());
 }
 
-/** The blocks of all resources of these kinds, with an empty line between them. */
+/** Writes the blocks of all resources of these kinds, with an empty line between them. */
 function* blocksFile(
   path: string,
   source: Source,
@@ -83,7 +87,7 @@ function* blocksFile(
   }
 }
 
-/** The texts of a kind's resources that are exported to a folder. */
+/** Writes the texts of a kind's resources that the export puts into a folder. */
 function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<FilePiece | null> {
   for (const location of inPathOrder(listExportLocations(source, kind))) {
     const files = filesIn(folder, rowAt(source, kind, location));
@@ -92,7 +96,7 @@ function* textFiles(source: Source, kind: Kind, folder: TextFolder): Generator<F
   }
 }
 
-/** Groups pieces into steps; null is a resource without pieces. */
+/** Groups pieces into steps. Null stands for a resource without pieces. */
 function* inSteps(pieces: Iterable<FilePiece | null>): Generator<readonly FilePiece[]> {
   let step: FilePiece[] = [];
   let looked = 0;
@@ -117,7 +121,7 @@ interface ExportLocation {
   readonly id: string;
 }
 
-/** The locations of a kind's resources, in address order, read a page at a time. */
+/** Lists the locations of a kind's resources in address order, and reads them a page at a time. */
 function* listExportLocations({ reading, workspace }: Source, kind: Kind): Generator<ExportLocation> {
   let after: string | undefined;
   for (;;) {

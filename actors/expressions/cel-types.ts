@@ -1,4 +1,4 @@
-/** Types of CEL (cel-spec, language definition, "Values" and "Gradual type checking"). */
+/** The types of CEL (cel-spec, language definition, "Values" and "Gradual type checking"). */
 
 export type Scalar =
   | "dyn"
@@ -17,13 +17,13 @@ export type Type =
   | { readonly kind: Scalar }
   | { readonly kind: "list"; readonly element: Type }
   | { readonly kind: "map"; readonly key: Type; readonly value: Type }
-  /** A map with known keys; others are errors. */
+  /** A map with known keys. Any other key is an error. */
   | { readonly kind: "object"; readonly fields: Readonly<Record<string, Type>> }
   /** A type with only a name and parameters: `set(int)`. */
   | { readonly kind: "opaque"; readonly name: string; readonly parameters: readonly Type[] }
   /** The type of `type(x)`; null for the type of types. */
   | { readonly kind: "type"; readonly of: Type | null }
-  /** A type variable, to be inferred. */
+  /** A type variable, whose type the checker infers. */
   | { readonly kind: "parameter"; readonly name: string };
 
 const scalar = (kind: Scalar): Type => ({ kind });
@@ -52,7 +52,7 @@ export const TYPE = typeOf(null);
 /** A map with unknown values. */
 const ANY_MAP = mapOf(STRING, DYN);
 
-/** A type in CEL's notation: `list(map(string, dyn))`; an object is written as a map. */
+/** Formats a type in CEL's notation: `list(map(string, dyn))`. An object is written as a map. */
 export function formatType(type: Type): string {
   switch (type.kind) {
     case "list":
@@ -83,22 +83,25 @@ function isDyn({ kind }: Type): boolean {
   return kind === "dyn" || kind === "error";
 }
 
-/** Whether the types are equal, parameters by name. */
+/** Whether the types are equal. Parameters are compared by name. */
 export function isSame(left: Type, right: Type): boolean {
   return formatType(left) === formatType(right);
 }
 
-/** Most parts of a type; a larger one becomes `dyn`. An expression may double a type at every step. */
+/**
+ * Maximum number of parts in a type. A larger type becomes `dyn`, because an expression may double a type at every
+ * step.
+ */
 const MAX_PARTS = 200;
-/** Most comparisons of types in one check; beyond that every type fits. */
+/** Maximum number of type comparisons in one check. Beyond it, every type fits. */
 const MAX_COMPARISONS = 50_000;
 
-/** The type; `dyn` when it has more than {@link MAX_PARTS} parts. */
+/** Returns the type, or `dyn` if it has {@link MAX_PARTS} parts or more. */
 export function bounded(type: Type): Type {
   return partsOf(type, MAX_PARTS) > 0 ? type : DYN;
 }
 
-/** `most` minus the number of parts of the type; below 1 when there are more. */
+/** Returns `most` minus the number of parts of the type. The result is below 1 if there are at least `most`. */
 function partsOf(type: Type, most: number): number {
   if (most <= 0) return 0;
   switch (type.kind) {
@@ -116,22 +119,22 @@ function partsOf(type: Type, most: number): number {
 }
 
 /**
- * The bindings of type parameters, as in cel-go's checker (`checker/types.go`). Checking assignability binds
- * parameters; a failed check binds none.
+ * The bindings of type parameters, as in cel-go's checker (`checker/types.go`). An assignability check binds
+ * parameters;
+ * a failed check binds none.
  */
 export class Bindings {
   readonly #bound = new Map<string, Type>();
-  /** The bindings made, with their previous values, for undoing them. */
+  /** The bindings made, with their previous values, to undo them. */
   readonly #trail: { readonly name: string; readonly before: Type | undefined }[] = [];
   #fresh = 0;
   #comparisons = 0;
 
-  /** A new parameter. */
   fresh(): Type {
     return { kind: "parameter", name: `_${this.#fresh++}` };
   }
 
-  /** The same types with new parameters instead of those that they name. */
+  /** Replaces the parameters in these types with new ones. */
   instantiate(types: readonly Type[]): readonly Type[] {
     if (!types.some(namesParameter)) return types;
     const own = new Map<string, Type>();
@@ -144,7 +147,7 @@ export class Bindings {
     return types.map(replace);
   }
 
-  /** Whether each given type is assignable to its wanted type. Parameters stay bound if all are. */
+  /** Whether each given type is assignable to its wanted type. If all are, the parameters stay bound. */
   areAssignable(given: readonly Type[], wanted: readonly Type[]): boolean {
     const mark = this.#trail.length;
     const all = this.#assignAll(given, wanted);
@@ -165,8 +168,9 @@ export class Bindings {
   }
 
   /**
-   * The type with its bound parameters replaced. Unbound ones stay, or become `dyn`, as `unknown` says. Parts of a very
-   * large type become `dyn`.
+   * Replaces the bound parameters in the type. `unknown` decides whether unbound parameters stay or become `dyn`. Parts
+   * of a
+   * very large type become `dyn`.
    */
   resolve(type: Type, unknown: "kept" | "dyn" = "kept"): Type {
     let left = MAX_PARTS;
@@ -193,7 +197,7 @@ export class Bindings {
     return put(type);
   }
 
-  /** The common type of two elements; `dyn` when they differ. */
+  /** Returns the common type of two elements, or `dyn` if they differ. */
   join(left: Type, right: Type): Type {
     return this.areAssignable([left], [right]) ? mostGeneral(left, right) : DYN;
   }
@@ -233,7 +237,10 @@ export class Bindings {
     return this.#assign(given.kind === "object" ? ANY_MAP : given, wanted.kind === "object" ? ANY_MAP : wanted);
   }
 
-  /** Binds the parameter: `clashes` when it is bound to another type, `unfit` when `type` contains the parameter. */
+  /**
+   * Binds the parameter. Returns `clashes` if it is bound to another type, and `unfit` if `type` contains the
+   * parameter.
+   */
   #bind(type: Type, parameter: Extract<Type, { kind: "parameter" }>): "fits" | "clashes" | "unfit" {
     if (type.kind === "parameter" && type.name === parameter.name) return "fits";
     const known = this.#bound.get(parameter.name);
@@ -249,7 +256,10 @@ export class Bindings {
     return "fits";
   }
 
-  /** Whether a type contains the parameter, also through bindings: it would then contain itself. */
+  /**
+   * Whether a type contains the parameter, also through bindings. Binding the parameter to it would create an infinite
+   * type.
+   */
   #occurs(name: string, type: Type, seen = new Set<string>()): boolean {
     switch (type.kind) {
       case "parameter": {

@@ -7,65 +7,69 @@ import { parseExpression } from "./parse.js";
 import { compileProgram } from "./program.js";
 import { createRawRoom, createSizeBudget, type Json, type SizeBudget, toPlainJson, type Value } from "./values.js";
 
-/** The result of an evaluation, or why there is none. */
+/** The result of an evaluation, or the reason why there is none. */
 export type Outcome = { readonly value: Json } | EvaluationFault;
 
 /** Why an evaluation has no value. */
 export interface EvaluationFault {
   readonly error: string;
-  /** Whether its budget was spent; absent for any other fault. */
+  /** True if the budget was exceeded; absent for any other fault. */
   readonly isSpent?: true;
 }
 
-/** A list that an expression evaluated to; its elements are converted one by one, as they are wanted. */
+/** The list that an expression evaluated to. Its elements are converted one at a time, as the caller reads them. */
 export interface ValueList {
-  /** How many elements there are. */
   readonly size: number;
-  /** At most as many as were asked for. */
+  /** At most the requested number of elements. */
   readonly elements: Iterable<Outcome>;
 }
 
-/** The cost and output that a group of evaluations may use together; each has bounds of its own too. */
+/** The cost and output that a group of evaluations may use together. Each evaluation also has its own limits. */
 export interface Budget extends Work {
   readonly room: SizeBudget;
 }
 
 /** The budget of one request: four expressions of the highest cost, or 500 that cost only their start. */
 export const createBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createSizeBudget() });
-/** The same for results that keep halves of surrogate pairs. */
+/** Like {@link createBudget}, for results that keep halves of surrogate pairs. */
 export const createRawBudget = (): Budget => ({ units: 5 * MAX_UNITS, room: createRawRoom() });
-/** Expressions that one definition may hold, so that the budget of a request covers all of them. */
+/** Maximum number of expressions in one definition, so that a request's budget covers all of them. */
 export const MAX_EXPRESSIONS = 250;
-/** Cost of starting an evaluation, in units: its program may have to be compiled. */
+/** Cost of starting an evaluation, in units. Its program may have to be compiled. */
 const UNITS_TO_BEGIN = 300;
 
-/** An expression that is ready to be evaluated any number of times. */
+/** A compiled expression, which can be evaluated any number of times. */
 export interface Program {
-  /** Never throws. Its cost is bounded (see `meter.ts`). */
+  /** Evaluates the expression. Never throws. Its cost is limited (see `meter.ts`). */
   evaluate(names: Names, allowance?: Budget): Outcome;
-  /** Evaluates it as a list of which at most `most` elements are wanted. Never throws. An element has room of its own. */
+  /**
+   * Evaluates the expression as a list, of which the caller wants at most `most` elements. Never throws. Each element
+   * has its own size limit.
+   */
   list(names: Names, allowance: Budget, most: number): ValueList | EvaluationFault;
   /**
-   * Evaluates it as a condition: false when the value is not `true`, or there is none. Takes the cost from `work`; null
-   * when `work` was less than {@link MAX_UNITS} and not enough.
+   * Evaluates the expression as a condition. Returns false if the value is not `true`, or if there is none. Takes the
+   * cost
+   * from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
    */
   holds(names: Names, work?: Work): boolean | null;
 }
 
-/** Values by the names that expressions see them under. */
+/** Values by the names that expressions use. */
 export type Names = Readonly<Record<string, Value>>;
 
-/** Names for several evaluations, the later ones over the earlier ones. */
+/** Merges names for several evaluations. Later parts override earlier ones. */
 export function createNames(...parts: readonly Names[]): Names {
-  // No prototype: `constructor` must not be found.
+  // No prototype: a lookup must not find `constructor`.
   return Object.assign(Object.create(null), ...parts);
 }
 
 /**
- * Most characters of cached programs, which take up to 200 bytes for each character. The oldest is evicted first.
+ * Maximum characters of all cached programs. A program takes up to 200 bytes per character. The oldest is evicted
+ * first.
  */
 const MAX_CACHED_CHARACTERS = 300_000;
-/** Fixed size of a program, in characters. */
+/** The cost of each program in the cache, in characters, besides those of its source. */
 const CHARACTERS_A_PROGRAM = 20;
 
 const meter = new Meter();
@@ -73,7 +77,7 @@ const environment = meteredEnvironment(meter);
 const ready = new Map<string, Program>();
 let cachedCharacters = 0;
 
-/** The program of an expression, cached. A program with syntax errors evaluates to an error. */
+/** Compiles an expression, with a cache. A program with syntax errors evaluates to an error. */
 export function compile(source: string): Program {
   const known = ready.get(source);
   if (known !== undefined) return known;
@@ -129,7 +133,7 @@ function make(source: string): Program {
   };
 }
 
-/** Longest text of a fault, in characters: it may name what was received, and is stored and shown. */
+/** Maximum length of a fault's text, in characters. The text may quote received data, and is stored and shown. */
 const MAX_ERROR = 500;
 
 function faulty(error: string): EvaluationFault {

@@ -30,7 +30,7 @@ const LIST = listType(DYN);
 const MAP = mapType(DYN, DYN);
 const TIMESTAMP = objectType("google.protobuf.Timestamp");
 
-/** Seconds since 1970 that a timestamp may hold: 0001-01-01 to 9999-12-31. */
+/** The range of a timestamp, in seconds since 1970: 0001-01-01 to 9999-12-31. */
 const FIRST_SECOND = -62_135_596_800n;
 const LAST_SECOND = 253_402_300_799n;
 /** Functions whose cost depends on every element of their arguments. */
@@ -45,13 +45,14 @@ const weights: ReadonlyMap<string, number> = new Map([
 ]);
 /** Errors are expensive to create, and an expression may create one at every step and continue. */
 const ERROR_WEIGHT = 200;
-/** Elements that a loop copies in the time of one unit. */
+/** Number of elements that a loop copies in the time of one unit. */
 const ELEMENTS_A_UNIT = 4;
 const TOO_EXPENSIVE = "it takes too long";
 
 /**
- * The environment of the standard functions; the meter counts each call. Where the library differs from cel-spec (null
- * values in `has` and `in`, `timestamp(int)`, `double("abc")`), own functions replace it.
+ * The environment of the standard functions, in which the meter counts each call. Where the library differs from
+ * cel-spec
+ * (null values in `has` and `in`, `timestamp(int)`, `double("abc")`), our own functions replace it.
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({
@@ -76,7 +77,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
         meter.spend(weight);
         if (target !== undefined) count(target);
         for (const arg of args) count(arg);
-        // Thrown here, outside the function, so that no expression can catch it.
+        // Throw here, outside the function, so that no expression can catch the error.
         if (meter.isSpent) throw new Error(TOO_EXPENSIVE);
         const result = group.call(id, target, args);
         if (isCelError(result)) meter.spend(ERROR_WEIGHT);
@@ -87,7 +88,7 @@ export function meteredEnvironment(meter: Meter): CelEnv {
   return Object.create(standard, { funcs: { value: { find } } });
 }
 
-/** Lists being built: filled in place, since nothing else refers to them. */
+/** The loop functions. They append to a list in place, because nothing else refers to it. */
 function loops(meter: Meter): CelFunc[] {
   const filling = new WeakMap<CelList, CelValue[]>();
   return [
@@ -161,7 +162,7 @@ const conversions: readonly CelFunc[] = [
   }),
 ];
 
-/** Functions whose result may double at every step: its size counts before it is built. */
+/** Functions whose result may double at every step. They charge for its size before they build it. */
 function growing(meter: Meter): CelFunc[] {
   return [
     celFunc("_+_", [LIST, LIST], LIST, (left, right) => {

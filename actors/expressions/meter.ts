@@ -1,12 +1,14 @@
 import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
 
 /**
- * Cost limit of one evaluation, in units of about a tenth of a microsecond: a call, a step of a loop for each of its
- * nodes, 16 characters read or written. Counted, not timed, so that an expression has the same result everywhere.
+ * Cost limit of one evaluation, in units of about a tenth of a microsecond. A unit is one call, one node in one step of
+ * a
+ * loop, or 16 characters read or written. The cost is counted and not timed, so that an expression has the same result
+ * everywhere.
  */
 export const MAX_UNITS = 30_000;
 const CHARACTERS_A_UNIT = 16;
-/** Most elements visited to count the size of a value. */
+/** Maximum number of elements to visit when counting the size of a value. */
 const MAX_COUNTED = MAX_UNITS;
 
 /** The remaining budget in units; below 0 once it is exceeded. */
@@ -15,8 +17,9 @@ export interface Work {
 }
 
 /**
- * Counts the cost of an evaluation. Once spent it stays spent, even when the expression swallows the error (`all` and
- * `exists` do), since loops check {@link isSpent} before each step.
+ * Counts the cost of an evaluation. Once exceeded, the limit stays exceeded even if the expression swallows the error
+ * (as
+ * `all` and `exists` do), because loops check {@link isSpent} before each step.
  */
 export class Meter {
   #left = MAX_UNITS;
@@ -46,13 +49,13 @@ export class Meter {
     this.#left -= units;
   }
 
-  /** Spends the cost of handling the value: of all its characters and elements, at any depth. */
+  /** Spends the cost of passing the value: one unit, and the characters of a text. Does not count elements. */
   spendFor(value: CelValue | undefined): void {
     this.#left -= 1;
     if (typeof value === "string" || value instanceof Uint8Array) this.#left -= value.length / CHARACTERS_A_UNIT;
   }
 
-  /** As {@link spendFor}, for functions that read every element. */
+  /** Like {@link spendFor}, but for functions that read all elements: counts characters and elements at any depth. */
   spendForAll(value: CelValue): void {
     const pending: CelValue[] = [value];
     for (let counted = 0; counted < MAX_COUNTED; counted++) {

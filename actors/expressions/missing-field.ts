@@ -3,15 +3,18 @@ import { listOperands, type Node, type Tree } from "./parse.js";
 const NOT_FOUND = "field not found: ";
 const UNRESOLVED = "unresolved attribute";
 
-/** What an expression reads: of `inputs.thread + "."`, the name `inputs`, and of it `inputs.thread`. */
+/**
+ * The names and paths that an expression reads. For `inputs.thread + "."`: the name `inputs`, and the path
+ * `inputs.thread`.
+ */
 export interface Selections {
-  /** All names, those of elements in loops included. */
+  /** All names, including loop variables. */
   readonly names: ReadonlySet<string>;
-  /** By their last name, as written; null where that name is read in several ways. */
+  /** Paths as written, by their last name; null if the expression reads that name in several paths. */
   readonly paths: ReadonlyMap<string, string | null>;
 }
 
-/** What an expression reads by names. */
+/** Collects the names and paths that an expression reads. */
 export function readSelections(tree: Tree): Selections {
   const names = new Set<string>();
   const paths = new Map<string, string | null>();
@@ -29,8 +32,10 @@ export function readSelections(tree: Tree): Selections {
 }
 
 /**
- * An evaluator's message that something is not there, which names it by its last name or not at all: with the whole of it,
- * where that is known. `has` says which names have a value. Any other message stays.
+ * Completes an evaluator's message about a missing value. The evaluator names the value by its last name, or not at
+ * all;
+ * the result has the whole path, if it is known. `has` tests whether a name has a value. Any other message is
+ * unchanged.
  */
 export function namingWhatIsMissing(
   message: string,
@@ -53,7 +58,7 @@ function lastName(node: Node, tree: Tree): string | null {
   return index.op === "value" && typeof index.args === "string" ? index.args : null;
 }
 
-/** `a.b["c"]`; null for what is read of more than names, such as of a call's result. */
+/** Returns a path such as `a.b["c"]`. Returns null for a field of anything but names, such as of a call's result. */
 function pathOf(node: Node, tree: Tree): string | null {
   if (node.op === "id") return node.args;
   const name = lastName(node, tree);

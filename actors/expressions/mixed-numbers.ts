@@ -5,7 +5,7 @@ const { DOUBLE, DYN, INT, UINT } = CelScalar;
 
 type Numeric = bigint | number | CelUint;
 
-/** An operator on whole numbers, null where it has no whole result; and on doubles. */
+/** An operator on integers, which returns null if it has no integer result; and the same operator on doubles. */
 interface Operator {
   readonly whole: (left: bigint, right: bigint) => bigint | null;
   readonly double: (left: number, right: number) => number;
@@ -28,9 +28,12 @@ const operators: Readonly<Record<string, Operator>> = {
 };
 
 /**
- * Arithmetic on numbers of two types, which cel-spec does not have. A number of JSON is a double or, beyond 2^53, an `int`:
- * which of them `body.id + body.offset` adds depends on what is received. The result is exact if both numbers are whole
- * and it is, else a double; a whole one that does not fit in 64 bits is an error.
+ * Arithmetic on numbers of two types, which cel-spec does not have. A JSON number is a double or, beyond 2^53, an `int`
+ * or
+ * a `uint`. So the types in `body.id + body.offset` depend on the received values. The result is exact if both numbers
+ * and
+ * the result are integers; otherwise it is a double. An integer result that does not fit in 64 bits is an error. The
+ * checker rejects mixed arithmetic if it knows both types.
  */
 export const mixedNumbers: readonly CelFunc[] = Object.entries(operators).flatMap(([name, operator]) => {
   const apply = (left: Numeric, right: Numeric) => {
@@ -56,7 +59,7 @@ function notZero(divisor: bigint): bigint {
   return divisor;
 }
 
-/** The exact whole number; null for a double that is none, or that may have been rounded. */
+/** Returns the exact integer. Returns null for a double that is not an integer, or that may have been rounded. */
 function toWhole(number: Numeric): bigint | null {
   if (typeof number === "bigint") return number;
   if (isCelUint(number)) return number.value;

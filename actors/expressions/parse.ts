@@ -24,11 +24,11 @@ export interface Tree {
   fieldOf(node: Extract<Node, { op: "." }>): string;
 }
 
-/** Longest expression, in characters (expressions, What the service does). */
+/** Maximum length of an expression, in characters (expressions, What the service does). */
 export const MAX_EXPRESSION_LENGTH = 2_000;
-/** Deepest nesting of brackets. */
+/** Maximum nesting of brackets. */
 const MAX_BRACKETS = 100;
-/** Deepest tree, including chains of operators; far below the stack's limit. */
+/** Maximum depth of the tree, including chains of operators. Far below the stack's limit. */
 const MAX_DEPTH = 400;
 
 const parser = new Environment({
@@ -41,7 +41,11 @@ const parser = new Environment({
   },
 });
 
-/** Parses an expression. Never throws; a syntax error is a fault with its place. */
+/**
+ * Parses an expression. Never throws; a syntax error is a fault with its place. Rejects `secret.` and `secret[`
+ * anywhere
+ * in the expression, even within texts and longer names.
+ */
 export function parseExpression(source: string): { readonly tree: Tree } | { readonly fault: Fault } {
   if (source.length > MAX_EXPRESSION_LENGTH) {
     return faultAt(`is longer than ${MAX_EXPRESSION_LENGTH} characters`, {
@@ -71,7 +75,7 @@ export function parseExpression(source: string): { readonly tree: Tree } | { rea
   }
 }
 
-/** The operands of a node, in the order of the source. */
+/** Lists the operands of a node, in source order. */
 export function listOperands(node: Node): readonly Node[] {
   switch (node.op) {
     case "value":
@@ -96,14 +100,16 @@ export function listOperands(node: Node): readonly Node[] {
   }
 }
 
-/** The first node deeper than `depth`: a chain of operators nests as deep as it is long, even without brackets. */
+/** Finds the first node below `depth`. A chain of operators is as deep as it is long, even without brackets. */
 function findDeeperNode(root: Node, depth: number): Node | null {
   let level: readonly Node[] = [root];
   for (let at = 0; at < depth && level.length > 0; at++) level = level.flatMap(listOperands);
   return level[0] ?? null;
 }
 
-/** The column counts from the expression's first character that is no blank. */
+/**
+ * Converts a parser error to a fault. The column counts from the first character of the expression that is not blank.
+ */
 function faultOf({ range, summary, code }: ParseError, source: string, { text, sourceOffset }: Respelled): Fault {
   const start = Math.min(range?.start ?? text.length, text.length);
   const end = Math.min(Math.max(range?.end ?? start, start), text.length);

@@ -1,14 +1,17 @@
 import { RE2JS } from "@bufbuild/re2";
 
-/** Regular expressions in RE2's syntax, matched in linear time, with bounded cost to compile. */
+/**
+ * Maximum length of a regular expression, in characters. Patterns use RE2 syntax, match in linear time, and have a
+ * limited compile cost.
+ */
 
 const MAX_LENGTH = 500;
-/** Largest size of a pattern with its repetitions expanded, in about characters. */
+/** Maximum size of a pattern with its repetitions expanded, in approximate characters. */
 const MAX_GROWN = 5_000;
-/** Size of a Unicode class, which is looked up in tables for each repetition. */
+/** Size of a Unicode class, which needs table lookups in each repetition. */
 const UNICODE_CLASS_WEIGHT = 200;
 const MAX_CACHED_PATTERNS = 500;
-/** Instructions executed for a character in about the time of one unit. */
+/** Number of instructions that run for one character in about the time of one unit. */
 const INSTRUCTIONS_A_UNIT = 4;
 
 export interface Pattern {
@@ -19,7 +22,7 @@ export interface Pattern {
 
 const known = new Map<string, Pattern>();
 
-/** The compiled pattern, cached. Throws an `Error` with a message for people when it is invalid. */
+/** Compiles a pattern, with a cache. Throws an `Error` with a message for people if the pattern is invalid. */
 export function getPattern(source: string): Pattern {
   const before = known.get(source);
   if (before !== undefined) return before;
@@ -36,12 +39,15 @@ export function getPattern(source: string): Pattern {
   return pattern;
 }
 
-/** Cost of compiling a pattern in the meter's units, the same when it is cached; too long patterns are not compiled. */
+/**
+ * Cost of compiling a pattern, in the meter's units. A cached pattern costs the same. 0 for a pattern that is too long
+ * to compile.
+ */
 export function costToMake(source: string): number {
   return source.length > MAX_LENGTH ? 0 : 200 + 8 * source.length + Math.min(grown(source), MAX_GROWN);
 }
 
-/** An upper bound: as if every repetition held the whole pattern. */
+/** An upper bound of the expanded size: it counts every repetition as if it contained the whole pattern. */
 function grown(source: string): number {
   const repeats = [...source.matchAll(/\{(\d+)?(?:,(\d+)?)?\}/g)].map(([, from, to]) => Number(to ?? from ?? 1));
   const classes = source.match(/\\[pP]|\(\?[a-z]*i/g)?.length ?? 0;

@@ -1,5 +1,5 @@
 /**
- * The fields that contain expressions, with the type that each must yield and the names that it sees (expressions,
+ * A field that contains expressions, with the type that each must have and the names in its scope (expressions,
  * Integration positions; Hook positions and values). Used by the checker, the positions endpoint, hooks and
  * integrations.
  */
@@ -14,14 +14,14 @@ export interface Position {
   readonly form: ExpressionForm;
   readonly returns: ExpectedExpression["returns"];
   readonly sees: readonly string[];
-  /** Names that are in scope in some definitions only. */
+  /** Names that are in scope only in some definitions. */
   readonly alsoSees: readonly ("item" | "captures" | "inputs")[];
 }
 
 const MARKS = mapOf(STRING, STRING);
 const ANY = mapOf(STRING, DYN);
 
-/** Types of the names that hooks see; a definition gives `event`, `run`, `vars` and `step` more precise types. */
+/** Types of the names in a hook's scope. A definition gives `event`, `run`, `vars` and `step` more precise types. */
 export const hookNames: Readonly<Record<string, Type>> = {
   event: objectOf({ at: STRING }),
   task: objectOf({
@@ -34,7 +34,7 @@ export const hookNames: Readonly<Record<string, Type>> = {
   step: mapOf(STRING, objectOf({ status: STRING, output: DYN })),
 };
 
-/** Types of the names that integrations see. */
+/** Types of the names in an integration's scope. */
 export const integrationNames: Readonly<Record<string, Type>> = {
   body: DYN,
   headers: DYN,
@@ -65,7 +65,7 @@ const list = at("expression", "list");
 const test = at("expression", "bool");
 const text = at("text");
 
-/** The positions of a request and of the checks on its answer. */
+/** The positions of an HTTP request. */
 function request(path: string, seeing: Seeing): Position[] {
   return [
     text(`${path}.url`, seeing),
@@ -87,7 +87,7 @@ function requestWithAnswer(path: string, seeing: Seeing): Position[] {
   ];
 }
 
-/** The positions of an event of a webhook or a poll; `sees` are the names of its source. */
+/** The positions of a webhook or poll event. `sees` are the names of its source. */
 function events(path: string, sees: readonly string[]): Position[] {
   const item: Seeing = { sees, alsoSees: ["item"] };
   const captured: Seeing = { sees, alsoSees: ["item", "captures"] };
@@ -152,11 +152,11 @@ export const hookPositions: readonly Position[] = [
   text("hook.steps[*].request.body", hookStepScope),
 ];
 
-/** The rules for the expressions of a kind of definitions. */
+/** The rules for the expressions in one kind of definition. */
 export interface Language {
   readonly name: "hook" | "integration";
   readonly positions: readonly Position[];
-  /** Most expressions of one definition. */
+  /** Maximum number of expressions in one definition. */
   readonly maxExpressions: number;
   /** The names in scope at a position of a definition, with their types. */
   namesAt(definition: Definition, placed: ExpressionLocation): ReadonlyMap<string, Type>;
@@ -165,7 +165,7 @@ export interface Language {
 /** A definition, parsed by its schema. */
 export type Definition = Readonly<Record<string, unknown>>;
 
-/** The value at a path of a definition; undefined for none. */
+/** Returns the value at a path of a definition; undefined if there is none. */
 export function findPart(definition: unknown, path: readonly (string | number)[]): unknown {
   return path.reduce<unknown>(
     (part, name) =>
@@ -176,20 +176,20 @@ export function findPart(definition: unknown, path: readonly (string | number)[]
   );
 }
 
-/** The names of an object's fields; none for other values. */
+/** Lists the field names of an object. Returns none for other values. */
 export function listNames(part: unknown): string[] {
   return typeof part === "object" && part !== null && !Array.isArray(part) ? Object.keys(part) : [];
 }
 
-/** A string of a definition at a position. */
+/** A text of a definition, with its position. */
 export interface ExpressionLocation {
   readonly position: Position;
-  /** Its path in the definition, as keys and indexes. */
+  /** The path in the definition, as keys and indexes. */
   readonly path: readonly (string | number)[];
   readonly text: string;
 }
 
-/** All texts with expressions of a definition, in the order of the definition. */
+/** Lists all texts of a definition that contain expressions, in the definition's order. */
 export function listExpressions(language: Language, definition: Definition): ExpressionLocation[] {
   const found: ExpressionLocation[] = [];
   visitExpressions(language, definition, (placed) => {
@@ -231,7 +231,7 @@ function visitExpressions(
   visit(definition, patternsOf(language));
 }
 
-/** The patterns that continue with this name at this depth. */
+/** Selects the patterns that continue with this name at this depth. */
 function below(patterns: readonly Pattern[], depth: number, name: string | number): readonly Pattern[] {
   const goesOn = ({ parts, position: { form } }: Pattern) =>
     depth < parts.length ? parts[depth] === null || parts[depth] === name : form === "text";
@@ -253,14 +253,15 @@ function patternsOf({ positions }: Language): readonly Pattern[] {
   return patterns;
 }
 
-/** Total characters of a definition's texts with expressions: bounds parsing. */
+/** Maximum total characters of a definition's texts with expressions. Limits the cost of parsing. */
 const MAX_CHARACTERS = 200_000;
-/** Total characters of its expressions: type-checking them holds the event loop for 20 ms at most. */
+/** Maximum total characters of a definition's expressions. Their type check blocks the event loop for 20 ms at most. */
 const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**
- * Why a definition holds more expressions than are checked, or null. Called with the body as received, before anything
- * in it is parsed: it stops at the bound and parses no expression.
+ * Returns why a definition exceeds the limits for expressions, or null. Call it with the body as received, before
+ * parsing
+ * anything in it: it stops at a limit, and parses no expression.
  */
 export function findSizeFault(language: Language, definition: unknown): string | null {
   const { maxExpressions } = language;
@@ -281,14 +282,14 @@ export function findSizeFault(language: Language, definition: unknown): string |
     : null;
 }
 
-/** The expressions of a text, if it can be parsed. */
+/** Lists the expressions of a text, if the text can be parsed. */
 function sourcesOf(text: string, form: ExpressionForm): string[] {
   if (form === "condition" && !isTemplate(text)) return [text];
   const read = readTemplate(text);
   return "fault" in read ? [] : read.template.flatMap((part) => (typeof part === "string" ? [] : [part.source]));
 }
 
-/** The parts of a pattern; null is any key or index. */
+/** Splits a position's path into its parts; null is any key or index. */
 function partsOf(pattern: string): (string | null)[] {
   return pattern.split(/\.|(?=\[\*\])/).map((part) => (part === "[*]" ? null : part));
 }

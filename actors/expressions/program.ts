@@ -2,14 +2,14 @@ import type { Expr } from "@bufbuild/cel-spec/cel/expr/syntax_pb.js";
 import { listOperands, type Node, type Tree } from "./parse.js";
 
 /**
- * Converts the tree to `cel.expr` nodes, with macros expanded to loops (cel-spec, "Macros"). Some nodes call own
+ * Converts the tree to `cel.expr` nodes, and expands macros to loops (cel-spec, "Macros"). Some nodes call our own
  * functions: a loop calls `@goesOn` before each step, and `has` and `in` distinguish null from a missing value.
  */
 export function compileProgram(tree: Tree): Expr {
   return new Writer(tree).write(tree.root);
 }
 
-/** The names of own functions. */
+/** The names of our own functions. */
 export const GOES_ON = "@goesOn";
 export const HAS = "@has";
 export const APPEND = "@append";
@@ -17,7 +17,7 @@ export const NEW_LIST = "@newList";
 export const DISTINCT = "@distinct";
 export const RANGE = "@range";
 const IN = "@in";
-/** The accumulator of a loop; no expression can name it. */
+/** The accumulator of a loop. No expression can name it. */
 const GATHERED = "@result";
 
 type Kind = Expr["exprKind"];
@@ -126,7 +126,7 @@ class Writer {
     });
   }
 
-  /** A map literal, whose keys must differ; 0 and 0u are the same key. */
+  /** Converts a map literal. Its keys must differ; 0 and 0u are the same key. */
   #map(entries: readonly (readonly [Node, Node])[]): Expr {
     const map = this.#mapOf(entries);
     const others = entries.filter(([key]) => key.op !== "value" || typeof key.args !== "string");
@@ -180,7 +180,7 @@ class Writer {
     }
   }
 
-  /** `all` ends at the first false, `exists` at the first true; errors of other elements are then ignored. */
+  /** `all` ends at the first false, and `exists` at the first true. Errors of other elements are then ignored. */
   #quantifier(loop: Loop, condition: Node, op: "&&" | "||"): Expr {
     const gathered = this.#name(GATHERED);
     const ended = op === "&&" ? gathered : this.#call("!_", [gathered]);
@@ -247,7 +247,7 @@ interface LoopParts {
   readonly while: Expr;
   readonly step: Expr;
   readonly result: Expr;
-  /** Nodes that a step evaluates. */
+  /** Number of nodes that a step evaluates. */
   readonly weight: number;
 }
 

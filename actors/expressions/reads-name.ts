@@ -1,20 +1,23 @@
 import { listOperands, type Node, parseExpression, type Tree } from "./parse.js";
 import { isTemplate, readTemplate } from "./templates.js";
 
-/** Whether an expression in the text reads the value of this name. A field or a text that is called the same is another. */
+/**
+ * Whether an expression in the text reads the value of this name. A field or a string with the same text does not
+ * count.
+ */
 export function readsName(text: string, name: string): boolean {
   return listTreesWith(text, name).some(({ root }) => isNamed(root, name));
 }
 
-/** A field of a map that expressions see under a name. */
+/** A field of a map that expressions can read under a name. */
 interface FieldOfName {
   readonly name: string;
   readonly field: string;
 }
 
 /**
- * Whether an expression in the text has no value where the map has no such field: it reads it, and nowhere asks whether it
- * is there.
+ * Whether an expression in the text reads the map's field without testing anywhere whether the field exists. Such an
+ * expression fails if the field is missing.
  */
 export function needsField(text: string, wanted: FieldOfName): boolean {
   return listTreesWith(text, wanted.name).some(
@@ -22,7 +25,7 @@ export function needsField(text: string, wanted: FieldOfName): boolean {
   );
 }
 
-/** The expressions in the text whose source has the name in it: most are not about it at all. */
+/** Parses those expressions in the text whose source contains the name. Most do not, and are skipped. */
 function listTreesWith(text: string, name: string): readonly Tree[] {
   if (!isTemplate(text)) return [];
   const read = readTemplate(text);

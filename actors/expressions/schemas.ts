@@ -3,9 +3,9 @@ import { isTemplate } from "./templates.js";
 import { type ExpressionForm, syntaxFaults } from "./validate-expression.js";
 import type { Json } from "./values.js";
 
-/** Schemas of fields with expressions; syntax errors are refused with the path of the field. */
+/** Schemas of fields with expressions. They reject syntax errors, with the path of the field. */
 
-/** Longest text with expressions, in characters. */
+/** Maximum length of a text with expressions, in characters. */
 const MAX_TEXT = 20_000;
 
 const text = z.string().max(MAX_TEXT, `must be at most ${MAX_TEXT} characters`);
@@ -19,7 +19,7 @@ export const condition = text.superRefine(reading("condition"));
 /** A text field with any number of expressions. */
 export const template = text.superRefine(reading("text"));
 
-/** A number of JSON as `readJson` reads it: a `bigint` beyond 2^53. */
+/** A JSON number as `readJson` returns it: a `bigint` beyond 2^53. */
 const jsonNumber = z
   .custom<number | bigint>((value) => typeof value === "bigint" || Number.isFinite(value))
   .meta({ override: { type: "number" } });
@@ -41,7 +41,9 @@ function reading(form: ExpressionForm) {
   };
 }
 
-/** Visits all texts within `value`; `path` is the path of the visited text, and empty again afterwards. */
+/**
+ * Visits all texts within `value`. `path` is the path of the visited text; it has its initial value again afterwards.
+ */
 function eachTemplate(
   value: unknown,
   path: (string | number)[],

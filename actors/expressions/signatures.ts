@@ -101,13 +101,17 @@ const functions: Readonly<Record<string, readonly Overload[]>> = {
   getMilliseconds: clock,
 };
 
-/** Functions and types in scope, in addition to the declared names. */
+/** Functions and types in scope, in addition to the declared names. Positions declare only the standard ones. */
 export interface Declarations {
-  /** By the function's name, dots included, or the operator. */
+  /** Overloads by the function's name, including dots, or by the operator. */
   readonly functions: ReadonlyMap<string, readonly Overload[]>;
   /** Types by their names. */
   readonly types: ReadonlyMap<string, Type>;
-  /** The namespace in which a name is resolved first, then in the enclosing ones; empty for none. */
+  /**
+   * The namespace in which a name is resolved first, then in the enclosing ones; empty for none. A leading dot (`.x`)
+   * would
+   * be useful only with a namespace, and does not parse.
+   */
   readonly container: string;
 }
 
@@ -141,19 +145,19 @@ const mixedComparisons: ReadonlyMap<string, readonly Overload[]> = new Map(
 /** The language of all positions. JSON numbers are doubles, and `event.count > 1` should be valid. */
 export const language: Declarations = extended(standard, mixedComparisons);
 
-/** Declarations with additional functions and overloads. */
+/** Returns declarations with additional functions and overloads. */
 export function extended(base: Declarations, more: ReadonlyMap<string, readonly Overload[]>): Declarations {
   const functions = new Map(base.functions);
   for (const [name, overloads] of more) functions.set(name, [...(functions.get(name) ?? []), ...overloads]);
   return { ...base, functions };
 }
 
-/** The names of functions that may be called, without operators. */
+/** Lists the names of callable functions, without operators. */
 export function callableNames({ functions }: Declarations): string[] {
   return [...functions.keys()].filter((name) => /^\w+(\.\w+)*$/.test(name) && name !== "in");
 }
 
-/** The qualified names that a name may mean within a namespace, the innermost first. */
+/** Lists the qualified names that a name may mean within a namespace, innermost first. */
 export function listCandidates(name: string, container: string): string[] {
   if (container === "") return [name];
   const parts = container.split(".");

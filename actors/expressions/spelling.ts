@@ -1,12 +1,13 @@
 /**
- * Rewrites syntax of CEL that the parser lacks (cel-spec, "Syntax"): `.5`, raw bytes `br"…"`, non-ASCII characters in
- * bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the source.
+ * A source in which CEL syntax that the parser lacks (cel-spec, "Syntax") is rewritten: `.5`, raw bytes `br"…"`,
+ * non-ASCII
+ * characters in bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the source.
  */
 export interface Respelled {
   readonly text: string;
-  /** The offset in the source of an offset in `text`. */
+  /** Maps an offset in `text` to an offset in the source. */
   sourceOffset(offset: number): number;
-  /** The field name that a placeholder in `text` replaces; other names unchanged. */
+  /** The field name that a placeholder in `text` replaces. Other names are unchanged. */
   fieldOf(name: string): string;
 }
 
@@ -23,7 +24,7 @@ const TOKEN = new RegExp(TOKENS.map(({ source }) => source).join("|"), "g");
 interface Change {
   /** The end of a rewritten part in the new text, exclusive. */
   readonly end: number;
-  /** What to add to offsets from there on. */
+  /** The amount to add to offsets at and after `end`. */
   readonly shift: number;
 }
 
@@ -67,7 +68,7 @@ function rewritten(token: RegExpExecArray, fields: Map<string, string>, source: 
   return isRaw ? `b"${escapedBytes(content)}"` : bytes + quoted.replace(/[^\0-\x7f]+/g, escapedBytes);
 }
 
-/** Every byte of the text in UTF-8, as an octal escape. */
+/** Writes every byte of the text in UTF-8 as an octal escape. */
 function escapedBytes(text: string): string {
   return Array.from(Buffer.from(text), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
 }

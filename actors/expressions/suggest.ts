@@ -1,6 +1,8 @@
 /**
- * The most similar name: the one with the fewest edits (insertion, removal, replacement, swap of neighbours), if they
- * are at most `most`, by default few enough for its length; null otherwise. The first of equally similar ones.
+ * Returns the most similar name: the one with the fewest edits (insertion, removal, replacement, swap of neighbours).
+ * Returns null if that needs more than `most` edits, whose default depends on the length of the name. Of equally
+ * similar
+ * names, the first wins.
  */
 export function nearest(
   name: string,
@@ -18,7 +20,7 @@ export function nearest(
   return best?.name ?? null;
 }
 
-/** Optimal string alignment distance. */
+/** Computes the optimal string alignment distance. */
 function editDistance(from: string, to: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: to.length + 1 }, (_, index) => index);

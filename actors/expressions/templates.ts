@@ -14,7 +14,7 @@ export type Template = readonly (string | Embedded)[];
 
 export const OPEN = "${{";
 export const CLOSE = "}}";
-/** Braces, and the quoted text and comments in which braces are no delimiters. */
+/** Matches braces, and the start of quoted texts and comments, in which braces are no delimiters. */
 const SKIPPED = /[rR]?[bB]?[rR]?("""|'''|"|')|\/\/[^\n]*|[{}]/g;
 
 /** Whether a text contains an expression. */
@@ -41,25 +41,25 @@ export function readTemplate(text: string): { readonly template: Template } | { 
   return { template: parts };
 }
 
-/** The expression of a text that has only that and spaces; else null. */
+/** Returns the expression of a text that contains only one expression and white space, otherwise null. */
 export function onlyExpression(template: Template): Embedded | null {
   const rest = template.filter((part) => typeof part !== "string" || part.trim() !== "");
   const [only] = rest;
   return rest.length === 1 && only !== undefined && typeof only !== "string" ? only : null;
 }
 
-/** A parsed text, and its expression when it consists of one alone. */
+/** A parsed text, and its expression if the text contains nothing else. */
 interface Read {
   readonly read: ReturnType<typeof readTemplate>;
   readonly only: Embedded | null;
 }
 
-/** Parsed templates by their text; the oldest is evicted first. */
+/** Maximum total characters of cached templates. The oldest is evicted first. */
 const MAX_CACHED_CHARACTERS = 500_000;
 const cachedTemplates = new Map<string, Read>();
 let cachedCharacters = 0;
 
-/** As {@link readTemplate}, cached. */
+/** Like {@link readTemplate}, with a cache. */
 function knownTemplate(text: string): Read {
   const known = cachedTemplates.get(text);
   if (known !== undefined) return known;
@@ -75,12 +75,13 @@ function knownTemplate(text: string): Read {
   return read;
 }
 
-/** Writes a value into a text; `before` is what stands before it. */
+/** Writes a value into a text; `before` is the text before it. */
 export type WriteValue = (value: Json, before: string) => string;
 
 /**
- * The value of a text: of its expression, of any type, when it consists of one alone; else the text with each
- * value inserted, as `write` writes it. An error when one of them has no value, or the budget does not cover all.
+ * Evaluates a text. A text of a single expression has that expression's value, of any type. In any other text, `write`
+ * inserts each value. The result is an error if an expression has no value, or if the budget does not cover all of
+ * them.
  */
 export function evaluateText(
   text: string,
@@ -104,7 +105,7 @@ export function evaluateText(
   return { value: written };
 }
 
-/** As {@link evaluateText} for every string within JSON, at any depth; names of fields are unchanged. */
+/** Like {@link evaluateText}, for every string within JSON, at any depth. Field names are unchanged. */
 export function evaluateJson(json: Json, names: Names, allowance: Budget = createBudget()): Outcome {
   if (typeof json === "string") return evaluateText(json, names, allowance);
   if (json === null || typeof json !== "object") return { value: json };
@@ -119,7 +120,7 @@ export function evaluateJson(json: Json, names: Names, allowance: Budget = creat
   return { value: Object.fromEntries(entries.map(([name], index) => [name, values[index] ?? null])) };
 }
 
-/** The offset of the end of the expression that begins at `start`, or null. */
+/** Returns the offset of the end of the expression that starts at `start`, or null. */
 function endOf(text: string, start: number): number | null {
   let depth = 0;
   SKIPPED.lastIndex = start;

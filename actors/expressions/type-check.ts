@@ -1,6 +1,8 @@
 /**
- * The type checker: gradual typing as in cel-go (`checker/checker.go`), over the tree with its spans. It reports all
- * faults, not only the first: a faulty part gets the type `dyn`.
+ * The result of the type checker: gradual typing as in cel-go (`checker/checker.go`), over the tree with its spans. The
+ * checker reports all faults, not only the first. A faulty part gets the type `error`, which fits everywhere and so
+ * causes
+ * no further faults.
  */
 
 import {
@@ -26,7 +28,7 @@ import { callableNames, type Declarations, language, listCandidates, type Overlo
 import { nearest } from "./suggest.js";
 
 export interface TypeCheckResult {
-  /** The type of the whole expression; `error` when it has faults. */
+  /** The type of the whole expression; `error` if it has faults. */
   readonly type: Type;
   readonly faults: readonly Fault[];
 }
@@ -129,7 +131,7 @@ class Checker {
     return found === undefined ? [] : (this.#declared.functions.get(found) ?? []);
   }
 
-  /** The names within a loop: its variable hides declared names that are equal to it or begin with it. */
+  /** The names in scope within a loop. Its variable hides declared names that equal it, or start with it and a dot. */
   #inside(names: Names, variable: string, element: Type): Names {
     const hidden = listCandidates(variable, this.#declared.container);
     const isHidden = (name: string) => hidden.some((each) => name === each || name.startsWith(`${each}.`));
@@ -158,7 +160,7 @@ class Checker {
     }
   }
 
-  /** A field of an optional value is optional, too; other opaque types have no fields. */
+  /** A field of an optional value is also optional. Other opaque types have no fields. */
   #optionalField(node: Extract<Node, { op: "." }>, type: Extract<Type, { kind: "opaque" }>): Type {
     const [value] = type.parameters;
     if (type.name === OPTIONAL && value !== undefined) return opaque(OPTIONAL, this.#field(node, value));
@@ -168,7 +170,7 @@ class Checker {
   #ownField(node: Node, fields: Readonly<Record<string, Type>>, field: string): Type {
     const own = Object.hasOwn(fields, field) ? fields[field] : undefined;
     if (own !== undefined) return own;
-    // The span of the name alone: the part before it is correct.
+    // Use the span of the name only: the part before it is correct.
     const { end } = this.#tree.spanOf(node);
     const suggestion = nearest(field, Object.keys(fields));
     const span = { start: end - field.length, end };
@@ -223,7 +225,7 @@ class Checker {
     return this.#fault(node, `${name}() is not for ${formatType(this.bindings.resolve(receiver, "dyn"))}${given}`);
   }
 
-  /** A call of a function with a qualified name, which looks like the call of a method. */
+  /** Checks a call of a function with a qualified name, which looks like a method call. */
   #namespaced(node: CallNode, names: Names): Type | null {
     if (node.op !== "rcall") return null;
     const [name, receiver, args] = node.args;
@@ -244,7 +246,7 @@ class Checker {
     return this.#fault(node, `there is no function ${name}()`, nearest(name, [...callable, ...macroNames]));
   }
 
-  /** The result type of the overloads that accept these types: `dyn` when they differ; null for none. */
+  /** The result type of the overloads that accept these types: `dyn` if they differ, null if there are none. */
   #overload(overloads: readonly Overload[], types: readonly Type[]): Type | null {
     if (types.some(({ kind }) => kind === "error")) return ERROR;
     let result: Type | null = null;
@@ -335,17 +337,17 @@ function literalType(value: unknown): Type {
   }
 }
 
-/** Most names in scope that a fault lists. */
+/** Maximum number of names in scope that a fault lists. */
 const MAX_LISTED_NAMES = 10;
 
-/** What is in scope, for a fault whose name is like none of it. */
+/** Lists the names in scope, for a fault whose name resembles none of them. */
 function toNamesHere(names: Names): string {
   const listed = [...names.keys()].slice(0, MAX_LISTED_NAMES);
   if (listed.length === 0) return "";
   return `; there ${names.size === 1 ? "is" : "are"} ${listed.join(", ")}${names.size > listed.length ? ", …" : ""}`;
 }
 
-/** The text `a.b.c` of a chain of plain names, or null. */
+/** Returns the text `a.b.c` of a chain of plain names, or null. */
 function dotted(node: Node): string | null {
   if (node.op === "id") return node.args;
   if (node.op !== ".") return null;

@@ -20,32 +20,32 @@ import {
 
 const WRONG_POSITION = "must name an attribute of an integration or a hook, and begin with integration. or hook.";
 
-/** The definitions of one kind, in which the expressions of a language are written. */
+/** A kind of definition that contains expressions of one language. */
 export interface DefinitionKind {
   readonly language: Language;
-  /** The definition as its schema reads it, or what is wrong with it. */
+  /** Parses a definition by its schema, or returns the errors. */
   parse(given: unknown): { readonly definition: Definition } | { readonly errors: readonly FieldError[] };
 }
 
-/** An expression at a position of a definition, which holds another expression there so far. */
+/** An expression to validate in place of the current one at a position of a definition. */
 export interface ExpressionAttempt {
-  /** With its keys and indexes: `hook.steps[0].when`. */
+  /** The position with its keys and indexes: `hook.steps[0].when`. */
   readonly position: string;
-  /** Without `${{ }}`. */
+  /** The new expression, without `${{ }}`. */
   readonly expression: string;
   readonly definition: unknown;
 }
 
 export interface AttemptResult {
-  /** Null when the expression does not check. */
+  /** The expression's type; null if the expression has faults. */
   readonly type: Type | null;
   readonly faults: readonly Fault[];
-  /** What does not check at the other positions of the definition. */
+  /** The faults at the other positions of the definition. */
   readonly warnings: readonly { readonly position: string; readonly message: string }[];
 }
 
 /**
- * Checks an expression with the names in scope at its position, and the rest of the definition as it is. Refuses a
+ * Validates an expression with the names in scope at its position, and also the rest of the definition. Refuses a
  * definition that is itself invalid, or that has no expression at the position.
  */
 export function validateAtPosition(
@@ -69,7 +69,7 @@ export function validateAtPosition(
   return { type, faults, warnings: firstFaults(others, (each) => listWarnings(language, definition, each)) };
 }
 
-/** As {@link validateSource}; one that is copied with its `${{ }}` is told so. */
+/** Like {@link validateSource}, but with a specific message for an expression that includes its `${{ }}`. */
 function validateAttempt(expression: string, expected: ExpectedExpression): Pick<ValidationResult, "type" | "faults"> {
   const result = validateSource(expression, expected);
   if (result.parses || !isTemplate(expression)) return result;

@@ -3,7 +3,7 @@ import { type Fault, parseExpression } from "./parse.js";
 import { CLOSE, type Embedded, isTemplate, OPEN, onlyExpression, readTemplate } from "./templates.js";
 import { checkExpression } from "./type-check.js";
 
-/** How expressions are written in a field. */
+/** The form of the expressions in a field. */
 export type ExpressionForm =
   /** One expression, bare or within `${{ }}`. */
   | "condition"
@@ -12,7 +12,7 @@ export type ExpressionForm =
   /** Text with any number of expressions. */
   | "text";
 
-/** What an expression has to yield. */
+/** The names in an expression's scope, and the type that it must have. */
 export interface ExpectedExpression {
   readonly names: ReadonlyMap<string, Type>;
   readonly returns: "bool" | "list" | null;
@@ -25,7 +25,7 @@ export interface ValidationResult {
   readonly parses: boolean;
 }
 
-/** Checks one expression, without `${{ }}`. */
+/** Validates one expression, without `${{ }}`. */
 export function validateSource(source: string, { names, returns }: ExpectedExpression): ValidationResult {
   const parsed = parseExpression(source);
   if ("fault" in parsed) return { type: null, faults: [parsed.fault], parses: false };
@@ -36,7 +36,7 @@ export function validateSource(source: string, { names, returns }: ExpectedExpre
   return { type: null, faults: [{ message, span: { start: 0, end: source.length }, suggestion: null }], parses: true };
 }
 
-/** Checks a field of this form; spans are offsets in the field's text. */
+/** Validates a field of this form. Spans are offsets in the field's text. */
 export function validateField(text: string, form: ExpressionForm, wanted: ExpectedExpression): ValidationResult {
   const read = readField(text, form);
   if ("fault" in read) return { type: null, faults: [read.fault], parses: false };
@@ -48,7 +48,7 @@ export function validateField(text: string, form: ExpressionForm, wanted: Expect
   };
 }
 
-/** The syntax errors of a field's expressions, a sentence each. */
+/** Returns the syntax errors of a field's expressions, one sentence each. */
 export function syntaxFaults(text: string, form: ExpressionForm): string[] {
   const read = readField(text, form);
   if ("fault" in read) return [read.fault.message];
@@ -76,10 +76,10 @@ function readField(
   return { expressions: read.template.filter((part): part is Embedded => typeof part !== "string") };
 }
 
-/** Most faults reported of one definition; the others are reported once these are corrected. */
+/** Maximum number of faults to report for one definition. The others follow once these are corrected. */
 const MAX_FAULTS = 200;
 
-/** The faults of all items, in order, at most {@link MAX_FAULTS}. */
+/** Returns the faults of all items, in order, at most {@link MAX_FAULTS}. */
 export function firstFaults<Item, Reported>(
   items: readonly Item[],
   faultsOf: (item: Item) => readonly Reported[],
@@ -92,7 +92,7 @@ export function firstFaults<Item, Reported>(
   return found;
 }
 
-/** A fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
+/** Formats a fault as one sentence: `does not check: there is no evnt here. Did you mean event?` */
 export function toSentence({ message, suggestion }: Fault, result: Pick<ValidationResult, "parses">): string {
   const what = result.parses ? `does not check: ${message}` : message;
   return suggestion === null ? what : `${what}. Did you mean ${suggestion}?`;

@@ -15,22 +15,23 @@ import type { Type } from "./cel-types.js";
 
 export type Json = null | boolean | number | bigint | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** A value as expressions read it. */
+/** A value in the form that expressions read. */
 export type Value = null | boolean | number | bigint | CelUint | string | readonly Value[] | ReadonlyMap<string, Value>;
 
-/** The remaining elements and characters of results; larger ones would not fit into a request. */
+/** The remaining elements and characters of results. Larger results would not fit into a request. */
 export interface SizeBudget {
   elements: number;
   characters: number;
-  /** Whether results keep halves of surrogate pairs, since it matters which they were; absent for no. */
+  /** Whether results keep halves of surrogate pairs, for callers that need the exact code units. Absent means no. */
   readonly isRaw?: boolean;
 }
 
 export const createSizeBudget = (): SizeBudget => ({ elements: 10_000, characters: 1_000_000 });
 
 /**
- * JSON as expressions see it: numbers are doubles, except whole ones declared `int` and those beyond 2^53. These are an
- * `int` or else a `uint`, and the text of their digits where they do not fit in 64 bits.
+ * Converts JSON to the form that expressions read. Numbers become doubles, except integers declared as `int` and those
+ * beyond 2^53. Such an integer becomes an `int`, else a `uint`, else the text of its digits if it does not fit in 64
+ * bits.
  */
 export function toValue(json: unknown, type: Type): Value {
   switch (typeof json) {
@@ -48,7 +49,7 @@ export function toValue(json: unknown, type: Type): Value {
   }
 }
 
-/** A whole number as `int`, or as `uint` if it fits only that; null if it does not fit in 64 bits. */
+/** Converts an integer to an `int`, or to a `uint` if only that fits. Returns null if it does not fit in 64 bits. */
 export function toWholeNumber(number: bigint): bigint | CelUint | null {
   if (BigInt.asIntN(64, number) === number) return number;
   return BigInt.asUintN(64, number) === number ? celUint(number) : null;
@@ -69,14 +70,14 @@ function typeOfField(type: Type, name: string): Type {
   return own ?? { kind: "dyn" };
 }
 
-/** Room for results that keep halves of surrogate pairs. */
+/** The size budget for results that keep halves of surrogate pairs. */
 export const createRawRoom = (): SizeBudget => ({ ...createSizeBudget(), isRaw: true });
 
 /**
- * A result as JSON: halves of surrogate pairs as U+FFFD, unless the room says otherwise, integers as numbers, bytes in
- * base64, times in RFC 3339, durations in seconds ("1.5s").
- * Throws when it is larger than `room`, and takes its size from it: a small expression may repeat the same part very
- * often.
+ * Converts a result to JSON: halves of surrogate pairs become U+FFFD unless `room.isRaw` is set, integers become
+ * numbers
+ * with all their digits, bytes become base64, times RFC 3339, and durations seconds ("1.5s"). It subtracts the result's
+ * size from `room`, and throws if the result is larger: a small expression may repeat the same part very often.
  */
 export function toPlainJson(value: CelValue, room: SizeBudget): Json {
   return new Writer(room).json(value);
@@ -134,7 +135,7 @@ function keyText(key: unknown): string {
   return typeof key === "object" && key !== null && isCelUint(key) ? String(key.value) : String(key);
 }
 
-/** A result as text: text unchanged, null as nothing, lists and maps as JSON. */
+/** Converts a result to text: text unchanged, null as nothing, lists and maps as JSON. */
 export function toText(json: Json): string {
   if (json === null) return "";
   return typeof json === "object" ? writeJson(json) : String(json);

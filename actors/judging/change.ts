@@ -29,7 +29,7 @@ export interface ChangedFile {
   readonly path: string;
   readonly kind: FileKind;
   readonly hunks: readonly Hunk[];
-  /** Number of lines over all hunks. */
+  /** Number of added and removed lines over all hunks. */
   readonly added: number;
   readonly removed: number;
   /**
@@ -40,14 +40,14 @@ export interface ChangedFile {
 }
 
 export interface Hunk extends ReadHunk {
-  /** From 1, across the whole change. */
+  /** The hunk's number, from 1, across the whole change. */
   readonly number: number;
 }
 
 /**
- * Limits on what is read of one change, so that no diff blocks a turn. They are several times the amount that is ever
- * shown. Files that exceed them together share the characters as shown files do; the bytes of binary files do not
- * count.
+ * Limits on how much of one change is read, so that no diff blocks a turn. They are several times the maximum that a
+ * question shows. Files that exceed the character limit together share it, shortest first. The bytes of binary files do
+ * not count.
  */
 export const MAX_READ_FILES = 1_000;
 export const MAX_READ_HUNKS = 5_000;

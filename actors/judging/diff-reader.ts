@@ -21,7 +21,7 @@ export interface ReadFile {
 
 /** The remaining reading limits of a change. The reader decrements them. */
 export interface ReadingRoom {
-  /** Files without a `diff --git` line. */
+  /** How many files without a `diff --git` line may still be read. */
   plainFiles: number;
   hunks: number;
 }
@@ -35,7 +35,7 @@ export interface DiffPart {
 
 /** The start of a hunk, with its two line counts. An omitted count is 1. */
 const HUNK = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/;
-/** How much of a header line is examined, in characters. */
+/** Maximum number of characters of a header line to examine. */
 const HEADER_CHARACTERS = 10_000;
 /** Minimum length of a meaningful line before a hunk. */
 const LEAST_HEADER = "--- ".length;
@@ -131,7 +131,6 @@ export class DiffReader {
     this.room.hunks -= 1;
   }
 
-  /** Returns the end of the line that starts at `at`. */
   #endOfLine(at: number): number {
     let end = at;
     while (end < this.#to && this.#diff.charCodeAt(end) !== EMPTY) end += 1;

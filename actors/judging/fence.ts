@@ -17,7 +17,7 @@ export class FencedText {
     return this;
   }
 
-  /** Adds an untrusted text. */
+  /** Adds a text that others wrote, without the mark. */
   text(untrusted: string): this {
     const text = this.fenced(untrusted);
     if (text !== "") this.#parts.push(text);

@@ -146,7 +146,6 @@ class ChangeShowing {
   }
 }
 
-/** Describes a file by its path and counts. */
 function describe({ repository, path, kind, added, removed }: ChangedFile): string {
   const name = cutMiddle(`${repository}: ${path}`, MAX_PATH);
   return `${name} (${kind}, ${countOf(added, "line")} added, ${removed} removed)`;

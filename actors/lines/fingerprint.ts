@@ -4,37 +4,38 @@ import type { LineFields } from "./line.js";
 import type { RunSetup } from "./run-setup.js";
 import type { StationBody } from "./station.js";
 
-/** Everything that affects a run at a station. */
+/** All settings that affect a run at a station. */
 export interface RunConfig extends RunSetup {
   readonly station: Omit<StationBody, "id" | "name" | "passesTo" | "alerts" | "runners">;
   readonly repositories: LineFields["repositories"];
 }
 
-/** The service's part in judging. */
+/** The service's own settings for judging. */
 export interface JudgingSetup {
-  /** The model that answers for judges that name none; null when judging is not set up. */
+  /** The model for judges that name none; null if the deployment has no judging. */
   readonly defaultModel: string | null;
-  /** The version of the service's own prompt for judging. */
+  /** The version of the service's own judging prompt. */
   readonly promptVersion: number;
 }
 
-/** The config that a run at the station runs with. */
+/** Returns the config of a run at the station. */
 export function runConfig(line: Pick<LineFields, "repositories">, station: StationBody, setup: RunSetup): RunConfig {
   const { id: _id, name: _name, passesTo: _passesTo, alerts: _alerts, runners: _runners, ...affecting } = station;
   return { station: affecting, repositories: line.repositories, ...setup };
 }
 
 /**
- * The fingerprint of a run: of everything in its config. All fingerprints are a SHA-256 (hex), the same for equal values
- * whatever the order of their members.
+ * The fingerprint of a run, over its whole config. All fingerprints here are a SHA-256 (hex), and do not depend on the
+ * order of members.
  */
 export function toFingerprint(config: RunConfig): string {
   return digestOf(config);
 }
 
 /**
- * The fingerprint of how runs go: of what an agent does its work with. Leaves out how the work is scored (`check`,
- * `judge`), what is made of it afterwards (`diffs`), and the order of skills and tools.
+ * The fingerprint of how runs work: of all settings that the agent's work depends on. It excludes the scoring of the
+ * work
+ * (`check`, `judge`), the processing of its result (`diffs`), and the order of skills and tools.
  */
 export function toRunningFingerprint({ station, skills, profile, repositories }: RunConfig): string {
   const { harness, model, effort, prompt, tools, decisions, timeoutMinutes } = station;
@@ -46,7 +47,7 @@ export function toRunningFingerprint({ station, skills, profile, repositories }:
   });
 }
 
-/** The fingerprint of how work is scored: of the check, the judge, the model that answers it and our prompt for it. */
+/** The fingerprint of the scoring: the check, the judge, the judge's model and the version of our judging prompt. */
 export function toScoringFingerprint({ station: { check, judge } }: RunConfig, judging: JudgingSetup): string {
   if (judge === null) return digestOf({ check, judge });
   const { model, ...asked } = judge;

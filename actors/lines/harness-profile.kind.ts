@@ -29,14 +29,14 @@ const schema = z.strictObject({
   harness: harnessName.default("command"),
   args: z.array(text).max(100, "must be at most 100 arguments").default([]),
   env: variables(text),
-  /** Environment name -> name of a secret. */
+  /** Maps the name of an environment variable to the name of a secret. */
   secrets: variables(slug),
   timeoutMinutes: timeoutMinutes.nullable().default(null),
 });
 
 export type HarnessProfileFields = z.output<typeof schema>;
 
-/** How a harness is started: its arguments and environment, secrets of the workspace among them. */
+/** How to start a harness: its arguments and its environment, including secrets of the workspace. */
 export const harnessProfileKind: Kind<HarnessProfileFields> = {
   name: "harness-profile",
   plural: "harness-profiles",
@@ -44,7 +44,7 @@ export const harnessProfileKind: Kind<HarnessProfileFields> = {
   heldBy: "team",
   permission: "configure",
   schema,
-  // Stations that name the profile run on its harness.
+  // Stations that name the profile depend on its harness.
   fixed: ["key", "harness"],
   hcl: {},
   hidden: [],

@@ -7,8 +7,8 @@ import { unreachedStations } from "./passing.js";
 import type { StationBlock } from "./station.js";
 
 /**
- * Warnings for what a line accepts and cannot honour as written: fields without effect, stations without tasks, and
- * repositories that have another name by now.
+ * Warnings about settings that the service accepts but cannot apply as written: fields without effect, stations that no
+ * task reaches, and repositories that have been renamed.
  */
 export function lineWarnings(
   { repositories, source, stations }: LineBody,
@@ -53,7 +53,7 @@ export function lineWarnings(
 
 const NO_MODEL = "judging is not set up on this deployment: replays of the station are not scored";
 
-/** For each field of a station that has no effect yet: what does not happen. */
+/** The fields of a station that may have no effect, each with the warning. */
 const unservedFields: readonly [
   field: keyof StationBlock,
   message: string,

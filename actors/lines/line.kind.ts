@@ -8,7 +8,10 @@ import type { Station, StationBlock } from "./station.js";
 import { repeated, stationReferences, validateStation } from "./station-rules.js";
 import { openTasksAt } from "./station-use.table.js";
 
-/** A line: the stations that its tasks move through, and the repositories they are about. `judges`: a model is set up. */
+/**
+ * A line: the stations that its tasks move through, and its repositories. `judges` says whether the deployment has a
+ * model.
+ */
 export function lineKind({ judges = false }: { readonly judges?: boolean }): Kind<LineBody> {
   return { ...line, warnings: (fields, reading, scope) => lineWarnings(fields, reading, { ...scope, judges }) };
 }
@@ -50,7 +53,7 @@ const line: Kind<LineBody> = {
   },
 };
 
-/** Checks a line beyond its schema and its references. */
+/** Validates a line beyond its schema and its references. */
 export function validateLine(fields: LineBody, scope: WriteScope<LineBody>): readonly FieldError[] {
   const { stations, repositories } = fields;
   const keys = stations.map((station) => station.key);
@@ -70,7 +73,7 @@ export function validateLine(fields: LineBody, scope: WriteScope<LineBody>): rea
   ];
 }
 
-/** A given id has to be the one that was read. */
+/** Rejects an id, unless it is the station's current id. */
 function validateId(station: StationBlock, path: string, scope: WriteScope<LineBody>): FieldError[] {
   const known = scope.previous?.fields.stations.find(({ key }) => key === station.key)?.id;
   return station.id === undefined || station.id === known ? [] : [{ path: `${path}.id`, message: "is read-only" }];
@@ -84,7 +87,7 @@ function stands(path: string): FieldError {
   return { path, message: "stands twice" };
 }
 
-/** The stations with every field. A station keeps its id as long as it keeps its key. */
+/** Completes the fields of all stations. A station keeps its id while it keeps its key. */
 function completeStations(fields: LineBody, scope: WriteScope<LineBody>): Station[] {
   const known = new Map(scope.previous?.fields.stations.map((station) => [station.key, station.id]));
   const stations = fillPasses(fields.stations, scope.previous?.fields.stations ?? null);
@@ -95,7 +98,7 @@ function prompts({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, prompt }, index) => textOf(key, `stations[${index}].prompt`, prompt));
 }
 
-/** Each station's rubric; a judge with claims only has none. */
+/** Each station's rubric. A judge with only claims has none. */
 function rubrics({ stations }: LineBody): FileText[] {
   return stations.flatMap(({ key, judge }, index) =>
     textOf(key, `stations[${index}].judge.rubric`, judge?.rubric ?? ""),

@@ -1,14 +1,14 @@
 import { eachRow, putRow } from "../../storage/migration-walks.js";
 import type { Walk } from "../../storage/migrations.js";
 
-/** A resource, as far as this step reads it. */
+/** The parts of a stored resource that this step reads. */
 interface StoredResource {
   readonly kind: string;
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** Lines got terms for the pull requests of their tasks; those that say nothing have the default. */
+/** Adds the field `pullRequests` to stored lines, with null: they use the default settings. */
 export const pullRequestTermsWalks: readonly Walk[] = [
   eachRow<StoredResource>("resource", (row, place) => {
     if (row.kind !== "line" || "pullRequests" in row.fields) return [];

@@ -3,17 +3,20 @@ import { findResource } from "../resources/resource.table.js";
 import type { LineFields } from "./line.js";
 import type { Station } from "./station.js";
 
-/** A line as it is now, or undefined when it is gone. */
+/** Finds the current version of a line; undefined if the line was deleted. */
 export function findLine(reading: Reading, workspaceId: string, lineId: string): LineFields | undefined {
   return findResource<LineFields>(reading, workspaceId, "line", lineId)?.fields;
 }
 
-/** A station of a line by its key. */
+/** Finds a station of a line by its key. */
 export function findStation(line: LineFields | undefined, key: string): Station | undefined {
   return line?.stations.find((station) => station.key === key);
 }
 
-/** Those of `passesTo` that come later in the line than `key`; passing to any other sends the task back. */
+/**
+ * Selects the stations in `passesTo` that come later in the line than `key`. Passing to any other station sends the
+ * task back.
+ */
 export function laterStations(line: LineFields | undefined, key: string, passesTo: readonly string[]): string[] {
   const order = line?.stations.map((station) => station.key) ?? [];
   return passesTo.filter((to) => order.indexOf(to) > order.indexOf(key));

@@ -13,19 +13,19 @@ const repository = z.strictObject({
   image: z.string().min(1, "must not be empty").max(512, "must be at most 512 characters").nullable().default(null),
 });
 
-/** The gain that counts as real when a line names none (replays, Limits). */
+/** The default of `minGain`, the smallest gain that counts as real (replays, Limits). */
 export const DEFAULT_MIN_GAIN = 0.05;
 
-/** When the service opens pull requests for the tasks of a line, and how. */
+/** When and how the service opens pull requests for a line's tasks. */
 const pullRequests = z.strictObject({
-  /** `finish`: when the task is finished, or earlier if its agent asks. `agent`: when its agent asks. */
+  /** `finish`: when the task is finished, or earlier at the agent's request. `agent`: only at the agent's request. */
   open: z.enum(["finish", "agent", "never"], "must be finish, agent or never").default("finish"),
   draft: z.boolean("must be true or false").default(false),
   /** The branch to merge into; null for the default branch. */
   base: z.string().min(1, "must not be empty").max(255, "must be at most 255 characters").nullable().default(null),
 });
 
-/** How pull requests are opened for a line that does not say it. */
+/** The default pull request settings of a line. */
 const defaultPullRequests: z.output<typeof pullRequests> = { open: "finish", draft: false, base: null };
 
 /** The body of a line. */
@@ -59,7 +59,7 @@ export type LineBody = z.output<typeof lineSchema>;
 /** A stored line: its stations have ids. */
 export type LineFields = Omit<LineBody, "stations"> & { readonly stations: readonly Station[] };
 
-/** How pull requests are opened for the tasks of the line. */
+/** Returns the pull request settings of the line. */
 export function pullRequestTerms(line: Pick<LineFields, "pullRequests">): z.output<typeof pullRequests> {
   return line.pullRequests ?? defaultPullRequests;
 }

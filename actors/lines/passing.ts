@@ -1,10 +1,12 @@
 import type { StationBlock, StationBody } from "./station.js";
 
 /**
- * The stations of a line with `passesTo` filled in where a body omits it. A new line whose stations all omit it passes
- * each task to the next station, and so does an update of a line that passes tasks on already. Otherwise an omitted
- * `passesTo` is empty: a stored line that passes to no station keeps its meaning, and a body that names some names all.
- * `previous` holds the stored stations, null on create.
+ * Completes `passesTo` at stations that omit it. If all stations of a new line omit it, each station passes its tasks
+ * to
+ * the next one. The same applies to an update of a line in which some station passes tasks on. Otherwise an omitted
+ * `passesTo` is empty: a stored line without passing keeps its meaning, and a body that sets it at some stations sets
+ * it
+ * at all. `previous` holds the stored stations, or is null on create.
  */
 export function fillPasses(
   stations: readonly StationBlock[],
@@ -18,21 +20,21 @@ export function fillPasses(
   });
 }
 
-/** A block that is proposed for a station by itself: an omitted `passesTo` is the one of the live station. */
+/** Completes a station block that is proposed alone: an omitted `passesTo` is the live station's. */
 export function passingAs(block: StationBlock, { passesTo }: Pick<StationBody, "passesTo">): StationBody {
   return { ...block, passesTo: block.passesTo ?? passesTo };
 }
 
 /**
- * The stations that no task reaches from the line's first station, each with whether any station passes to it. Tasks
- * that a person or an integration places at a station are not considered.
+ * Finds the stations that no task reaches from the line's first station, and whether any station passes to each. It
+ * ignores tasks that a person or an integration places at a station.
  */
 export function unreachedStations(
   stations: readonly StationBlock[],
 ): readonly { readonly index: number; readonly key: string; readonly isPassedTo: boolean }[] {
   const byKey = new Map(stations.map((station) => [station.key, station]));
   const reached = new Set(stations.slice(0, 1).map(({ key }) => key));
-  // A set visits what is added to it while it is iterated.
+  // An iteration over a set also visits members that are added during the iteration.
   for (const key of reached) for (const to of byKey.get(key)?.passesTo ?? []) reached.add(to);
   return stations.flatMap(({ key }, index) => {
     if (reached.has(key)) return [];

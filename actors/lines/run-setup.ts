@@ -8,14 +8,14 @@ import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { SkillFields } from "./skill.kind.js";
 import type { Station } from "./station.js";
 
-/** A skill that a run was given; its digest names the stored body. */
+/** A skill of a run. Its digest is the key of the stored body. */
 export interface SkillUsed {
   readonly key: string;
   /** SHA-256 (hex) over its name, description and files. */
   readonly digest: string;
 }
 
-/** A station's skills and profile when a run was queued; later changes do not affect the run. */
+/** A station's skills and profile at the time a run was queued. Later changes do not affect the run. */
 export interface RunSetup {
   readonly skills: readonly SkillUsed[];
   readonly profile: Omit<HarnessProfileFields, "key" | "harness"> | null;
@@ -27,7 +27,7 @@ export interface StationLocation {
   readonly teamKey: string;
 }
 
-/** The station's skills and profile as they are now. */
+/** Returns the station's current skills and profile. */
 export function getRunSetup(
   reading: Reading,
   { workspaceId, teamKey }: StationLocation,
@@ -45,12 +45,15 @@ export function getRunSetup(
   return { skills, profile };
 }
 
-/** Stores the current contents of the station's skills as bodies under their digests, for the run to be queued. */
+/**
+ * Stores the current contents of the station's skills as bodies under their digests, for a run that is about to be
+ * queued.
+ */
 export function storeSkills(turn: Turn, location: StationLocation, keys: readonly string[]): void {
   for (const { skill } of currentSkills(turn, location, keys)) holdText(turn, location.workspaceId, toBody(skill));
 }
 
-/** The contents of a skill when a run that uses it was queued. */
+/** Returns the contents of a skill at the time a run that uses it was queued. */
 export function getStoredSkill(reading: Reading, workspaceId: string, digest: string): SkillContents {
   const [name = "", description = "", ...files] = bodySchema.parse(JSON.parse(getText(reading, workspaceId, digest)));
   const paths = files.filter((_, index) => index % 2 === 0);
@@ -68,7 +71,9 @@ type SkillContents = Pick<SkillFields, "name" | "description" | "files">;
 
 const bodySchema = z.array(z.string());
 
-/** A skill as a body: name, description, then path and content of each file. The order of files does not matter. */
+/**
+ * Serializes a skill: its name, description, then path and content of each file. The order of files does not matter.
+ */
 function toBody({ name, description, files }: SkillContents): string {
   const sorted = [...files].sort((left, right) => (left.path < right.path ? -1 : 1));
   return JSON.stringify([name, description, ...sorted.flatMap(({ path, content }) => [path, content])]);

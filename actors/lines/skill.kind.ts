@@ -28,7 +28,7 @@ const schema = z.strictObject({
 
 export type SkillFields = z.output<typeof schema>;
 
-/** Files that teach an agent how to do something; stations name the skills that their runs get. */
+/** Files that teach an agent how to do something. Stations name the skills of their runs. */
 export const skillKind: Kind<SkillFields> = {
   name: "skill",
   plural: "skills",
@@ -52,7 +52,7 @@ export const skillKind: Kind<SkillFields> = {
   validate: ({ files }) => validateFiles(files),
 };
 
-/** Paths are compared without letter case, so that the files can be laid out on any file system. */
+/** Compares paths without letter case, so that any file system can hold the files. */
 function validateFiles(files: SkillFields["files"]): readonly FieldError[] {
   const paths = files.map(({ path }) => path.toLowerCase());
   const first = new Map<string, number>();

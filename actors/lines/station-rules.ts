@@ -5,7 +5,7 @@ import { findResourceAt } from "../resources/resource.table.js";
 import type { HarnessProfileFields } from "./harness-profile.kind.js";
 import type { StationBlock } from "./station.js";
 
-/** The references of a station to resources of its team and workspace. */
+/** Lists a station's references to resources of its team and workspace. */
 export function stationReferences(station: StationBlock, path: string, teamKey: string): Reference[] {
   const { runners, profile, skills, tools } = station;
   const pools =
@@ -20,16 +20,16 @@ export function stationReferences(station: StationBlock, path: string, teamKey: 
   ];
 }
 
-/** The location of a station while its rules are checked. */
+/** The location of a station during validation. */
 export interface StationScope {
-  /** `stations[0]` */
+  /** For example `stations[0]`. */
   readonly path: string;
   /** Keys of all stations of the line. */
   readonly keys: readonly string[];
   readonly scope: Pick<WriteScope<unknown>, "reading" | "workspaceId" | "teamKey">;
 }
 
-/** Checks a station beyond its schema and its references. */
+/** Validates a station beyond its schema and its references. */
 export function validateStation(station: StationBlock, at: StationScope): FieldError[] {
   return [
     ...validatePasses(station, at),
@@ -40,7 +40,7 @@ export function validateStation(station: StationBlock, at: StationScope): FieldE
   ];
 }
 
-/** Indexes of the values that also occur earlier. */
+/** Returns the indexes of values that also occur earlier. */
 export function repeated(values: readonly string[]): number[] {
   return values.flatMap((value, index) => (values.indexOf(value) < index ? [index] : []));
 }

@@ -27,16 +27,16 @@ const alert = z.strictObject({
   over: z.int("must be a whole number").min(1, "must be at least 1").max(500, "must be at most 500"),
 });
 
-/** Name of a harness: how runners start an agent. */
+/** The name of a harness. It decides how runners start an agent. */
 export const harnessName = text(64).regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, "must be lowercase words joined by dashes");
 
-/** How long a run may take. */
+/** Maximum duration of a run, in minutes. */
 export const timeoutMinutes = z
   .number("must be a number")
   .positive("must be above 0")
   .max(24 * 60, "must be at most a day");
 
-/** One station of a line as a body gives it. `id` is read-only: it may be sent back unchanged, never set. */
+/** One station in the body of a line. `id` is read-only: clients may send it back unchanged, but not set it. */
 export const stationSchema = z.strictObject({
   id: z.string().optional(),
   key: slug,
@@ -78,14 +78,14 @@ export const stationSchema = z.strictObject({
   alerts: z.array(alert).max(20, "must be at most 20 alerts").default([]),
 });
 
-/** A station as a body gives it, defaults filled in; it may omit where it passes tasks (`passing.ts`). */
+/** A station in a body, with defaults. `passesTo` may still be missing (`passing.ts`). */
 export type StationBlock = z.output<typeof stationSchema>;
 /** A station with all of its fields. */
 export interface StationBody extends Omit<StationBlock, "passesTo"> {
   passesTo: string[];
 }
-/** A stored station: with its id. */
+/** A stored station, with its id. */
 export type Station = StationBody & { readonly id: string };
 
-/** A money amount's currency (ISO 4217). */
+/** The currency of an amount of money (ISO 4217). */
 export const currencySchema = z.string().regex(/^[A-Z]{3}$/, "must be a currency such as EUR");

@@ -1,7 +1,7 @@
 import type { RunStep } from "../runners/protocol.js";
 import type { ToolCall } from "../runners/tool-call.js";
 
-/** The calls of a run to one MCP server. Refused calls, which were not made, do not count. */
+/** The calls of a run to one MCP server. Refused calls were not made, and do not count. */
 export interface ServerCalls {
   readonly server: string;
   readonly calls: number;
@@ -9,30 +9,30 @@ export interface ServerCalls {
   readonly lastFailed: boolean;
 }
 
-/** A tool that a run was refused, once or more often. */
+/** A tool whose calls were refused in a run, at least once. */
 export interface RefusedTool {
-  /** Null for a tool of no server. */
+  /** The server's name; null for a tool without a server. */
   readonly server: string | null;
   readonly tool: string;
   readonly by: NonNullable<ToolCall["refusedBy"]>;
 }
 
-/** What the steps of a run say of servers, tools and skills, each in the order of its first step. */
+/** The servers, tools and skills in the steps of a run, each in the order of its first step. */
 export interface CallTally {
   readonly servers: readonly ServerCalls[];
   readonly refused: readonly RefusedTool[];
-  /** Steps about calls that were refused; absent for none. */
+  /** The number of steps about refused calls; absent for none. */
   readonly misses?: number;
   /** Keys of the skills that the agent read. */
   readonly skillsRead: readonly string[];
 }
 
-/** Most servers, refused tools and skills of a run that are told apart; later ones are left out. */
+/** Maximum number of servers, of refused tools and of skills in a tally. Later ones are left out. */
 export const MAX_TALLIED = 50;
 
 const nothing: CallTally = { servers: [], refused: [], skillsRead: [] };
 
-/** The tally after a step; the same one when the step says nothing of calls and skills. */
+/** Updates the tally for a step. Returns the same tally if the step has no call and no skill. */
 export function tallyStep(
   before: CallTally | undefined,
   { call, skill }: Pick<RunStep, "call" | "skill">,
@@ -43,14 +43,14 @@ export function tallyStep(
   return { ...(called ?? nothing), skillsRead: withOne(skillsRead, skill) };
 }
 
-/** The tally after a tool was refused. */
+/** Updates the tally for a refused tool. */
 export function tallyRefusal(before: CallTally = nothing, refused: RefusedTool): CallTally {
   const { server, tool, by } = refused;
   const isKnown = before.refused.some((one) => one.server === server && one.tool === tool && one.by === by);
   return isKnown ? before : { ...before, refused: withOne(before.refused, { server, tool, by }) };
 }
 
-/** The tally after a call. */
+/** Updates the tally for a call. */
 export function tallyCall(
   before: CallTally | undefined,
   { server, tool, failed, refusedBy }: ToolCall,

@@ -12,11 +12,11 @@ const integration = z.strictObject({
   integrationId: z.string().optional(),
 });
 
-/** Who opened a task. */
+/** The opener of a task. */
 const openerSchema = z.discriminatedUnion("kind", [person, token, station, integration]);
 export type Opener = z.output<typeof openerSchema>;
 
-/** The same as it is shown. */
+/** The opener in API responses. */
 export const shownOpenerSchema = z.discriminatedUnion("kind", [
   person,
   token,
@@ -31,7 +31,7 @@ export function toShownOpener(opener: Opener | null): z.output<typeof shownOpene
   return opener?.kind === "integration" ? { ...opener, key: opener.integration } : opener;
 }
 
-/** Where a task came from: `person`, `station`, the key of an integration, or `unknown`. A token acts for a person. */
+/** The origin of a task: `person`, `station`, the key of an integration, or `unknown`. A token acts for a person. */
 export function toOrigin(opener: Opener | null): string {
   switch (opener?.kind) {
     case undefined:

@@ -1,12 +1,12 @@
 import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 
-/** Under what day an open pull request stands, which has none of its own: after all days. */
+/** The day in the key of an open pull request. It sorts after all days. */
 export const OPEN_DAY = "open";
 
 /**
- * What figures need of a pull request, in one row. It is written with each change of the pull request, outlives it, and
- * refers to nothing that it needs to be read.
+ * The data of a pull request that figures need, in one row. Each change of the pull request updates it. It outlives the
+ * pull request, and needs no other row to be read.
  */
 export interface PullRequestFact {
   readonly id: string;
@@ -14,7 +14,7 @@ export interface PullRequestFact {
   /** UTC day on which it was merged or closed, as `YYYY-MM-DD`; {@link OPEN_DAY} while it is open. */
   readonly endedDay: string;
   readonly role: "own" | "review" | "people";
-  /** Who wrote it. */
+  /** The author of the pull request. */
   readonly author: "service" | "people" | "bots";
   readonly taskId: string | null;
   readonly lineId: string | null;
@@ -27,7 +27,7 @@ export interface PullRequestFact {
   /** Times are the code host's, in milliseconds since 1970. */
   readonly openedMs: number;
   readonly firstReviewMs: number | null;
-  /** Groups of people's reviews that pushes part. */
+  /** The number of review rounds: groups of people's reviews, separated by pushes. */
   readonly rounds: number;
   readonly mergedMs: number | null;
   readonly closedMs: number | null;
@@ -39,7 +39,7 @@ export const pullRequestFacts = indexedTable<PullRequestFact>("pull-request-fact
   ...{ under: ["teamId"], order: ["endedDay", "id"] },
 });
 
-/** One of a task is kept while it is open. */
+/** The fact of a task's pull request is not removed while the pull request is open. */
 export const pullRequestFactRetention = retain(pullRequestFacts, {
   period: "facts",
   lineParts: 1,

@@ -2,36 +2,36 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { retain } from "../tables/retention.js";
 
 /**
- * A review of a pull request, or a comment in one, of people and of bots, as the code host told of it. It outlives the
- * pull request, and refers to nothing that it needs to be read.
+ * A review of a pull request, or a review comment, by people or bots, as the code host reported it. It outlives the
+ * pull
+ * request, and needs no other row to be read.
  */
 export interface ReviewFact {
   readonly teamId: string;
   /** UTC day on which it was submitted or written, as `YYYY-MM-DD`. */
   readonly day: string;
-  /** `<pull request> <kind> <its number there>` */
+  /** `<pull request> <kind> <its number at the code host>` */
   readonly id: string;
   readonly pullRequestId: string;
   /** `owner/name` */
   readonly repository: string;
   readonly kind: "review" | "comment";
-  /** Who wrote it. */
   readonly login: string;
   readonly by: "people" | "bots";
-  /** Whether they wrote the pull request too. */
+  /** Whether the author also wrote the pull request. */
   readonly isAuthor: boolean;
   /** The code host's time, in milliseconds since 1970. */
   readonly atMs: number;
-  /** What a review decided, when it was submitted; null for nothing, and for a comment. */
+  /** The review's decision at its submission; null if it made none, and for a comment. */
   readonly verdict: "approved" | "changes-requested" | null;
-  /** The thread that a comment began; null for an answer in one, and for a review. */
+  /** The thread that a comment started; null for a reply in a thread, and for a review. */
   readonly thread: ReviewThread | null;
 }
 
-/** What became of a thread of comments. */
+/** The state of a comment thread. */
 export interface ReviewThread {
   readonly isResolved: boolean;
-  /** The code host's time of that, in milliseconds since 1970. */
+  /** The code host's time of that state, in milliseconds since 1970. */
   readonly asOfMs: number;
 }
 

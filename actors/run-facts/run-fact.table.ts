@@ -11,8 +11,9 @@ import { toDay } from "./stay.table.js";
 export const DEFAULT_MODEL = "~default";
 
 /**
- * What figures need of an ended run of a task, in one row. It is written in the turn that ends the run, outlives the run,
- * and refers to nothing that it needs to be read. Only what became of the run changes later.
+ * The data of a task's ended run that figures need, in one row. The turn that ends the run writes it. It outlives the
+ * run,
+ * and needs no other row to be read. Only `taskOutcome` and `next` change later.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;
@@ -22,34 +23,34 @@ export interface RunFact extends CallTally {
   /** Times are in milliseconds since 1970. */
   readonly endedMs: number;
   readonly queuedMs: number;
-  /** When the agent started; null when it did not. */
+  /** When the agent started; null if it did not. */
   readonly startedMs: number | null;
   readonly taskId: string;
-  /** Who opened the task; null where nothing says it. */
+  /** The opener of the task; null if unknown. */
   readonly openedBy: Opener | null;
   readonly lineId: string;
   readonly stationId: string;
   readonly stationKey: string;
   readonly outcome: "completed" | "failed" | "stopped" | "abandoned" | "withdrawn" | "superseded";
   readonly failure: FailureCode | null;
-  /** What became of it in its task; null until the task has taken note of its end. */
+  /** The outcome of the run in its task; null until the task has processed the run's end. */
   readonly taskOutcome: TaskOutcome | null;
   readonly next: RunOutcomeRow["next"];
   readonly harness: string;
   /** The model that the station names, or {@link DEFAULT_MODEL}. */
   readonly model: string;
-  /** The model that the agent says it used; null when it says none. */
+  /** The model that the agent reported; null if it reported none. */
   readonly reportedModel: string | null;
   readonly effort: string | null;
   /** Key of the harness profile. */
   readonly profile: string | null;
   readonly fingerprint: string;
   readonly repositories: readonly string[];
-  /** Keys of the skills that its config gave it. */
+  /** Keys of the skills in the run's config. */
   readonly skillsGiven: readonly string[];
-  /** By currency, as reported. */
+  /** The reported cost, by currency. */
   readonly spent: readonly Spent[];
-  /** Whether anything was reported as spent. */
+  /** Whether any cost was reported. */
   readonly priced: boolean;
   readonly steps: number;
 }
@@ -71,7 +72,7 @@ export const factRetention = retain(runFacts, {
   },
 });
 
-/** The fact of an ended run; undefined for a run under way, and for one that ended before facts were recorded. */
+/** Finds the fact of an ended run; undefined for an active run, and for one that ended before facts were recorded. */
 export function findRunFact(
   reading: Reading,
   workspaceId: string,

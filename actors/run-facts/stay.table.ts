@@ -2,10 +2,10 @@ import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import { retain } from "../tables/retention.js";
 
-/** Where an open task is at a station: in the queue for a runner, with one, or in its assignee's inbox. */
+/** Where an open task is at a station: in the queue for a runner, with a runner, or in its assignee's inbox. */
 export type StayPart = "queued" | "running" | "inbox";
 
-/** A time that a task spent in one part at one station, recorded at its end and never changed. */
+/** A period that a task spent in one part at one station. Recorded at its end and never changed. */
 export interface Stay {
   readonly id: string;
   readonly teamId: string;
@@ -14,7 +14,7 @@ export interface Stay {
   /** Key of the station. */
   readonly station: string;
   readonly part: StayPart;
-  /** In milliseconds since 1970. */
+  /** Start and end of the period, in milliseconds since 1970. */
   readonly fromMs: number;
   readonly toMs: number;
 }

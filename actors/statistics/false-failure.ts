@@ -14,9 +14,9 @@ export interface PlannedCheck {
  * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
  * fails, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution, with
  * the
- * measured mean and the measured variance within tasks. If the copies of each task all agree, the model adds one more
- * task
- * with a single failed copy.
+ * measured mean and the measured variance within tasks. If the copies of every task agree, the model adds one more
+ * task, in
+ * which exactly one copy fails.
  */
 export function falseFailureChance(baseline: readonly Copy[], check: PlannedCheck): number | null {
   const tasks = [...groupByTask(baseline).values()].map(toTally).filter(({ scored }) => scored > 0);

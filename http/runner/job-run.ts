@@ -33,7 +33,7 @@ import { RunTools } from "./tools/run-tools.js";
 export interface JobOptions {
   readonly workFolder: string;
   readonly mirrors: Mirrors;
-  /** Commits that the service stores. */
+  /** The cache of commits that the service stores. */
   readonly archives: ArchiveCache;
   readonly attachments: Attachments;
   /** Sends the messages of searches to the service. */
@@ -74,7 +74,7 @@ export class JobRun {
   readonly #dropped = new AbortController();
   readonly #dialogue: Dialogue;
   readonly #mask: (text: string) => string;
-  /** Null for a run that cannot push. */
+  /** The run's pushes; null for a run that cannot push. */
   readonly #pushes: Pushes | null;
   /** The station's timeout; null until the work starts. */
   #timeout: TimeLimit | null = null;
@@ -87,7 +87,7 @@ export class JobRun {
   #question: string | null = null;
   /** The agent's last message. */
   #said = "";
-  /** Whether an agent ended without any output. */
+  /** Whether the agent ended without a step, a question or a handover. */
   #isSilent = false;
   #summary = "given up: the run was withdrawn, or is not this runner's any more";
 

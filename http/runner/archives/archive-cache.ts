@@ -121,7 +121,7 @@ export class ArchiveCache {
   }
 }
 
-/** The error for a false pack, with what people can do. The service stored the pack unverified. */
+/** Returns the error message for a false pack, with a remedy. The service cannot verify packs itself. */
 function falsePack({ commit }: ArchivedCommit): string {
   const again = "take its runs out of their replay sets and add them again, so that it is looked for once more";
   return `what a runner sent to be kept as the commit ${commit} is not the commit: ${again}`;

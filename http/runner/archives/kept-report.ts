@@ -27,6 +27,8 @@ interface Reported {
  *
  * 1. The report omits the commits of active runs: the service may not know yet that these runs started from them.
  * 2. The runner does not release a commit that a run has started from since the report.
+ * 3. If the work folder moves to another workspace's pool, that workspace needs none of the old commits, so all of them
+ *    are released.
  */
 export class KeptReport {
   readonly #options: KeptReportOptions;

@@ -11,7 +11,7 @@ export interface FitWish {
   readonly base: string;
   /** The tree that the run started from. */
   readonly begun: string;
-  /** Whether to also return the run's own changes, relative to `begun`. */
+  /** Whether to also return the run's own changes, relative to the tree in `begun`. */
   readonly own: boolean;
   /** Maximum size of each diff, in bytes. */
   readonly maxBytes: number;

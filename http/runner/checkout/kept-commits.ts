@@ -42,7 +42,7 @@ export class HeldCommits {
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 
-  /** Ends one hold. */
+  /** Ends one hold on the commit. */
   letGo(commit: RepositoryCommit): void {
     const key = toKey(commit);
     const count = this.#counts.get(key) ?? 0;

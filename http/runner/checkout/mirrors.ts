@@ -209,8 +209,8 @@ async function bringMerge(
 }
 
 /**
- * Fetches a commit by its id if the mirror lacks it. No branch may contain it: a detached head, or a commit that left
- * its branch.
+ * Fetches a commit by its id, if the mirror lacks it. Use it for a commit on no branch, such as a detached head or a
+ * commit that left its branch.
  */
 export async function obtainCommit({ mirror, url }: MirrorPlace, commit: string, signal: AbortSignal): Promise<void> {
   if (await hasCommit(mirror, commit, signal)) return;

@@ -31,7 +31,6 @@ export function poolToken(token: string): Credential {
 export interface HostCredentialOptions {
   /** The service's base URL. */
   readonly url: string;
-  /** The runner trust's id. */
   readonly trust: string;
   /** The file with this host's OIDC token. The runner reads it for each exchange, because platforms renew it. */
   readonly tokenFile: string;

@@ -70,8 +70,8 @@ const NOT_ADMITTED = 4401;
  *    then.
  * 2. The runner handles each message from the service once, by its number.
  * 3. If the service acknowledges no heartbeat for a whole lease, the runner calls
- *    {@link ServiceConnectionOptions.leaseOver} once and closes the connection. A hello or heartbeat in transit may
- *    still name the claims that it then gives up, and would renew them. The next hello, on a new connection, no longer
+ *    {@link ServiceConnectionOptions.leaseOver} once, gives up its claims and closes the connection. A hello or
+ *    heartbeat in transit could still name these claims and renew them. The next hello, on a new connection, no longer
  *    names them.
  * 4. If the service does not answer a heartbeat or a hello, the runner reconnects.
  * 5. During a lease, the wait between attempts is at most half a heartbeat interval. So the runner keeps its runs when

@@ -11,7 +11,7 @@ export interface ServiceRequestsOptions {
   readonly clock: Clock;
 }
 
-/** An HTTP request. `path` starts with a slash and is relative to the service's base URL. */
+/** A request to the service. `path` is relative to the service's base URL, and starts with a slash. */
 export interface ServiceRequest extends Pick<RequestInit, "body"> {
   readonly path: string;
   readonly method: "GET" | "POST" | "PUT";

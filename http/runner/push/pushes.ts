@@ -25,7 +25,7 @@ import { NoCheckout, type PushSite, type Snapshot, takeSnapshot } from "./push-s
 
 /** An agent's request for a pull request. */
 export interface PullRequestFields {
-  /** Null for the run's only repository. */
+  /** The repository's name; null for the run's only repository. */
   readonly repository: string | null;
   readonly title: string;
   readonly body: string;
@@ -57,7 +57,7 @@ interface Pushed {
   readonly site: PushSite;
   readonly snapshots: Map<string | null, Snapshot>;
   agreed: Agreed;
-  /** The work on this repository so far. */
+  /** Resolves when the work on this repository so far is done. */
   busy: Promise<void>;
 }
 

@@ -5,7 +5,6 @@ import type { SaidType, SearchClient, ServiceAnswer } from "./search-client.js";
 export interface SaidOptions {
   readonly client: Pick<SearchClient, "say">;
   readonly claim: { readonly runId: string; readonly fence: number };
-  /** Masks secrets. */
   readonly mask: (text: string) => string;
   readonly signal: AbortSignal;
   /** Reports a message and its answer as a step of the run. */

@@ -7,7 +7,7 @@ import { PROPOSE_SCRIPT } from "./propose-script.js";
 import { type SearchClient, SearchRefused } from "./search-client.js";
 import { SEARCH_SKILL } from "./skill.js";
 
-/** How many times to list the files, if they change between the list and the fetch. */
+/** Maximum number of attempts to list the files: they may change between the list and the fetch. */
 const MOST_LISTS = 3;
 
 export interface LayOut {

@@ -4,7 +4,7 @@ import type { ToolResult } from "./tool-calls.js";
 
 /** A tool of an MCP server. */
 export interface ServedTool {
-  /** `[A-Za-z0-9_-]{1,64}`. */
+  /** The tool's name: `[A-Za-z0-9_-]{1,64}`. */
   readonly name: string;
   readonly description: string;
   /** JSON Schema with `type` `object`. */

@@ -3,9 +3,9 @@ import type { Clock } from "../../../runtime/clock.js";
 
 /** The bytes that count as one message. The runner parses messages in the same process that serves other runs. */
 const BYTES_OF_A_MESSAGE = 1_024;
-/** What each client of a run may send regardless of the other clients, in messages: a burst, then a rate per second. */
+/** Limits for each client of a run, regardless of the other clients, in messages: a burst, then a rate per second. */
 const OWN = { atOnce: 200, aSecond: 50 };
-/** What all clients of a run together may send beyond their own allowances. No agent comes near it. */
+/** Limits for all clients of a run together, beyond their own allowances. No agent comes near them. */
 const TOGETHER = { atOnce: 2_000, aSecond: 1_000 };
 
 const NEWLINE = "\n".charCodeAt(0);
@@ -59,7 +59,10 @@ class Allowance {
     return taken;
   }
 
-  /** Takes the whole amount, also in advance. Returns the wait until it is covered, in milliseconds. */
+  /**
+   * Takes the whole amount, even if it exceeds the current balance. Returns the time until the balance is back at zero,
+   * in milliseconds.
+   */
   take(wanted: number): number {
     this.#refill();
     this.#left -= wanted;

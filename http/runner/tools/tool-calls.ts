@@ -26,7 +26,7 @@ export interface ToolResult {
 
 /** A client's request that waits for a call. */
 export interface Waiter {
-  /** Called with what the call waits for (`the assignee's approval`), or with null when it continues. */
+  /** Called with the reason for the wait (`the assignee's approval`), or with null when the call continues. */
   readonly waits: (what: string | null) => void;
   /** Called at most once. */
   readonly answered: (result: ToolResult) => void;
@@ -34,7 +34,7 @@ export interface Waiter {
 
 /** A call without a result, or with a result that no request has received yet. */
 export interface PendingCall {
-  /** The service's id for the call; null until the service assigns it. */
+  /** The id that the service assigned to the call; null until then. */
   readonly callId: string | null;
   /** What the call waits for; null if it does not wait for a person. */
   readonly waitsFor: string | null;
@@ -42,7 +42,7 @@ export interface PendingCall {
 
 interface Call extends PendingCall {
   readonly wish: ToolWish;
-  /** Equal for the same tool and inputs. */
+  /** The call's tool and inputs as a text, to find equal calls. */
   readonly key: string;
   id: string;
   callId: string | null;

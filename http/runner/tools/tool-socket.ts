@@ -25,7 +25,6 @@ const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
 
 /** The tools that a socket serves. */
 export interface ServedTools {
-  /** The server's name. */
   readonly name: string;
   readonly tools: readonly ServedTool[];
   /** The rate limit of all clients of the run. */
