@@ -13,9 +13,9 @@ import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import type { Metrics } from "../process/metrics.js";
-import { Refused } from "../refused.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { parseJson } from "../transport/request-body.js";
+import { Refused } from "../wire/refused.js";
+import { type Answer, type Route, type RouteRequest, route } from "../wire/route.js";
 
 export interface CodeHostDeliveryOptions {
   readonly runtime: Runtime;

@@ -1,10 +1,10 @@
-import type { HintOf } from "../id-hints.js";
 import type { BodyRoom } from "../limits/body-room.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
-import type { Outcome, Route } from "../route.js";
+import type { HintOf } from "../wire/id-hints.js";
+import type { Outcome, Route } from "../wire/route.js";
+import type { SocketRoute } from "../wire/socket.js";
 import type { EntryOptions } from "./entry.js";
-import type { SocketRoute } from "./socket.js";
 import type { TimeLimits } from "./time-limits.js";
 import type { TransportRequest } from "./transport.js";
 

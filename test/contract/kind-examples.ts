@@ -1,8 +1,8 @@
-import { exampleBodies } from "../../http/openapi/kind-examples.js";
+import { exampleBodies } from "../../http/resources/kind-examples.js";
 
 /**
  * What the contract tests do with a kind beside creating it: every kind of the catalogue is run with its own. The body
- * of a create stands in `http/openapi/kind-examples.ts`, where the documents take it from too.
+ * of a create stands in `http/resources/kind-examples.ts`, where the documents take it from too.
  */
 export interface KindExample {
   /** What is created in the workspace first, since the bodies refer to it. */

@@ -8,7 +8,7 @@ import {
   idempotencyKey,
   ifMatchVersion,
   optionalIdempotencyKey,
-} from "../../../http/transport/headers.js";
+} from "../../../http/wire/headers.js";
 
 t.test("the client is the provider with its version, the web app, or unknown", async (t) => {
   t.equal(clientName("iac-provider/1.2.0"), "iac-provider/1.2.0");

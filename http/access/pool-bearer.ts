@@ -3,9 +3,9 @@ import { findPoolByToken, type PoolBearer } from "../../actors/runners/pool-toke
 import { isRunnerOf } from "../../actors/runners/runner.queries.js";
 import { sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { ExpiredCredentials } from "../access/expired-credentials.js";
-import { bearerToken } from "../authenticate.js";
-import type { RouteRequest } from "../route.js";
+import type { RouteRequest } from "../wire/route.js";
+import { bearerToken } from "./authenticate.js";
+import type { ExpiredCredentials } from "./expired-credentials.js";
 
 /** What finding the pool of a token needs. */
 export interface PoolSource {

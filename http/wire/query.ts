@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Refusal } from "../actors/refusal.js";
+import type { Refusal } from "../../actors/refusal.js";
 import { parseBy } from "./field-errors.js";
 import { listIdCursors } from "./paging.js";
 import type { Route } from "./route.js";

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type FieldError, pathText } from "../actors/refusal.js";
+import { type FieldError, pathText } from "../../actors/refusal.js";
 
 /** Most faults reported of one body. */
 const MAX_FAULTS = 200;

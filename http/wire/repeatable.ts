@@ -2,9 +2,9 @@ import type { Caller } from "../../actors/caller.js";
 import { canonicalJson } from "../../actors/resources/canonical-json.js";
 import type { Idempotency } from "../../actors/resources/resource.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
-import { granted } from "../refused.js";
-import type { RouteRequest } from "../route.js";
-import { optionalIdempotencyKey } from "../transport/headers.js";
+import { optionalIdempotencyKey } from "./headers.js";
+import { granted } from "./refused.js";
+import type { RouteRequest } from "./route.js";
 
 /** The header of an answer to a repeat, for the documentation. */
 export const replayedHeader = { "idempotent-replayed": "`true` when it was taken before, under this key." };

@@ -1,4 +1,4 @@
-import { isRefusal, type Refusal } from "../actors/refusal.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { EdgeRefusal } from "./problem.js";
 
 /** Ends the handling of a request with a refusal. Only the server catches it, and answers with the refusal. */

@@ -1,5 +1,5 @@
-import type { Cursor, Slice } from "../actors/tables/page-source.js";
-import type { Runtime } from "../runtime/runtime.js";
+import type { Cursor, Slice } from "../../actors/tables/page-source.js";
+import type { Runtime } from "../../runtime/runtime.js";
 import type { RouteRequest } from "./route.js";
 
 /** Reads a slice of a page, from its beginning (null) or from the previous slice's cursor. */

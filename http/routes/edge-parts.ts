@@ -1,15 +1,15 @@
-import type { WorkloadVerifier } from "../actors/access/workload-token.js";
-import type { JudgingSetup } from "../actors/lines/fingerprint.js";
-import type { AllowList } from "../actors/outbound/allow-list.js";
-import type { CodeHost } from "../actors/outbound/code-host.js";
-import type { NetworkRequests } from "../actors/outbound/network-requests.js";
-import type { AuthorizationServers } from "../actors/outbound/oauth-server.js";
-import type { Kind } from "../actors/resources/kind.js";
-import type { Sealer } from "../actors/sealer.js";
-import type { Runtime, RuntimeLog } from "../runtime/runtime.js";
-import type { ExpiredCredentials } from "./access/expired-credentials.js";
-import type { Metrics } from "./process/metrics.js";
-import type { CallerNow, Credentials } from "./transport/entry.js";
+import type { WorkloadVerifier } from "../../actors/access/workload-token.js";
+import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import type { AllowList } from "../../actors/outbound/allow-list.js";
+import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { NetworkRequests } from "../../actors/outbound/network-requests.js";
+import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
+import type { ExpiredCredentials } from "../access/expired-credentials.js";
+import type { Metrics } from "../process/metrics.js";
+import type { CallerNow, Credentials } from "../transport/entry.js";
 
 /** What the edge is made of, grouped by purpose. Each area's routes and sockets take only the parts that they name. */
 export interface EdgeParts {

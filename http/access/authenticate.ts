@@ -1,11 +1,11 @@
-import { findSessionCaller } from "../actors/access/session.queries.js";
-import { findTokenCaller } from "../actors/access/workspace-token.queries.js";
-import type { Caller } from "../actors/caller.js";
-import { isRefusal, type Refusal } from "../actors/refusal.js";
-import { sha256Hex } from "../actors/sealer.js";
-import type { Runtime } from "../runtime/runtime.js";
-import type { ExpiredCredentials } from "./access/expired-credentials.js";
-import type { CallerNow, Credentials } from "./transport/entry.js";
+import { findSessionCaller } from "../../actors/access/session.queries.js";
+import { findTokenCaller } from "../../actors/access/workspace-token.queries.js";
+import type { Caller } from "../../actors/caller.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { sha256Hex } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { CallerNow, Credentials } from "../transport/entry.js";
+import type { ExpiredCredentials } from "./expired-credentials.js";
 
 /** The name of the session cookie. */
 export const SESSION_COOKIE = "session";

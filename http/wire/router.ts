@@ -1,6 +1,6 @@
 import type { Refusal } from "../../actors/refusal.js";
-import type { EdgeRefusal } from "../problem.js";
-import type { Route } from "../route.js";
+import type { EdgeRefusal } from "./problem.js";
+import type { Route } from "./route.js";
 
 /** A matching route, with its decoded path parameters. */
 export interface Found {

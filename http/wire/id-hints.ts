@@ -1,5 +1,5 @@
-import type { Kind } from "../actors/resources/kind.js";
-import type { Found, Router } from "./transport/router.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import type { Found, Router } from "./router.js";
 
 /** Says what a path takes where it got a key, an address or another kind's id; null where the form is right. */
 export type HintOf = (method: string, path: string, find: Router) => string | null;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import t from "tap";
-import { BoundedList, toJsonList } from "../../../http/replays/bounded-list.js";
+import { BoundedList, toJsonList } from "../../../http/wire/bounded-list.js";
 
 const item = fc.record({ text: fc.string({ unit: "grapheme", maxLength: 30 }) });
 

@@ -1,7 +1,7 @@
 import t from "tap";
 import { z } from "zod";
-import { pathText } from "../../actors/refusal.js";
-import { parseBy } from "../../http/field-errors.js";
+import { pathText } from "../../../actors/refusal.js";
+import { parseBy } from "../../../http/wire/field-errors.js";
 
 function faults(schema: z.ZodType, value: unknown): string[] {
   const parsed = parseBy(schema, value);

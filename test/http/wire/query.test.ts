@@ -1,7 +1,7 @@
 import t from "tap";
 import { z } from "zod";
-import { cursor, pageSize } from "../../http/paging.js";
-import { parseQuery } from "../../http/query.js";
+import { cursor, pageSize } from "../../../http/wire/paging.js";
+import { parseQuery } from "../../../http/wire/query.js";
 
 const schema = z.strictObject({ before: cursor.optional(), limit: pageSize(), note: z.string().optional() });
 

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import type { Caller } from "../actors/caller.js";
-import { isRefusal, type Refusal } from "../actors/refusal.js";
+import type { Caller } from "../../actors/caller.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { ProblemSlug } from "./problem.js";
 import { granted } from "./refused.js";
 import { type Outcome, type Route, type RouteAccess, type RouteRequest, route, type TypedRoute } from "./route.js";

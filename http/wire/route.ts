@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Caller, PersonCaller, TokenCaller } from "../actors/caller.js";
-import type { Refusal } from "../actors/refusal.js";
+import type { Caller, PersonCaller, TokenCaller } from "../../actors/caller.js";
+import type { Refusal } from "../../actors/refusal.js";
 import type { EdgeRefusal, ProblemSlug } from "./problem.js";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { findTeamOfOutcomes, findVisibleTeam, type VisibleTeam } from "../actors/access/team.queries.js";
-import type { Runtime } from "../runtime/runtime.js";
+import { findTeamOfOutcomes, findVisibleTeam, type VisibleTeam } from "../../actors/access/team.queries.js";
+import type { Runtime } from "../../runtime/runtime.js";
 import type { Route } from "./route.js";
 import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-route.js";
 

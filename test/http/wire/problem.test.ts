@@ -1,6 +1,6 @@
 import t, { type Test } from "tap";
-import { RawConnection } from "../support/raw-connection.js";
-import { type Reply, startTestService } from "../support/service.js";
+import { RawConnection } from "../../support/raw-connection.js";
+import { type Reply, startTestService } from "../../support/service.js";
 
 /** The members of every problem, checked for their form. */
 function checkProblem(t: Test, answer: Reply, status: number, slug: string): void {

@@ -1,5 +1,5 @@
 import { writeJson } from "../../actors/exact-json.js";
-import type { RouteRequest } from "../route.js";
+import type { RouteRequest } from "./route.js";
 
 /** Items of a list with their JSON, until these have so many bytes. The first item is taken however long it is. */
 export class BoundedList<Item extends object> {

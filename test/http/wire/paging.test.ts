@@ -1,8 +1,8 @@
 import t from "tap";
-import { listIdCursors } from "../../http/paging.js";
-import { workspaceWithTeam } from "../support/resources.js";
-import { tablesOf } from "../support/route-table.js";
-import { startTestService } from "../support/service.js";
+import { listIdCursors } from "../../../http/wire/paging.js";
+import { workspaceWithTeam } from "../../support/resources.js";
+import { tablesOf } from "../../support/route-table.js";
+import { startTestService } from "../../support/service.js";
 
 /** The lists whose `before` is documented to answer an empty page for what the list does not hold. */
 const EMPTY_PAGES = [/\/replay-checks$/, /\/searches$/];

@@ -1,5 +1,5 @@
-import type { FieldError, Refusal } from "../actors/refusal.js";
-import type { WholeAnswer } from "./transport/transport.js";
+import type { FieldError, Refusal } from "../../actors/refusal.js";
+import type { WholeAnswer } from "../transport/transport.js";
 
 /** Refusals that only the edge makes: faults of HTTP itself. */
 export type EdgeRefusal =

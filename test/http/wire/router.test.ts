@@ -1,6 +1,6 @@
 import t from "tap";
-import { type Method, type Route, route } from "../../../http/route.js";
-import { createRouter } from "../../../http/transport/router.js";
+import { type Method, type Route, route } from "../../../http/wire/route.js";
+import { createRouter } from "../../../http/wire/router.js";
 
 function at(method: Method, path: string): Route {
   const summary = `${method} ${path}`;

@@ -1,9 +1,9 @@
 import t from "tap";
-import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import { workspaceWithTeam } from "../support/resources.js";
-import { tablesOf } from "../support/route-table.js";
-import { startTestService } from "../support/service.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { workspaceWithTeam } from "../../support/resources.js";
+import { tablesOf } from "../../support/route-table.js";
+import { startTestService } from "../../support/service.js";
 
 const NONE = "01M00000000000000000000000";
 

@@ -1,8 +1,8 @@
 import type { Caller } from "../../actors/caller.js";
 import { ASKING_RATE, askedTooOften } from "../../actors/code-host/refusals.js";
 import type { Clock } from "../../runtime/clock.js";
-import { RateLimit } from "../limits/rate-limit.js";
-import { Refused } from "../refused.js";
+import { Refused } from "../wire/refused.js";
+import { RateLimit } from "./rate-limit.js";
 
 /** Limits how often a person or token causes requests to the code host. */
 export function createAskingLimit(clock: Clock): RateLimit {

@@ -12,8 +12,8 @@ import {
   type Wish,
 } from "../../actors/replays/replay-set.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { ProblemSlug } from "../problem.js";
-import type { Subject } from "../subject-route.js";
+import type { ProblemSlug } from "./problem.js";
+import type { Subject } from "./subject-route.js";
 
 const problemsOf: Readonly<Record<Wish, readonly ProblemSlug[]>> = { read: [], plan: ["forbidden"] };
 
