@@ -9,10 +9,11 @@ import { createRoutes, createSockets } from "../routes/routes.js";
 import { openTransport } from "../transport/open-transport.js";
 import { createHandlers } from "../transport/server.js";
 import type { Transport } from "../transport/transport.js";
+import type { Config } from "../wire/config.js";
 import { createHints } from "../wire/id-hints.js";
 import type { Outcome, Route } from "../wire/route.js";
-import { type Config, WrongSetting } from "./config.js";
-import type { ServiceLog } from "./log.js";
+import type { ServiceLog } from "../wire/service-log.js";
+import { WrongSetting } from "./config.js";
 
 export interface EdgeOptions {
   readonly config: Config;

@@ -1,5 +1,5 @@
 import type { Kind } from "../../actors/resources/kind.js";
-import { EXAMPLE_ULID } from "../openapi/examples.js";
+import { EXAMPLE_ULID } from "../wire/route.js";
 import { exampleBodyOf } from "./kind-examples.js";
 import { takeOut } from "./prepare.js";
 

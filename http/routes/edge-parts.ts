@@ -8,8 +8,8 @@ import type { Kind } from "../../actors/resources/kind.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
-import type { Metrics } from "../process/metrics.js";
 import type { CallerNow, Credentials } from "../transport/entry.js";
+import type { Metrics } from "../wire/metrics.js";
 
 /** What the edge is made of, grouped by purpose. Each area's routes and sockets take only the parts that they name. */
 export interface EdgeParts {

@@ -1,5 +1,4 @@
 import type { FieldError, Refusal } from "../../actors/refusal.js";
-import type { WholeAnswer } from "../transport/transport.js";
 
 /** Refusals that only the edge makes: faults of HTTP itself. */
 export type EdgeRefusal =
@@ -49,8 +48,15 @@ export const problems: Readonly<Record<ProblemSlug, readonly [status: number, ti
   internal: [500, "Something went wrong inside"],
 };
 
+/** A problem, encoded. */
+export interface ProblemAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
 /** The problem body and headers (RFC 9457) for a refusal; `status` overrides the usual one for malformed bytes. */
-export function problemAnswer(refusal: AnyRefusal, status?: number): WholeAnswer {
+export function problemAnswer(refusal: AnyRefusal, status?: number): ProblemAnswer {
   const [usualStatus, usualTitle] = problems[refusal.refused];
   const sent = status ?? usualStatus;
   const body: Record<string, unknown> = {

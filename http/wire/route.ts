@@ -17,6 +17,9 @@ type CallerOf<Access extends RouteAccess> = Access extends "public"
     ? PersonCaller
     : PersonCaller | TokenCaller;
 
+/** The part of example ids after the underscore. */
+export const EXAMPLE_ULID = "01KAHX5E8GJMPQS1T3V5X7Z9AB";
+
 /** An authenticated, admitted and parsed request. */
 export interface RouteRequest<Access extends RouteAccess = RouteAccess, Body = unknown, Query = unknown> {
   /** Decoded path parameters by name. */
