@@ -63,9 +63,9 @@ module.exports = {
     },
     {
       name: "http-knows-no-storage",
-      comment: "Only the process and its commands open and close stores; the edge reads through the runtime.",
+      comment: "Only the process and the programs on a store open and close stores; the edge reads through the runtime.",
       severity: "error",
-      from: { path: "^http/", pathNot: "^http/(process|cli)/" },
+      from: { path: "^http/", pathNot: "^http/(process|cli/store)/" },
       to: { path: "^storage/" },
     },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },

@@ -4,18 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { createDirectoryCatalogue } from "../../../actors/directories.js";
-import { createKinds } from "../../../actors/kinds.js";
-import { parseAllowList } from "../../../actors/outbound/allow-list.js";
-import { directoryKey } from "../../../runtime/directory.js";
-import { rebuildDirectories } from "../../../runtime/rebuild-directories.js";
-import { openLmdbStore } from "../../../storage/lmdb-store.js";
-import type { Change, Entry, Reading } from "../../../storage/store.js";
-import { openUnpacked } from "../../fixtures/open.js";
-import { unpackFixture } from "../../fixtures/unpack.js";
-import { startTestService } from "../../support/service.js";
+import { createDirectoryCatalogue } from "../../../../actors/directories.js";
+import { createKinds } from "../../../../actors/kinds.js";
+import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
+import { directoryKey } from "../../../../runtime/directory.js";
+import { rebuildDirectories } from "../../../../runtime/rebuild-directories.js";
+import { openLmdbStore } from "../../../../storage/lmdb-store.js";
+import type { Change, Entry, Reading } from "../../../../storage/store.js";
+import { openUnpacked } from "../../../fixtures/open.js";
+import { unpackFixture } from "../../../fixtures/unpack.js";
+import { startTestService } from "../../../support/service.js";
 
-const program = fileURLToPath(new URL("../../../http/cli/rebuild-directory.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../../http/cli/store/rebuild-directory.js", import.meta.url));
 const catalogue = createDirectoryCatalogue(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
 
 const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>

@@ -1,6 +1,6 @@
 import { Command } from "commander";
-import { referringTables } from "../../actors/referring-tables.js";
-import { type RecountFinding, recountAllBlobs } from "../../actors/tables/blob-recount.js";
+import { referringTables } from "../../../actors/referring-tables.js";
+import { type RecountFinding, recountAllBlobs } from "../../../actors/tables/blob-recount.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */

@@ -3,12 +3,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { openStore, openStoreForReading } from "../../../http/process/open-store.js";
-import { openLmdbStore } from "../../../storage/lmdb-store.js";
-import { unpackFixture } from "../../fixtures/unpack.js";
-import { RawStore } from "../../support/raw-store.js";
+import { openStore, openStoreForReading } from "../../../../http/process/open-store.js";
+import { openLmdbStore } from "../../../../storage/lmdb-store.js";
+import { unpackFixture } from "../../../fixtures/unpack.js";
+import { RawStore } from "../../../support/raw-store.js";
 
-const program = fileURLToPath(new URL("../../../http/cli/doctor.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../../http/cli/store/doctor.js", import.meta.url));
 
 const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
   new Promise((resolve) => {

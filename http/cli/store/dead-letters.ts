@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { listAllDeadLetters, retryOffline } from "../../runtime/offline-dead-letters.js";
-import type { DeadLetter } from "../../runtime/runtime.js";
-import { openStoreForReading } from "../process/open-store.js";
+import { listAllDeadLetters, retryOffline } from "../../../runtime/offline-dead-letters.js";
+import type { DeadLetter } from "../../../runtime/runtime.js";
+import { openStoreForReading } from "../../process/open-store.js";
 import { openStoppedStore } from "./stopped-store.js";
 
 /**

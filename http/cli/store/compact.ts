@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { compactStoppedStore } from "../process/open-store.js";
+import { compactStoppedStore } from "../../process/open-store.js";
 
 /** Gives the free room in a stopped service's file back to the disk. */
 const program = new Command("signalbox compact")

@@ -4,15 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
-import { address } from "../../../runtime/address.js";
-import { deadLetterPut } from "../../../runtime/dead-letters.js";
-import type { Message } from "../../../runtime/turn.js";
-import { openLmdbStore } from "../../../storage/lmdb-store.js";
-import { workspaceWithTeam } from "../../support/resources.js";
-import { startTestService, type TestServiceOptions } from "../../support/service.js";
-import { until } from "../../support/until.js";
+import { address } from "../../../../runtime/address.js";
+import { deadLetterPut } from "../../../../runtime/dead-letters.js";
+import type { Message } from "../../../../runtime/turn.js";
+import { openLmdbStore } from "../../../../storage/lmdb-store.js";
+import { workspaceWithTeam } from "../../../support/resources.js";
+import { startTestService, type TestServiceOptions } from "../../../support/service.js";
+import { until } from "../../../support/until.js";
 
-const program = fileURLToPath(new URL("../../../http/cli/dead-letters.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../../http/cli/store/dead-letters.js", import.meta.url));
 
 interface Ran {
   readonly code: number;

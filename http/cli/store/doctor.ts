@@ -1,12 +1,12 @@
 import { Command } from "commander";
-import { createExaminations, type Examination } from "../../actors/doctor.js";
-import { createKinds } from "../../actors/kinds.js";
-import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import { toShownKey } from "../../runtime/damage-log.js";
-import { listPageFaults } from "../../storage/data-file.js";
-import type { Finding } from "../../storage/finding.js";
-import { isDamage, type Store } from "../../storage/store.js";
-import { openStoreForDoctor } from "../process/open-store.js";
+import { createExaminations, type Examination } from "../../../actors/doctor.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { toShownKey } from "../../../runtime/damage-log.js";
+import { listPageFaults } from "../../../storage/data-file.js";
+import type { Finding } from "../../../storage/finding.js";
+import { isDamage, type Store } from "../../../storage/store.js";
+import { openStoreForDoctor } from "../../process/open-store.js";
 
 /**
  * Looks for damage in the store of a stopped service, or in a backup, and repairs what follows from other rows. Ends

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { openLmdbStore } from "../../../storage/lmdb-store.js";
-import type { Change, Entry, Reading } from "../../../storage/store.js";
-import { openUnpacked } from "../../fixtures/open.js";
-import { unpackFixture } from "../../fixtures/unpack.js";
+import { openLmdbStore } from "../../../../storage/lmdb-store.js";
+import type { Change, Entry, Reading } from "../../../../storage/store.js";
+import { openUnpacked } from "../../../fixtures/open.js";
+import { unpackFixture } from "../../../fixtures/unpack.js";
 
-const program = fileURLToPath(new URL("../../../http/cli/recount-bodies.js", import.meta.url));
+const program = fileURLToPath(new URL("../../../../http/cli/store/recount-bodies.js", import.meta.url));
 
 const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
   new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { restoreBackup } from "../../storage/backup.js";
+import { restoreBackup } from "../../../storage/backup.js";
 
 /** Copies a backup into a folder on which a service can then be started. */
 const program = new Command("signalbox restore")

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { openStoreForReading } from "../process/open-store.js";
+import { openStoreForReading } from "../../process/open-store.js";
 
 /** Copies a store into a folder, even while a service uses it. */
 const program = new Command("signalbox backup")

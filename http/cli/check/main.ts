@@ -3,20 +3,20 @@ import { appendFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { buffer } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { checkPlan } from "./check/check-plan.js";
-import { type Access, type CheckWish, createCommandLine, readCommandLine } from "./check/command-line.js";
-import { CouldNotAsk } from "./check/could-not-ask.js";
-import { type Credential, fileProof, githubProof, keptToken, trustedToken } from "./check/credential.js";
-import { Ending, signalCodes } from "./check/ending.js";
-import { verdictText } from "./check/figures.js";
-import { exitCodes, type Outcome, verdictOf, worstOf } from "./check/outcome.js";
-import { toLogLine, withoutSecrets } from "./check/plain-text.js";
-import { writeProgress } from "./check/progress.js";
-import { readPlan } from "./check/read-plan.js";
-import { createRequests, Interrupted, type Requests } from "./check/requests.js";
-import { checkPath } from "./check/run-checks.js";
-import { Service } from "./check/service.js";
-import { writeSummary } from "./check/summary.js";
+import { checkPlan } from "./check-plan.js";
+import { type Access, type CheckWish, createCommandLine, readCommandLine } from "./command-line.js";
+import { CouldNotAsk } from "./could-not-ask.js";
+import { type Credential, fileProof, githubProof, keptToken, trustedToken } from "./credential.js";
+import { Ending, signalCodes } from "./ending.js";
+import { verdictText } from "./figures.js";
+import { exitCodes, type Outcome, verdictOf, worstOf } from "./outcome.js";
+import { toLogLine, withoutSecrets } from "./plain-text.js";
+import { writeProgress } from "./progress.js";
+import { readPlan } from "./read-plan.js";
+import { createRequests, Interrupted, type Requests } from "./requests.js";
+import { checkPath } from "./run-checks.js";
+import { Service } from "./service.js";
+import { writeSummary } from "./summary.js";
 
 /**
  * `signalbox check`: starts the replay checks of a planned change, and waits for their verdicts. The exit code says what
