@@ -1,6 +1,6 @@
-import { onEndSignal } from "../../runtime/end-signals.js";
 import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
+import { onEndSignal } from "../wire/end-signals.js";
 import { WrongSetting } from "./config.js";
 import { createLog, openTerminal } from "./log.js";
 import { type Service, startService } from "./service.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { createSignalCounter } from "../../runtime/end-signals.js";
+import { createSignalCounter } from "../../../http/wire/end-signals.js";
 
 t.test("signals of one name within half a second are one request to end, and so are both names at once", async (t) => {
   let now = 0;
