@@ -1,28 +1,52 @@
 /**
  * The import direction of the architecture: storage <- runtime <- actors <- http; inside actors by `actors/areas.json`,
- * a list of lines. An area imports from earlier lines only, never from the others of its own line, types included.
+ * inside http by the lines of `http/areas.json`. An area imports from earlier lines only, never from the others of its
+ * own line, types included. A program of http stands apart: no line imports it, and it imports only what it lists.
  */
-const lines = require("./actors/areas.json");
+const actors = require("./actors/areas.json");
+const { lines: http, programs } = require("./http/areas.json");
 
-const pathOf = (areas) => `^actors/(${areas.join("|")})(/|\\.ts$)`;
+/** Folders and files, named without their ending, as a pattern. */
+const pathOf = (names) => `^(${names.join("|").replaceAll(".", "\\.")})(/|\\.ts$)`;
+/** The same of names inside a folder. */
+const pathIn = (folder, names) => pathOf(names.map((name) => `${folder}/${name}`));
 
-const areaRules = [
-  ...lines.flatMap((line, index) =>
+/** The rules of a folder whose areas stand in lines. `advice` says what to do instead of an import that they refuse. */
+const lineRules = (folder, lines, advice) =>
+  lines.flatMap((line, index) =>
     line.map((area) => ({
-      name: `actors-${area}-knows-earlier-lines`,
-      comment: `actors/${area} imports from earlier lines of actors/areas.json: what looks like an upward need is a fact, a gate, an index or an owner.`,
+      name: `${folder}-${area}-knows-earlier-lines`,
+      comment: `${folder}/${area} imports from earlier lines of ${folder}/areas.json: ${advice}`,
       severity: "error",
-      from: { path: pathOf([area]) },
-      to: { path: "^actors/", pathNot: pathOf([area, ...lines.slice(0, index).flat()]) },
+      from: { path: pathIn(folder, [area]) },
+      to: { path: `^${folder}/`, pathNot: pathIn(folder, [area, ...lines.slice(0, index).flat()]) },
     })),
-  ),
-  ...["from", "to"].map((end) => ({
-    name: `actors-area-in-a-line-${end}`,
-    comment: "A folder or file of actors/ stands in a line of actors/areas.json.",
+  );
+
+/** Refuses what stands in no line of a folder, whether it imports or is imported. */
+const strayRules = (folder, listed) =>
+  ["from", "to"].map((end) => ({
+    name: `${folder}-area-in-a-line-${end}`,
+    comment: `A folder or file of ${folder}/ stands in ${folder}/areas.json.`,
     severity: "error",
     ...{ from: {}, to: {} },
-    [end]: { path: "^actors/.+\\.ts$", pathNot: pathOf(lines.flat()) },
-  })),
+    [end]: { path: `^${folder}/.+\\.ts$`, pathNot: pathIn(folder, listed) },
+  }));
+
+const programRules = Object.entries(programs).map(([program, imports]) => ({
+  name: `http-${program.replaceAll("/", "-")}-stands-apart`,
+  comment: `http/${program} is a program: it imports its own files and those that http/areas.json lists for it.`,
+  severity: "error",
+  from: { path: pathIn("http", [program]) },
+  to: { path: "^(storage|runtime|actors|http)/", pathNot: pathOf([`http/${program}`, ...imports]) },
+}));
+
+const areaRules = [
+  ...lineRules("actors", actors, "what looks like an upward need is a fact, a gate, an index or an owner."),
+  ...strayRules("actors", actors.flat()),
+  ...lineRules("http", http, "what several areas need stands in wire, or in actors/."),
+  ...strayRules("http", [...http.flat(), ...Object.keys(programs)]),
+  ...programRules,
 ];
 
 module.exports = {
@@ -63,9 +87,10 @@ module.exports = {
     },
     {
       name: "http-knows-no-storage",
-      comment: "Only the process and its commands open and close stores; the edge reads through the runtime.",
+      comment:
+        "Only the process and the programs on a store open and close stores; the edge reads through the runtime.",
       severity: "error",
-      from: { path: "^http/", pathNot: "^http/(process|cli)/" },
+      from: { path: "^http/", pathNot: "^http/(process|cli/store)/" },
       to: { path: "^storage/" },
     },
     { name: "resolvable", severity: "error", from: {}, to: { couldNotResolve: true } },

@@ -8,7 +8,7 @@ import type { PublishingWriting } from "../actors/tables/on-write.js";
 import type { TaskRow, TaskState } from "../actors/tasks/task.js";
 import { listTeamTasks } from "../actors/tasks/task.queries.js";
 import { tasks } from "../actors/tasks/task.table.js";
-import { readPage } from "../http/page-reading.js";
+import { readPage } from "../http/wire/page-reading.js";
 import { openLmdbStore } from "../storage/lmdb-store.js";
 import type { Change, Reading, Store } from "../storage/store.js";
 import { liveBytes } from "../test/support/live-heap.js";

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -10,6 +10,13 @@ import t, { type Test } from "tap";
 const load = createRequire(import.meta.url);
 const rules: IConfiguration = load(resolve(".dependency-cruiser.cjs"));
 const lines: readonly (readonly string[])[] = load(resolve("actors/areas.json"));
+const http: Parts = load(resolve("http/areas.json"));
+
+/** The parts of http: its lines, and by program what it may import. */
+interface Parts {
+  readonly lines: readonly (readonly string[])[];
+  readonly programs: Readonly<Record<string, readonly string[]>>;
+}
 
 /** Files by path, each with what it imports as values and as types. */
 type Files = Readonly<Record<string, { readonly values?: readonly string[]; readonly types?: readonly string[] }>>;
@@ -81,7 +88,7 @@ t.test("every area is refused a catalogue, which the edge may have", async (t) =
     areas.map((area) => `actors/${area}/probe.ts -> ${catalogue}: actors-${area}-knows-earlier-lines`).sort(),
   );
   t.ok(areas.includes("insights"));
-  t.same(await broken(t, { "http/probe.ts": { values: [catalogue] }, [catalogue]: nothing }), []);
+  t.same(await broken(t, { "http/tasks/probe.ts": { values: [catalogue] }, [catalogue]: nothing }), []);
 });
 
 t.test("a folder or file in no line is refused, whether it imports or is imported", async (t) => {
@@ -89,12 +96,12 @@ t.test("a folder or file in no line is refused, whether it imports or is importe
     await broken(t, {
       "actors/elsewhere/probe.ts": { values: ["actors/refusal.ts"] },
       "actors/refusal.ts": nothing,
-      "http/probe.ts": { types: ["actors/loose.ts"] },
+      "http/tasks/probe.ts": { types: ["actors/loose.ts"] },
       "actors/loose.ts": nothing,
     }),
     [
       "actors/elsewhere/probe.ts -> actors/refusal.ts: actors-area-in-a-line-from",
-      "http/probe.ts -> actors/loose.ts: actors-area-in-a-line-to",
+      "http/tasks/probe.ts -> actors/loose.ts: actors-area-in-a-line-to",
     ],
   );
 });
@@ -111,15 +118,103 @@ t.test("every folder and file of actors/ stands in one line", async (t) => {
   t.equal(new Set(listed).size, listed.length);
 });
 
+t.test("every folder and file of http/ stands in one line, or is a program", async (t) => {
+  const listed = [...http.lines.flat(), ...Object.keys(http.programs)];
+  const programs = Object.keys(http.programs).map((program) => program.split("/")[0] ?? "");
+  const found = readdirSync("http").filter((name) => !name.endsWith(".md") && name !== "areas.json");
+  t.same(found.sort(), [...new Set([...http.lines.flat(), ...programs])].sort());
+  t.equal(new Set(listed).size, listed.length);
+  const wanted = Object.values(http.programs).flat();
+  t.same(
+    wanted.filter((path) => !existsSync(path) && !existsSync(`${path}.ts`)),
+    [],
+    "what a program may import is there",
+  );
+});
+
+t.test("a folder or file of http/ in no line is refused, whether it imports or is imported", async (t) => {
+  t.same(
+    await broken(t, {
+      "http/loose.ts": { values: ["http/wire/route.ts"] },
+      "http/wire/route.ts": nothing,
+      "http/cli/loose.ts": nothing,
+      "test/probe.ts": { types: ["http/cli/loose.ts"] },
+    }),
+    [
+      "http/loose.ts -> http/wire/route.ts: http-area-in-a-line-from",
+      "test/probe.ts -> http/cli/loose.ts: http-area-in-a-line-to",
+    ],
+  );
+});
+
+t.test("an area of http is refused a program, the demo and another area, a type as much as a value", async (t) => {
+  const refused = ["http/cli/main.ts", "http/demo/main.ts", "http/replays/replay.routes.ts", "http/runner/main.ts"];
+  const there = Object.fromEntries(refused.map((path) => [path, nothing]));
+  for (const how of ["values", "types"] as const) {
+    t.same(
+      await broken(t, { ...there, "http/tasks/probe.ts": { [how]: refused } }),
+      refused.map((to) => `http/tasks/probe.ts -> ${to}: http-tasks-knows-earlier-lines`),
+      how,
+    );
+  }
+});
+
+t.test("every part of http is refused its own line, later lines and every program", async (t) => {
+  const programs = Object.keys(http.programs);
+  const laid = [...http.lines.flat(), ...programs].map((name) => [`http/${name}/it.ts`, nothing] as const);
+  const probes = http.lines.flatMap(([part = "", ...peers], index) => {
+    const above = [...peers, ...http.lines.slice(index + 1).flat(), ...programs];
+    return { part, path: `http/${part}/probe.ts`, values: above.map((name) => `http/${name}/it.ts`) };
+  });
+  t.same(
+    await broken(t, Object.fromEntries([...laid, ...probes.map(({ path, values }) => [path, { values }] as const)])),
+    probes
+      .flatMap(({ part, path, values }) => values.map((to) => `${path} -> ${to}: http-${part}-knows-earlier-lines`))
+      .sort(),
+  );
+});
+
+t.test("a program is refused the edge, other programs, and what it does not list of the rest", async (t) => {
+  const refused = ["actors/tasks/task.ts", "http/demo/main.ts", "http/process/main.ts", "http/tasks/task.routes.ts"];
+  const there = Object.fromEntries(refused.map((path) => [path, nothing]));
+  t.same(
+    await broken(t, {
+      ...there,
+      "http/cli/check/probe.ts": { types: refused },
+      "http/runner/probe.ts": { types: refused },
+    }),
+    ["http/cli/check", "http/runner"].flatMap((program) =>
+      refused.map((to) => `${program}/probe.ts -> ${to}: ${program.replaceAll("/", "-")}-stands-apart`),
+    ),
+  );
+});
+
+t.test("a program may import what it lists: the command the entries of the others", async (t) => {
+  t.same(
+    await broken(t, {
+      "actors/runners/protocol.ts": nothing,
+      "http/cli/main.ts": { values: ["http/process/main.ts", "http/runner/jobs.ts", "http/runner/main.ts"] },
+      "http/cli/store/probe.ts": { values: ["http/process/open-store.ts", "storage/store.ts"] },
+      "http/process/main.ts": nothing,
+      "http/process/open-store.ts": nothing,
+      "http/runner/jobs.ts": nothing,
+      "http/runner/main.ts": { values: ["actors/runners/protocol.ts", "http/wire/field-errors.ts"] },
+      "http/wire/field-errors.ts": nothing,
+      "storage/store.ts": nothing,
+    }),
+    ["http/cli/main.ts -> http/runner/jobs.ts: http-cli-main-stands-apart"],
+  );
+});
+
 t.test("the edge is refused the tables of an area, a type as much as a value, and may ask its queries", async (t) => {
   for (const how of ["values", "types"] as const) {
     t.same(
       await broken(t, {
-        "http/insights/probe.ts": { [how]: ["actors/insights/figure.table.ts", "actors/insights/figure.queries.ts"] },
+        "http/tasks/probe.ts": { [how]: ["actors/insights/figure.table.ts", "actors/insights/figure.queries.ts"] },
         "actors/insights/figure.queries.ts": { values: ["actors/insights/figure.table.ts"] },
         "actors/insights/figure.table.ts": nothing,
       }),
-      ["http/insights/probe.ts -> actors/insights/figure.table.ts: http-knows-no-table"],
+      ["http/tasks/probe.ts -> actors/insights/figure.table.ts: http-knows-no-table"],
       how,
     );
   }

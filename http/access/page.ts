@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Answer } from "../route.js";
+import type { Answer } from "../wire/route.js";
 
 const style =
   "body{font:16px system-ui;max-width:30rem;margin:15vh auto;padding:0 1rem}button,input{font:inherit;padding:.5rem 1rem;margin-right:.5rem}p{white-space:pre-wrap;overflow-wrap:anywhere}";

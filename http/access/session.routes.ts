@@ -13,11 +13,11 @@ import { signInMail } from "../../actors/outbound/mail-texts.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { SESSION_COOKIE, sessionToken } from "../authenticate.js";
 import { sourceOf } from "../limits/client-address.js";
 import { MailLimit } from "../limits/mail-limit.js";
-import { granted } from "../refused.js";
-import { type Answer, type Route, route, type Success } from "../route.js";
+import { granted } from "../wire/refused.js";
+import { type Answer, type Route, route, type Success } from "../wire/route.js";
+import { SESSION_COOKIE, sessionToken } from "./authenticate.js";
 import { signInPage } from "./sign-in-page.js";
 
 export interface SessionRoutesOptions {

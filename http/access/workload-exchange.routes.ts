@@ -8,9 +8,9 @@ import type { Kind } from "../../actors/resources/kind.js";
 import { poolMinting } from "../../actors/runners/pool-exchange.js";
 import type { RunnerTrustFields } from "../../actors/runners/runner-trust.kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { Refused } from "../refused.js";
-import { type Route, route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { Refused } from "../wire/refused.js";
+import { type Route, route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 export interface WorkloadExchangeRoutesOptions extends WorkloadExchangeOptions {
   readonly runtime: Runtime;

@@ -4,7 +4,7 @@ import { writeJson } from "../../actors/exact-json.js";
 import { lineSchema } from "../../actors/lines/line.js";
 import type { FieldError, Refusal } from "../../actors/refusal.js";
 import { proposedBlockSchema } from "../../actors/replays/live-block.js";
-import { parseBy } from "../field-errors.js";
+import { parseBy } from "../wire/field-errors.js";
 
 /** Most characters of `line` as JSON (replays, Limits). */
 const MAX_LINE = 64_000;

@@ -7,14 +7,14 @@ import { listedCheckSchema, type ReplayCheckView, replayCheckSchema } from "../.
 import { findTeam } from "../../actors/replays/replay-set.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
-import { granted, Refused } from "../refused.js";
-import { setSubject } from "../replays/replay-subjects.js";
-import type { Route, RouteRequest } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
-import { idempotencyKey } from "../transport/headers.js";
+import { idempotencyKey } from "../wire/headers.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { cursor, pageSize } from "../wire/paging.js";
+import { granted, Refused } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { setSubject } from "../wire/replay-subjects.js";
+import type { Route, RouteRequest } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { checkBody, parseCheck } from "./check-body.js";
 
 interface CheckRoutesOptions {

@@ -15,29 +15,29 @@ const programs: Readonly<Record<string, Program>> = {
   runner: { says: "works the runs of a service", load: () => import("../runner/main.js") },
   check: {
     says: "replays what a planned change would do to past runs, and says whether it does worse",
-    load: () => import("./check.js"),
+    load: () => import("./check/main.js"),
   },
-  backup: { says: "copies a store, also while the service runs", load: () => import("./backup.js") },
-  restore: { says: "puts a backup into an empty folder", load: () => import("./restore.js") },
+  backup: { says: "copies a store, also while the service runs", load: () => import("./store/backup.js") },
+  restore: { says: "puts a backup into an empty folder", load: () => import("./store/restore.js") },
   "dead-letters": {
     says: "lists messages that were set aside, and sends one again",
-    load: () => import("./dead-letters.js"),
+    load: () => import("./store/dead-letters.js"),
   },
   doctor: {
     says: "looks for damage in a stopped service's folder or a backup, and repairs it where it can",
-    load: () => import("./doctor.js"),
+    load: () => import("./store/doctor.js"),
   },
   compact: {
     says: "gives the free room in a stopped service's file back to the disk",
-    load: () => import("./compact.js"),
+    load: () => import("./store/compact.js"),
   },
   "rebuild-directory": {
     says: "makes anew by which ids, tokens and members are found, in a stopped service's folder",
-    load: () => import("./rebuild-directory.js"),
+    load: () => import("./store/rebuild-directory.js"),
   },
   "recount-bodies": {
     says: "counts again which rows refer to large bodies, in a stopped service's folder",
-    load: () => import("./recount-bodies.js"),
+    load: () => import("./store/recount-bodies.js"),
   },
 };
 

@@ -9,12 +9,12 @@ import {
 import { codeHostConnectionSchema, codeHostConnectionView } from "../../actors/code-host/connection.view.js";
 import { findConfiguredHost, listHostedRepositories } from "../../actors/code-host/hosted-repositories.js";
 import type { CodeHost } from "../../actors/outbound/code-host.js";
-import { wholeNumber } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Route, RouteRequest } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { workspaceRoute } from "../workspace-route.js";
-import { countAsking, createAskingLimit } from "./asking-limit.js";
+import { countAsking, createAskingLimit } from "../limits/asking-limit.js";
+import { wholeNumber } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import type { Route, RouteRequest } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
+import { workspaceRoute } from "../wire/workspace-route.js";
 import { type CodeHostSignInOptions, codeHostSignInRoutes } from "./sign-in.routes.js";
 
 /** What these routes need. */

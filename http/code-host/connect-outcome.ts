@@ -8,7 +8,7 @@ import { notAnswered } from "../../actors/code-host/refusals.js";
 import type { SignInReturn } from "../../actors/code-host/sign-in.js";
 import { isRefusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { listenForOutcome } from "../outcome-wait.js";
+import { listenForOutcome } from "../wire/outcome-wait.js";
 
 /** How long an answer waits for the code host, in milliseconds: longer than its four requests may take. */
 const WAIT_MS = 50_000;

@@ -12,10 +12,10 @@ import type { CodeHost } from "../../actors/outbound/code-host.js";
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Metrics } from "../process/metrics.js";
-import { Refused } from "../refused.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
 import { parseJson } from "../transport/request-body.js";
+import type { Metrics } from "../wire/metrics.js";
+import { Refused } from "../wire/refused.js";
+import { type Answer, type Route, type RouteRequest, route } from "../wire/route.js";
 
 export interface CodeHostDeliveryOptions {
   readonly runtime: Runtime;

@@ -5,11 +5,11 @@ import { beginSignIn, readSignInReturn, type SignInOptions } from "../../actors/
 import type { CodeHost } from "../../actors/outbound/code-host.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { countAsking } from "../limits/asking-limit.js";
 import type { RateLimit } from "../limits/rate-limit.js";
-import { granted } from "../refused.js";
-import { type Route, type RouteRequest, route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { countAsking } from "./asking-limit.js";
+import { granted } from "../wire/refused.js";
+import { type Route, type RouteRequest, route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 import { callbackPage } from "./callback-page.js";
 import { connectOutcome } from "./connect-outcome.js";
 

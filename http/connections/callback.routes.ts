@@ -13,9 +13,9 @@ import { type LinkReturn, readLinkReturn } from "../../actors/integrations/link-
 import { sealGrant } from "../../actors/integrations/oauth.effects.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { listenForOutcome } from "../outcome-wait.js";
-import { granted, Refused } from "../refused.js";
-import { type Route, route } from "../route.js";
+import { listenForOutcome } from "../wire/outcome-wait.js";
+import { granted, Refused } from "../wire/refused.js";
+import { type Route, route } from "../wire/route.js";
 import { callbackPage } from "./callback-page.js";
 
 export interface CallbackRoutesOptions {

@@ -26,10 +26,10 @@ import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { holderCursor, pageSize } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { holderCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { CALLBACK_PATH } from "./callback.routes.js";
 
 export interface ConnectionRoutesOptions {

@@ -4,10 +4,10 @@ import { visibleDecisions } from "../../actors/decisions/decision.queries.js";
 import { type DecisionPlace, decisionSchema, decisionView } from "../../actors/decisions/decision.view.js";
 import { repositoryName } from "../../actors/resources/fields.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { readPage } from "../page-reading.js";
-import { pageSize } from "../paging.js";
-import type { Route } from "../route.js";
-import { workspaceRoute } from "../workspace-route.js";
+import { readPage } from "../wire/page-reading.js";
+import { pageSize } from "../wire/paging.js";
+import type { Route } from "../wire/route.js";
+import { workspaceRoute } from "../wire/workspace-route.js";
 
 const PLACE = /^(\d{1,15})-(dec_[0-9A-Z]{26})$/;
 

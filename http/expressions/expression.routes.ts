@@ -15,9 +15,9 @@ import { hookLanguage } from "../../actors/hooks/hook-expressions.js";
 import { integrationLanguage } from "../../actors/integrations/integration-expressions.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { parseBy } from "../field-errors.js";
-import { granted } from "../refused.js";
-import { type Route, route } from "../route.js";
+import { parseBy } from "../wire/field-errors.js";
+import { granted } from "../wire/refused.js";
+import { type Route, route } from "../wire/route.js";
 
 const nullableText = z.string().nullable();
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { listPublishedKeys } from "../../actors/hooks/delivery/signing-keys.machine.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { type Route, route } from "../route.js";
+import { type Route, route } from "../wire/route.js";
 
 const key = z.strictObject({
   ...{ kty: z.string(), crv: z.string(), x: z.string(), y: z.string(), kid: z.string() },

@@ -5,9 +5,9 @@ import { eventsPrunedBefore, findEvent, listLatestEvents } from "../../actors/ev
 import { workEventName } from "../../actors/hooks/hook.js";
 import { type HookMatches, hookMatchSchema, listHookMatches } from "../../actors/hooks/matching/not-fired.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { cursor, idCursor, pageSize, prunedBefore } from "../paging.js";
-import type { Route } from "../route.js";
-import { teamRoute } from "../team-route.js";
+import { cursor, idCursor, pageSize, prunedBefore } from "../wire/paging.js";
+import type { Route } from "../wire/route.js";
+import { teamRoute } from "../wire/team-route.js";
 
 const eventSchema = z
   .strictObject({

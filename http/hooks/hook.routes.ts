@@ -13,15 +13,15 @@ import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { taskRef } from "../../actors/tasks/task.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import { bearerToken } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
-import { bearerToken } from "../authenticate.js";
-import { parseBy } from "../field-errors.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { hookFiringCursor, pageSize, prunedBefore } from "../paging.js";
-import { granted } from "../refused.js";
-import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
-import { teamRoute } from "../team-route.js";
-import { optionalIdempotencyKey } from "../transport/headers.js";
+import { parseBy } from "../wire/field-errors.js";
+import { optionalIdempotencyKey } from "../wire/headers.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { hookFiringCursor, pageSize, prunedBefore } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
+import { teamRoute } from "../wire/team-route.js";
 
 export interface HookRoutesOptions {
   readonly runtime: Runtime;

@@ -7,9 +7,9 @@ import { currentHookOccurrence, currentHookOccurrenceSchema } from "../../actors
 import { hookResenderRef } from "../../actors/hooks/resend.messages.js";
 import { countFailed, type ResendCount, type ResendPeriod } from "../../actors/hooks/resend.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import { type Answer, type Route, type RouteRequest, route } from "../route.js";
-import { teamRoute } from "../team-route.js";
+import { granted } from "../wire/refused.js";
+import { type Answer, type Route, type RouteRequest, route } from "../wire/route.js";
+import { teamRoute } from "../wire/team-route.js";
 
 const time = z.iso.datetime({ offset: true, message: "must be an RFC 3339 time" });
 

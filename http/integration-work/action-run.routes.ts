@@ -8,12 +8,12 @@ import { scheduleSchema, schedulesView } from "../../actors/integration-work/sch
 import type { VisibleIntegration } from "../../actors/integrations/connection.queries.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { idCursor, pageSize } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 export interface ActionRunRoutesOptions {
   readonly runtime: Runtime;

@@ -33,12 +33,12 @@ import type { VisibleIntegration } from "../../actors/integrations/connection.qu
 import { invalid } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { idCursor, pageSize } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Answer, Route, RouteRequest, UnknownRequest } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import type { Answer, Route, RouteRequest, UnknownRequest } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 export interface DeliveryRoutesOptions {
   readonly runtime: Runtime;

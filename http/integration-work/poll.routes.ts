@@ -4,10 +4,10 @@ import { findPoll, findPollToChange, type VisiblePoll } from "../../actors/integ
 import { pollSchema, pollView } from "../../actors/integration-work/poll.view.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 export interface PollRoutesOptions {
   readonly runtime: Runtime;

@@ -17,7 +17,7 @@ import {
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { type Answer, type Outcome, type Route, type RouteRequest, route } from "../route.js";
+import { type Answer, type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 import { ArrivingDeliveries } from "./arriving-deliveries.js";
 import { RefusedDeliveries } from "./refused-deliveries.js";
 

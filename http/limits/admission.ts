@@ -1,17 +1,10 @@
 import type { Caller } from "../../actors/caller.js";
 import type { Refusal } from "../../actors/refusal.js";
 import type { Clock } from "../../runtime/clock.js";
+import type { AdmissionRates } from "../wire/config.js";
 import { sourceOf } from "./client-address.js";
 import { RateLimit } from "./rate-limit.js";
 import { shareOf } from "./sender-shares.js";
-
-/** Rate limits; 0 for none. */
-export interface AdmissionRates {
-  readonly perCredentialASecond: number;
-  readonly perAddressASecond: number;
-  /** Requests of one address that end with 401. */
-  readonly failuresAMinute: number;
-}
 
 /** Admits requests by the rate limits. Each method returns null, or the refusal to answer with. */
 export interface Admission {

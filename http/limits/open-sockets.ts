@@ -1,4 +1,4 @@
-import type { Admitted, Socket, SocketHandler } from "../transport/socket.js";
+import type { Admitted, Socket, SocketHandler } from "../wire/socket.js";
 
 /** Limits the open sockets of each holder. */
 export class OpenSockets {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Answer, Route, RouteRequest, Success } from "../route.js";
+import type { Answer, Route, RouteRequest, Success } from "../wire/route.js";
 
 /** The headers of contents that a client caches and revalidates. */
 export function cacheHeaders(contents: string): { readonly etag: string; readonly "cache-control": string } {

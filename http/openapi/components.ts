@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiComponentsObject } from "zod-openapi";
-import { answersOf, type Route, successOf } from "../route.js";
-import { API_VERSION } from "../transport/headers.js";
+import { API_VERSION } from "../wire/headers.js";
+import { answersOf, type Route, successOf } from "../wire/route.js";
 
 /** Pascal case for names of components: `hook-occurrence` becomes `HookOccurrence`. */
 export function pascal(text: string): string {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { type Answer, type Route, route } from "../route.js";
+import { type Answer, type Route, route } from "../wire/route.js";
 import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 
 const EXPLORER = "openapi-explorer/dist/browser/openapi-explorer.min.js";

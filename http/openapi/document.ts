@@ -1,7 +1,7 @@
 import { createDocument, type oas31, type ZodOpenApiOperationObject, type ZodOpenApiPathItemObject } from "zod-openapi";
-import type { Method, Route } from "../route.js";
-import { API_VERSION } from "../transport/headers.js";
-import type { SocketRoute } from "../transport/socket.js";
+import { API_VERSION } from "../wire/headers.js";
+import type { Method, Route } from "../wire/route.js";
+import type { SocketRoute } from "../wire/socket.js";
 import { answerHeaders, componentsOf, pascal } from "./components.js";
 import { Examples } from "./examples.js";
 import { operationOf } from "./operation.js";

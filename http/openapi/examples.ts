@@ -1,10 +1,9 @@
 import type { oas31 } from "zod-openapi";
+import { EXAMPLE_ULID } from "../wire/route.js";
 
 type Schema = oas31.SchemaObject | oas31.ReferenceObject;
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** The part of example ids after the underscore. */
-export const EXAMPLE_ULID = "01KAHX5E8GJMPQS1T3V5X7Z9AB";
 const EXAMPLE_TIME = "2026-09-23T08:30:00.000Z";
 const MAX_DEPTH = 12;
 

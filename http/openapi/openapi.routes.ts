@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
-import { type Answer, type Route, route } from "../route.js";
+import { type Answer, type Route, route } from "../wire/route.js";
 import { answerUnlessCached, cacheableAnswers, cacheHeaders } from "./cached-contents.js";
 import type { DocumentParts } from "./document.js";
 

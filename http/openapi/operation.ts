@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { oas31, ZodOpenApiOperationObject, ZodOpenApiParameters, ZodOpenApiResponseObject } from "zod-openapi";
-import { answersOf, type Route, type Success, successOf } from "../route.js";
+import { answersOf, type Route, type Success, successOf } from "../wire/route.js";
 import { answerHeaders, pascal, sharedParameter } from "./components.js";
 import type { ProblemResponses } from "./problem-responses.js";
 import { problemsOf } from "./problems.js";

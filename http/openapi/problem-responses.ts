@@ -1,5 +1,5 @@
 import type { oas31 } from "zod-openapi";
-import { type ProblemSlug, problems } from "../problem.js";
+import { type ProblemSlug, problems } from "../wire/problem.js";
 import { answerHeaders, pascal } from "./components.js";
 
 const extras: Readonly<Partial<Record<ProblemSlug, Readonly<Record<string, unknown>>>>> = {

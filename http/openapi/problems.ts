@@ -1,6 +1,6 @@
-import { listIdCursors } from "../paging.js";
-import type { ProblemSlug } from "../problem.js";
-import { isServedReadOnly, type Route } from "../route.js";
+import { listIdCursors } from "../wire/paging.js";
+import type { ProblemSlug } from "../wire/problem.js";
+import { isServedReadOnly, type Route } from "../wire/route.js";
 
 /** Problems that any request can have. */
 const always: readonly ProblemSlug[] = ["bad-request", "unsupported-api-version", "internal", "damaged", "unavailable"];

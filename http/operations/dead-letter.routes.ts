@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { DeadLetter, Runtime } from "../../runtime/runtime.js";
-import type { Route } from "../route.js";
-import { workspaceRoute } from "../workspace-route.js";
+import type { Route } from "../wire/route.js";
+import { workspaceRoute } from "../wire/workspace-route.js";
 
 const letterSchema = z
   .strictObject({

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import { sha256Hex } from "../../actors/sealer.js";
-import { bearerToken } from "../authenticate.js";
-import type { Metrics } from "../process/metrics.js";
-import { type Route, type RouteRequest, route } from "../route.js";
+import { bearerToken } from "../access/authenticate.js";
+import type { Metrics } from "../wire/metrics.js";
+import { type Route, type RouteRequest, route } from "../wire/route.js";
 
 export interface OperationRoutesOptions {
   readonly metrics: Metrics;

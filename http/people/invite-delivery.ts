@@ -1,7 +1,7 @@
 import { inviteTopic } from "../../actors/access/invite.js";
 import { didMailGoOut } from "../../actors/access/invite.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { listenForOutcome } from "../outcome-wait.js";
+import { listenForOutcome } from "../wire/outcome-wait.js";
 
 /** How long an answer waits for the mails of its invites, in milliseconds; after that they count as not sent yet. */
 const MAIL_WAIT_MS = 10_000;

@@ -4,9 +4,9 @@ import { type FoundInvite, findInviteByLink } from "../../actors/access/invite.q
 import { acceptedInviteSchema, acceptedInviteView, offerSchema, offerView } from "../../actors/access/invite.view.js";
 import { sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import { type Route, route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { granted } from "../wire/refused.js";
+import { type Route, route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { invitePage } from "./invite-page.js";
 
 /** Reading and accepting an invite by its link. Replaced or revoked links answer 404. */

@@ -11,10 +11,10 @@ import { distinct } from "../../actors/resources/fields.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { MailLimit } from "../limits/mail-limit.js";
-import { idCursor, pageSize } from "../paging.js";
-import { granted, Refused } from "../refused.js";
-import type { Route } from "../route.js";
-import { workspaceRoute } from "../workspace-route.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { granted, Refused } from "../wire/refused.js";
+import type { Route } from "../wire/route.js";
+import { workspaceRoute } from "../wire/workspace-route.js";
 import { mailWentOut } from "./invite-delivery.js";
 
 export interface InviteRoutesOptions {

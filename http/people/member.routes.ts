@@ -11,10 +11,10 @@ import { memberSchema, membersView, memberViewFor } from "../../actors/access/me
 import type { MembershipMessage } from "../../actors/workspaces/membership.transitions.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idCursor, pageSize } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Answer, Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import type { Answer, Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 const userId = z.string().min(1, "must not be empty").max(100, "must be at most 100 characters");
 

@@ -1,60 +1,15 @@
 import { z } from "zod";
-import type { ArchiveLimits } from "../../actors/archives/classify-archive.js";
 import { createHookTokenSigner } from "../../actors/hooks/delivery/hook-token.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
-import type { CodeHostSettings } from "../../actors/outbound/code-host-settings.js";
-import type { ModelSettings } from "../../actors/outbound/model-settings.js";
-import { defaultRetention, type RetentionPeriods } from "../../actors/tables/retention.js";
+import { defaultRetention } from "../../actors/tables/retention.js";
 import { codeHostOf, codeHostSettings } from "../code-host/code-host-config.js";
-import type { AdmissionRates } from "../limits/admission.js";
 import { parseNetworks } from "../limits/client-address.js";
+import type { Config } from "../wire/config.js";
 import { modelOf, modelSettings } from "./model-config.js";
 import { parseKey } from "./secrets-key.js";
 
 /** Settings by name, as they are written. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-/** The settings of the service, checked. */
-export interface Config {
-  readonly host: string;
-  /** 0 for a free one. */
-  readonly port: number;
-  /** Without a slash at the end; null for the address it listens on. */
-  readonly baseUrl: string | null;
-  readonly dataFolder: string;
-  readonly smtpUrl: string | null;
-  readonly outboundAllow: string;
-  /** 32 bytes, or null for the key kept in the data folder. */
-  readonly secretsKey: Uint8Array | null;
-  /** Whether to start even if the store's secrets were encrypted with another key. */
-  readonly isSecretsKeyLost: boolean;
-  /** Mail domains that may sign in; null for any. */
-  readonly signInDomains: readonly string[] | null;
-  readonly hookSigningKey: string | null;
-  /** Hours for which hooks are also signed with a replaced secret; 0 for none. */
-  readonly hookRotationHours: number;
-  /** Lease of a runner's claims, in seconds. */
-  readonly leaseSeconds: number;
-  /** Bearer token for the metrics; null admits only this machine. */
-  readonly metricsToken: string | null;
-  readonly rates: AdmissionRates;
-  /** Most open sockets of a person, token or pool; 0 for no limit. */
-  readonly socketsPerHolder: number;
-  /** Null when no code host is set up. */
-  readonly codeHost: CodeHostSettings | null;
-  /** The secret that the code host signs its deliveries with; null refuses them. */
-  readonly codeHostWebhookSecret: string | null;
-  /** Null when no model is set up. */
-  readonly model: ModelSettings | null;
-  /** Comma list of addresses and networks whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: string;
-  /** How long what has ended is stored. */
-  readonly retention: RetentionPeriods;
-  /** What the packs of commits that replay sets need may take. */
-  readonly archives: ArchiveLimits;
-  readonly transport: "uws" | "node";
-  readonly logLevel: "debug" | "info" | "warn" | "error" | "silent";
-}
 
 /** An invalid setting; the message is one line that names it. */
 export class WrongSetting extends Error {

@@ -1,22 +1,7 @@
 import { type DestinationStream, pino } from "pino";
-import type { RuntimeLog } from "../../runtime/runtime.js";
 import { isDamage, StoreError } from "../../storage/store.js";
-import type { ServedRequest } from "../transport/edge.js";
-import type { Config } from "./config.js";
-
-/**
- * The service's log. Every line is made from named fields: no header, body, path or token is ever passed to it, so none
- * can be in a log. The one exception is {@link ServiceLog.mail}.
- */
-export interface ServiceLog extends RuntimeLog {
-  info(message: string): void;
-  /** Writes a mail when no mail server is set up, at every level: without it nobody could sign in. */
-  mail(line: string): void;
-  /** A request that is answered, after what it failed by. */
-  served(served: ServedRequest): void;
-  /** Of requests that met the same damaged row only the first is an error and a warning; the others are for debugging. */
-  failed(requestId: string, error: unknown): void;
-}
+import type { Config } from "../wire/config.js";
+import type { ServiceLog } from "../wire/service-log.js";
 
 /** Writes JSON lines to standard output, or to a `destination`. */
 export function createLog(level: Config["logLevel"], destination?: DestinationStream): ServiceLog {

@@ -1,7 +1,7 @@
 import { MigrationCutShort } from "../../storage/migrations.js";
 import { StoreError } from "../../storage/store.js";
+import { onEndSignal } from "../wire/end-signals.js";
 import { WrongSetting } from "./config.js";
-import { onEndSignal } from "./end-signals.js";
 import { createLog, openTerminal } from "./log.js";
 import { type Service, startService } from "./service.js";
 import { SettingsSource } from "./settings-source.js";

@@ -3,17 +3,8 @@ import { archiveCounters } from "../../actors/archives/archive.queries.js";
 import { EXHAUSTED } from "../../actors/hooks/hook-occurrence.queries.js";
 import { actionRunCounters, deliveryCounters, pollCounters } from "../../actors/integration-work/work-counters.js";
 import type { RuntimeStats } from "../../runtime/runtime.js";
-import type { ServedRequest } from "../transport/edge.js";
+import type { Metrics } from "../wire/metrics.js";
 import { RequestHistogram } from "./request-histogram.js";
-
-/** The figures of `GET /metrics`, in Prometheus' text form. Labels are routes and methods, never ids. */
-export interface Metrics {
-  served(served: ServedRequest): void;
-  /** Counts a delivery of the code host, by whether it had an effect here. */
-  delivered(fate: "used" | "unused"): void;
-  text(): Promise<string>;
-  readonly contentType: string;
-}
 
 const gauges = {
   turns: "Turns taken since the start",

@@ -1,18 +1,19 @@
 import { createServer } from "node:net";
-import type { EdgeParts } from "../edge-parts.js";
-import { createHints } from "../id-hints.js";
 import { createAdmission } from "../limits/admission.js";
 import { BodyRoom } from "../limits/body-room.js";
 import { createClientAddress, parseNetworks } from "../limits/client-address.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import { OpenSockets } from "../limits/open-sockets.js";
-import type { Outcome, Route } from "../route.js";
-import { createRoutes, createSockets } from "../routes.js";
+import type { EdgeParts } from "../routes/edge-parts.js";
+import { createRoutes, createSockets } from "../routes/routes.js";
 import { openTransport } from "../transport/open-transport.js";
 import { createHandlers } from "../transport/server.js";
 import type { Transport } from "../transport/transport.js";
-import { type Config, WrongSetting } from "./config.js";
-import type { ServiceLog } from "./log.js";
+import type { Config } from "../wire/config.js";
+import { createHints } from "../wire/id-hints.js";
+import type { Outcome, Route } from "../wire/route.js";
+import type { ServiceLog } from "../wire/service-log.js";
+import { WrongSetting } from "./config.js";
 
 export interface EdgeOptions {
   readonly config: Config;

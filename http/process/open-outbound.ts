@@ -21,8 +21,8 @@ import {
 import { createIssuerKeys, MAX_DOCUMENT_BYTES } from "../../actors/outbound/oidc-discovery.js";
 import { createOutbound, type Outbound } from "../../actors/outbound/request.js";
 import type { Clock } from "../../runtime/clock.js";
-import type { Config } from "./config.js";
-import type { ServiceLog } from "./log.js";
+import type { Config } from "../wire/config.js";
+import type { ServiceLog } from "../wire/service-log.js";
 
 /** The clients for requests to other hosts, by purpose. */
 export interface Outbounds {

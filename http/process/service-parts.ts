@@ -7,9 +7,10 @@ import { findSealingKeyMark, toKeyMark } from "../../actors/workspaces/sealing-k
 import { type Clock, createSystemClock, type Scheduler } from "../../runtime/clock.js";
 import type { MigrationStep } from "../../storage/migrations.js";
 import type { Reading, Store } from "../../storage/store.js";
-import type { Outcome, Route } from "../route.js";
-import { type Config, WrongSetting } from "./config.js";
-import type { ServiceLog } from "./log.js";
+import type { Config } from "../wire/config.js";
+import type { Outcome, Route } from "../wire/route.js";
+import type { ServiceLog } from "../wire/service-log.js";
+import { WrongSetting } from "./config.js";
 import { type Outbounds, openOutbound } from "./open-outbound.js";
 import { openServedStore } from "./open-store.js";
 import { holdsSecretsKey, loadOrCreateSecretsKey } from "./secrets-key.js";

@@ -1,5 +1,6 @@
-import { type Config, type Environment, readConfig, settings, WrongSetting } from "./config.js";
-import type { ServiceLog } from "./log.js";
+import type { Config } from "../wire/config.js";
+import type { ServiceLog } from "../wire/service-log.js";
+import { type Environment, readConfig, settings, WrongSetting } from "./config.js";
 import { findMisspelt, listUnknown, type UnknownSetting } from "./misspelt-settings.js";
 import { readSettingsFile, withSettingsFile } from "./settings-file.js";
 

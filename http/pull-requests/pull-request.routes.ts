@@ -17,14 +17,14 @@ import {
 import { findPullRequestLog } from "../../actors/pull-requests/pull-request-log.messages.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { countAsking, createAskingLimit } from "../code-host/asking-limit.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { idCursor, pageSize } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
-import { teamRoute } from "../team-route.js";
+import { countAsking, createAskingLimit } from "../limits/asking-limit.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
+import { teamRoute } from "../wire/team-route.js";
 
 export interface PullRequestRoutesOptions {
   readonly runtime: Runtime;

@@ -8,9 +8,9 @@ import { partsOf, readCopies, readReplayRows } from "../../actors/replays/replay
 import type { ListedReplayView, ReplayView } from "../../actors/replays/replay-schemas.js";
 import { whatItWaitsFor } from "../../actors/replays/replay-waiting.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces } from "../page-reading.js";
-import type { RouteRequest } from "../route.js";
-import { toJsonList } from "./bounded-list.js";
+import { toJsonList } from "../wire/bounded-list.js";
+import { inPieces } from "../wire/page-reading.js";
+import type { RouteRequest } from "../wire/route.js";
 
 /** Copies whose parts are put together before other work has its turn: about a tenth of a millisecond. */
 const COPIES_AT_ONCE = 125;

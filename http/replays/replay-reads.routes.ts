@@ -3,13 +3,13 @@ import type { ReplayRow } from "../../actors/replays/replay.js";
 import { findStoredReplay, replaysOfSet } from "../../actors/replays/replay.queries.js";
 import { readSetTerms, type SetTerms } from "../../actors/replays/replay-figures.js";
 import { type ListedReplayView, listedReplaySchema, replaySchema } from "../../actors/replays/replay-schemas.js";
-import { readPage } from "../page-reading.js";
-import { idCursor, pageSize } from "../paging.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { BoundedList } from "./bounded-list.js";
+import { BoundedList } from "../wire/bounded-list.js";
+import { readPage } from "../wire/page-reading.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { replaySubject, setSubject } from "../wire/replay-subjects.js";
+import type { Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 import { type ReplayRead, type ReplayReads, readAtOnce, readListedReplay, readReplay } from "./replay-reading.js";
-import { replaySubject, setSubject } from "./replay-subjects.js";
 
 /** Most replays in a list, and most bytes of them. */
 const MAX_LISTED = 200;

@@ -8,10 +8,10 @@ import {
 } from "../../actors/replays/replay-run.view.js";
 import { runReplaySchema } from "../../actors/replays/replay-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { pageSize } from "../paging.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { replayRunSubject } from "./replay-subjects.js";
+import { pageSize } from "../wire/paging.js";
+import { replayRunSubject } from "../wire/replay-subjects.js";
+import type { Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 
 const RUN = "/api/teams/{teamId}/replay-runs/{runId}";
 

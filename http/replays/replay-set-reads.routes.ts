@@ -14,13 +14,13 @@ import { candidatesFor, latestRuns } from "../../actors/replays/replayable-run.j
 import { findStationNow } from "../../actors/replays/run-refusal.js";
 import { readHealth } from "../../actors/replays/set-health.queries.js";
 import { suggestRuns } from "../../actors/replays/suggestions.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { granted } from "../refused.js";
-import type { Route, RouteRequest } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { teamRoute } from "../team-route.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { granted } from "../wire/refused.js";
+import { setSubject, stationSubject } from "../wire/replay-subjects.js";
+import type { Route, RouteRequest } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
+import { teamRoute } from "../wire/team-route.js";
 import { type ReplayRead, type ReplayReads, readAtOnce } from "./replay-reading.js";
-import { setSubject, stationSubject } from "./replay-subjects.js";
 
 const STATION = "/api/teams/{teamId}/lines/{lineId}/stations/{stationId}";
 const SETS = "/api/teams/{teamId}/replay-sets";

@@ -3,12 +3,11 @@ import { MAX_ENTRIES, type ReplaySetMessage, replaySetsRef } from "../../actors/
 import { distinct } from "../../actors/resources/fields.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { EXAMPLE_ULID } from "../openapi/examples.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
-import { setSubject, stationSubject } from "./replay-subjects.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { setSubject, stationSubject } from "../wire/replay-subjects.js";
+import { EXAMPLE_ULID, type Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 
 const SET = "/api/teams/{teamId}/replay-sets/{setId}";
 const MAX_NAME = 100;

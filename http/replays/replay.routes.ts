@@ -6,11 +6,11 @@ import { replaySetsRef } from "../../actors/replays/replay-set.messages.js";
 import { startWarningTexts } from "../../actors/replays/start-warnings.js";
 import type { Sealer } from "../../actors/sealer.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
-import { replaySubject, setSubject } from "./replay-subjects.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { replaySubject, setSubject } from "../wire/replay-subjects.js";
+import type { Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 
 const repeatable = { "idempotency-key": "optional" } as const;
 const candidateFault = 'Candidate must be a candidate ID or "live".';

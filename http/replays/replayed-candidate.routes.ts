@@ -12,9 +12,9 @@ import {
   replayedCandidatesSchema,
   toPeriod,
 } from "../../actors/replays/replayed-candidates.view.js";
-import { readPage } from "../page-reading.js";
-import type { Route } from "../route.js";
-import { teamRoute } from "../team-route.js";
+import { readPage } from "../wire/page-reading.js";
+import type { Route } from "../wire/route.js";
+import { teamRoute } from "../wire/team-route.js";
 import { type ReplayRead, type ReplayReads, readAtOnce } from "./replay-reading.js";
 
 /** The candidates that a team replayed. */

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { changesPrunedBefore, listChangeRecords } from "../../actors/resources/change-record.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { pageSize, prunedBefore, wholeNumber } from "../paging.js";
-import type { Route } from "../route.js";
-import { workspaceRoute } from "../workspace-route.js";
+import { pageSize, prunedBefore, wholeNumber } from "../wire/paging.js";
+import type { Route } from "../wire/route.js";
+import { workspaceRoute } from "../wire/workspace-route.js";
 
 const nullableText = z.string().nullable();
 const changeSchema = z

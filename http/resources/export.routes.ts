@@ -6,8 +6,8 @@ import { exportWorkspace } from "../../actors/export/workspace-export.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { Runtime } from "../../runtime/runtime.js";
 import { ConcurrencyLimit } from "../limits/concurrency-limit.js";
-import type { Route, RouteRequest } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import type { Route, RouteRequest } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { filesJson } from "./files-json.js";
 import { withArticle } from "./kind-name.js";
 

@@ -3,7 +3,7 @@ import type { Refusal } from "../../actors/refusal.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { PreparedBody } from "../../actors/resources/resource.messages.js";
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
-import { parseBy } from "../field-errors.js";
+import { parseBy } from "../wire/field-errors.js";
 
 /** A body for the workspace actor, and the value that was issued for it, if any. */
 export interface Prepared extends PreparedBody {

@@ -1,6 +1,6 @@
 import type { Kind } from "../../actors/resources/kind.js";
-import { EXAMPLE_ULID } from "../openapi/examples.js";
-import { exampleBodyOf } from "../openapi/kind-examples.js";
+import { EXAMPLE_ULID } from "../wire/route.js";
+import { exampleBodyOf } from "./kind-examples.js";
 import { takeOut } from "./prepare.js";
 
 /** The holder's part of example addresses. */

@@ -12,9 +12,9 @@ import type { Sealer } from "../../actors/sealer.js";
 import { openWorkspace } from "../../actors/workspaces/open-workspace.js";
 import { workspaceRef } from "../../actors/workspaces/workspace.messages.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted, Refused } from "../refused.js";
-import type { Answer, RouteRequest } from "../route.js";
-import { idempotencyKey, ifMatchVersion } from "../transport/headers.js";
+import { idempotencyKey, ifMatchVersion } from "../wire/headers.js";
+import { granted, Refused } from "../wire/refused.js";
+import type { Answer, RouteRequest } from "../wire/route.js";
 import { prepare, withoutRepeated } from "./prepare.js";
 
 /** What writes need. */

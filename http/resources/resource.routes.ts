@@ -11,9 +11,9 @@ import {
 import type { AllowList } from "../../actors/outbound/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
 import type { CoverTrace } from "../../runtime/covered-reading.js";
-import { granted } from "../refused.js";
-import { type Answer, type Route, type RouteRequest, route, type Success } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { granted } from "../wire/refused.js";
+import { type Answer, type Route, type RouteRequest, route, type Success } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 import { KeptLists } from "./kept-lists.js";
 import { KeptTexts, type ResourceText } from "./kept-texts.js";
 import { withArticle } from "./kind-name.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createSystemClock } from "../../runtime/clock.js";
-import { onEndSignal } from "../process/end-signals.js";
+import { onEndSignal } from "../wire/end-signals.js";
 import { createCommandLine, readCommandLine } from "./command-line.js";
 import { startRunner } from "./runner.js";
 

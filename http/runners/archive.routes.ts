@@ -6,8 +6,8 @@ import { CHUNK_BYTES, countChunks, MAX_PACK_BYTES } from "../../actors/archives/
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { holdsRunFrom } from "../../actors/runs/run.queries.js";
 import { sha256Hex } from "../../actors/sealer.js";
-import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
-import { type CallingRunner, findCallingRunner, type PoolSource } from "./pool-bearer.js";
+import { type CallingRunner, findCallingRunner, type PoolSource } from "../access/pool-bearer.js";
+import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 
 const DIGEST = /^[0-9a-f]{64}$/;
 const MAX_CHUNKS = countChunks({ bytes: MAX_PACK_BYTES });

@@ -1,8 +1,8 @@
 import { isRefusal } from "../../actors/refusal.js";
 import { findHeldAttachment } from "../../actors/runs/run.queries.js";
 import { findBlob } from "../../actors/tables/blobs.js";
-import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
-import { findCallingRunner, type PoolSource } from "./pool-bearer.js";
+import { findCallingRunner, type PoolSource } from "../access/pool-bearer.js";
+import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 
 /** What runners fetch of the files of tasks; see `README.md`. */
 export function runnerAttachmentRoutes(source: PoolSource): readonly Route[] {

@@ -7,7 +7,7 @@ import { TOO_LARGE, toPushOrder, toServiceMessage, whyNotKnown } from "../../act
 import { type PushLimited, pullRequestRef } from "../../actors/runs/pull-request.messages.js";
 import { type JobUndeliverable, runRef } from "../../actors/runs/run.messages.js";
 import { NotAccepted, type Runtime } from "../../runtime/runtime.js";
-import type { Socket } from "../transport/socket.js";
+import type { Socket } from "../wire/socket.js";
 import { AGAIN, type EndConnection } from "./close-codes.js";
 import { type MakePushToken, makePush } from "./push-token.js";
 

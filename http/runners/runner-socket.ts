@@ -20,14 +20,14 @@ import { mayReturnAs, type RunnerKey } from "../../actors/runners/runner.queries
 import { type Sealer, sha256Hex } from "../../actors/sealer.js";
 import { isDamage, type Runtime } from "../../runtime/runtime.js";
 import { listenTo } from "../../runtime/topic.js";
+import { bearerToken } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
-import { bearerToken } from "../authenticate.js";
-import type { Socket, SocketHandler, SocketRoute } from "../transport/socket.js";
+import { findPool } from "../access/pool-bearer.js";
+import type { Socket, SocketHandler, SocketRoute } from "../wire/socket.js";
 import { AGAIN, BAD_FRAME, type EndConnection, NOT_ADMITTED, REPLACED } from "./close-codes.js";
 import { InboundFrames } from "./inbound-frames.js";
 import { RunnerNetworkHost } from "./network-host.js";
 import { OutboxSender } from "./outbox-sender.js";
-import { findPool } from "./pool-bearer.js";
 import type { MakePushToken } from "./push-token.js";
 import { listenForWanted, toReleased, toWanted } from "./wanted-commits.js";
 

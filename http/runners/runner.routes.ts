@@ -3,9 +3,9 @@ import { listRunners } from "../../actors/runners/runner.queries.js";
 import { runnerSchema, runnerView } from "../../actors/runners/runner.view.js";
 import { seesRun, waitsForPerson } from "../../actors/runs/run.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idCursor, pageSize } from "../paging.js";
-import type { Route } from "../route.js";
-import { workspaceRoute } from "../workspace-route.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import type { Route } from "../wire/route.js";
+import { workspaceRoute } from "../wire/workspace-route.js";
 
 const listing = z.strictObject({
   after: idCursor("runner"),

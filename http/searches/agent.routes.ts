@@ -9,12 +9,12 @@ import { causeSchema, recordsNone } from "../../actors/searches/agent/cause.js";
 import { findHeldIteration } from "../../actors/searches/agent/held-iteration.js";
 import type { SearchIterationRow } from "../../actors/searches/search.js";
 import { searchIterationRef } from "../../actors/searches/search-iteration.messages.js";
-import { bearerToken } from "../authenticate.js";
-import { parseBy } from "../field-errors.js";
-import { granted, Refused } from "../refused.js";
-import { type Outcome, type Route, type RouteRequest, route } from "../route.js";
-import { findPool, type PoolSource } from "../runners/pool-bearer.js";
-import { idempotencyWithin, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { bearerToken } from "../access/authenticate.js";
+import { findPool, type PoolSource } from "../access/pool-bearer.js";
+import { parseBy } from "../wire/field-errors.js";
+import { granted, Refused } from "../wire/refused.js";
+import { idempotencyWithin, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { type Outcome, type Route, type RouteRequest, route } from "../wire/route.js";
 import { fileOf, listFiles } from "./agent-files.js";
 import { proposedSchema, readProposed } from "./proposed.js";
 

@@ -4,8 +4,8 @@ import {
   configPullRequestView,
 } from "../../actors/config-pull-requests/config-pull-request.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
+import type { Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 
 /** Reads of config pull requests, for those who may read the team's replays. */
 export function configPullRequestRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {

@@ -8,9 +8,9 @@ import { estimateSearch } from "../../actors/searches/estimate-search.js";
 import { readSearchBasis } from "../../actors/searches/search-basis.js";
 import { estimateSchema } from "../../actors/searches/search-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
+import { granted } from "../wire/refused.js";
+import type { Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 import { searchedStationSubject } from "./search-subjects.js";
 import { budget, exampleBudget, objective, setId } from "./search-terms.js";
 

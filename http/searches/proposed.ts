@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MOST_PER_RUN, type Proposed, proposalSchema } from "../../actors/searches/agent/proposal.js";
-import { parseBy } from "../field-errors.js";
+import { parseBy } from "../wire/field-errors.js";
 
 const listSchema = z.array(proposalSchema);
 

@@ -8,9 +8,9 @@ import type { SearchMemory } from "../../actors/searches/search-memory.js";
 import type { SearchItemView, SearchView } from "../../actors/searches/search-schemas.js";
 import { whatSearchWaitsFor } from "../../actors/searches/search-waiting.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces } from "../page-reading.js";
-import { toJsonList } from "../replays/bounded-list.js";
-import type { RouteRequest } from "../route.js";
+import { toJsonList } from "../wire/bounded-list.js";
+import { inPieces } from "../wire/page-reading.js";
+import type { RouteRequest } from "../wire/route.js";
 
 /** Candidates that are put together before other work has its turn, and that are made into JSON: a tenth of a millisecond. */
 const CANDIDATES_AT_ONCE = 3;

@@ -5,12 +5,12 @@ import { SearchMemory } from "../../actors/searches/search-memory.js";
 import { searchRunSchema, searchRunView } from "../../actors/searches/search-run.view.js";
 import { searchItemSchema, searchSchema } from "../../actors/searches/search-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { cursor, pageSize } from "../paging.js";
-import { stationSubject } from "../replays/replay-subjects.js";
-import type { Route, RouteRequest } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { teamRoute } from "../team-route.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { cursor, pageSize } from "../wire/paging.js";
+import { stationSubject } from "../wire/replay-subjects.js";
+import type { Route, RouteRequest } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
+import { teamRoute } from "../wire/team-route.js";
 import { readSearch, readSearchItem, type SearchRead } from "./search-reading.js";
 import { searchRunSubject, searchSubject } from "./search-subjects.js";
 

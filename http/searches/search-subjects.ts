@@ -7,7 +7,7 @@ import {
   type VisibleSearchRun,
 } from "../../actors/searches/search.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Subject } from "../subject-route.js";
+import type { Subject } from "../wire/subject-route.js";
 
 /** The station in `{lineId}` and `{stationId}` of the path, also one that left its line, for what is asked of searches. */
 export function searchedStationSubject({ reading }: Pick<Runtime, "reading">, wish: Wish): Subject<TeamStation> {

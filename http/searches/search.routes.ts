@@ -9,10 +9,10 @@ import { findPickable } from "../../actors/searches/pick.queries.js";
 import { type SearchTerms, searchRef } from "../../actors/searches/search.messages.js";
 import { efforts, searchItemSchema, searchWarningSchema } from "../../actors/searches/search-schemas.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { subjectRoute } from "../subject-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "../tasks/repeatable.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import type { Route } from "../wire/route.js";
+import { subjectRoute } from "../wire/subject-route.js";
 import { searchedStationSubject, searchSubject } from "./search-subjects.js";
 import { budget, exampleBudget, objective, oneOf, setId } from "./search-terms.js";
 

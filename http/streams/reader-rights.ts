@@ -9,8 +9,8 @@ import type { Caller } from "../../actors/caller.js";
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
 import { coveredVersion } from "../../runtime/covered-reading.js";
 import type { Runtime } from "../../runtime/runtime.js";
+import type { Credential } from "../access/authenticate.js";
 import type { ExpiredCredentials } from "../access/expired-credentials.js";
-import type { Credential } from "../authenticate.js";
 
 /** The reader behind a socket: its credential, and what was found of it last. */
 export interface StreamReader {

@@ -1,7 +1,7 @@
 import { type FoundAttachment, findAttachment } from "../../actors/tasks/task-attachment.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 /** Files of tasks. */
 export function attachmentRoutes({ reading }: Runtime): readonly Route[] {

@@ -10,12 +10,12 @@ import type { Sealer } from "../../actors/sealer.js";
 import { toolCallRef } from "../../actors/tool-calls/tool-call.messages.js";
 import { findCallOfApproval } from "../../actors/tool-calls/tool-call.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idCursor, pageSize } from "../paging.js";
-import { granted } from "../refused.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { optionalIdempotencyKey } from "../transport/headers.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "./repeatable.js";
+import { optionalIdempotencyKey } from "../wire/headers.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 const speech = z.strictObject({
   text: z

@@ -3,9 +3,9 @@ import { findVisibleRun, type VisibleRun } from "../../actors/runs/run.queries.j
 import { runItemSchema, runItemView, runSchema, runView, stepSchema, stepsView } from "../../actors/runs/run.view.js";
 import { findTaskOfOutcomes, listTaskRuns, type VisibleTask } from "../../actors/tasks/task.queries.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { idCursor, pageSize } from "../paging.js";
-import type { Route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { idCursor, pageSize } from "../wire/paging.js";
+import type { Route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 /** Runs, for those who may read a team's outcomes. */
 export function runRoutes({ runtime: { reading } }: { readonly runtime: Runtime }): readonly Route[] {

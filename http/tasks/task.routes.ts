@@ -24,13 +24,13 @@ import {
 import { taskSchema, taskView } from "../../actors/tasks/task.view.js";
 import { taskItemSchema, taskItemView } from "../../actors/tasks/task-item.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces, readPage } from "../page-reading.js";
-import { idCursor, pageSize, prunedBefore } from "../paging.js";
-import { granted } from "../refused.js";
-import { type Answer, type Route, route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
-import { teamRoute } from "../team-route.js";
-import { idempotencyOf, replayedHeader, replayHeaders } from "./repeatable.js";
+import { inPieces, readPage } from "../wire/page-reading.js";
+import { idCursor, pageSize, prunedBefore } from "../wire/paging.js";
+import { granted } from "../wire/refused.js";
+import { idempotencyOf, replayedHeader, replayHeaders } from "../wire/repeatable.js";
+import { type Answer, type Route, route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
+import { teamRoute } from "../wire/team-route.js";
 import { taskPage } from "./task-page.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);

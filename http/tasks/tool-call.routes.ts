@@ -12,10 +12,10 @@ import {
 } from "../../actors/tool-calls/tool-call.queries.js";
 import { toolCallSchema, toolCallView } from "../../actors/tool-calls/tool-call.view.js";
 import type { Runtime } from "../../runtime/runtime.js";
-import { inPieces } from "../page-reading.js";
-import { idCursor, pageSize, wholeNumber } from "../paging.js";
-import { type Route, type RouteRequest, route } from "../route.js";
-import { type Subject, subjectRoute } from "../subject-route.js";
+import { inPieces } from "../wire/page-reading.js";
+import { idCursor, pageSize, wholeNumber } from "../wire/paging.js";
+import { type Route, type RouteRequest, route } from "../wire/route.js";
+import { type Subject, subjectRoute } from "../wire/subject-route.js";
 
 /** Calls of a page: each has up to 64 KiB of inputs, and as much of output. */
 const MAX_CALLS_SHOWN = 50;

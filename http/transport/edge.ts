@@ -1,26 +1,13 @@
-import type { HintOf } from "../id-hints.js";
 import type { BodyRoom } from "../limits/body-room.js";
 import type { FairTurns } from "../limits/fair-turns.js";
 import type { OpenSockets } from "../limits/open-sockets.js";
-import type { Outcome, Route } from "../route.js";
+import type { HintOf } from "../wire/id-hints.js";
+import type { Outcome, Route } from "../wire/route.js";
+import type { ServedRequest } from "../wire/service-log.js";
+import type { SocketRoute } from "../wire/socket.js";
 import type { EntryOptions } from "./entry.js";
-import type { SocketRoute } from "./socket.js";
 import type { TimeLimits } from "./time-limits.js";
 import type { TransportRequest } from "./transport.js";
-
-/** An answered request, for log and metrics. Contains nothing that a client sent except its method. */
-export interface ServedRequest {
-  readonly requestId: string;
-  readonly method: string;
-  /** The route's pattern, or null when none matched. */
-  readonly route: string | null;
-  /** 499 when the client went away before there was an answer. */
-  readonly status: number;
-  /** Time until the answer was made, or until a streamed one was sent. */
-  readonly seconds: number;
-  /** Whether the connection ended before all of a streamed answer was sent. */
-  readonly isCut: boolean;
-}
 
 export interface ServerOptions extends EntryOptions {
   readonly routes: readonly Route[];

@@ -1,8 +1,8 @@
 import { writeJson } from "../../actors/exact-json.js";
-import { problemAnswer } from "../problem.js";
-import type { Outcome } from "../route.js";
+import { assertSendable } from "../wire/headers.js";
+import { problemAnswer } from "../wire/problem.js";
+import type { Outcome } from "../wire/route.js";
 import type { ServerOptions } from "./edge.js";
-import { assertSendable } from "./headers.js";
 import { refusalOf } from "./refusal-of.js";
 import type { TransportAnswer, TransportRequest } from "./transport.js";
 

@@ -4,10 +4,10 @@ import type { Admission } from "../limits/admission.js";
 import type { ClientAddress } from "../limits/client-address.js";
 import { partyOf } from "../limits/fair-turns.js";
 import { shareOf } from "../limits/sender-shares.js";
-import type { EdgeRefusal } from "../problem.js";
-import { isServedReadOnly, type Route, type RouteRequest } from "../route.js";
-import { checkApiVersion } from "./headers.js";
-import type { Found } from "./router.js";
+import { checkApiVersion } from "../wire/headers.js";
+import type { EdgeRefusal } from "../wire/problem.js";
+import { isServedReadOnly, type Route, type RouteRequest } from "../wire/route.js";
+import type { Found } from "../wire/router.js";
 import type { TransportRequest } from "./transport.js";
 
 /** The parts of a request that can carry a credential. */

@@ -1,10 +1,11 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { parseBy } from "../field-errors.js";
 import type { BodyHold } from "../limits/body-room.js";
-import type { EdgeRefusal } from "../problem.js";
-import { readQuery } from "../query.js";
-import { Refused } from "../refused.js";
-import type { Answer, Outcome, Route } from "../route.js";
+import { parseBy } from "../wire/field-errors.js";
+import type { EdgeRefusal } from "../wire/problem.js";
+import { readQuery } from "../wire/query.js";
+import { Refused } from "../wire/refused.js";
+import type { Answer, Outcome, Route } from "../wire/route.js";
+import type { Found } from "../wire/router.js";
 import type { Edge } from "./edge.js";
 import { encodeOutcome } from "./encode-outcome.js";
 import { admit, crowdedBy, type Entry, enter } from "./entry.js";
@@ -12,7 +13,6 @@ import { HandledRequest } from "./handled-request.js";
 import { writeInPieces } from "./json-pieces.js";
 import { refusalOf } from "./refusal-of.js";
 import { CLIENT_GONE, parseBody, type Received, receiveBody } from "./request-body.js";
-import type { Found } from "./router.js";
 import type { SendAnswer, StreamEnd, TransportRequest } from "./transport.js";
 
 /** Time limit of a handler, and of the wait for its turn, after which the answer is `unavailable`, in milliseconds. */

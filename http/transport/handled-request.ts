@@ -1,7 +1,7 @@
 import type { FairTurns } from "../limits/fair-turns.js";
-import type { RouteRequest } from "../route.js";
+import { clientName } from "../wire/headers.js";
+import type { RouteRequest } from "../wire/route.js";
 import type { EntryOptions } from "./entry.js";
-import { clientName } from "./headers.js";
 import type { TransportRequest } from "./transport.js";
 
 /** What is known of a request once it is parsed, and whose turns it takes. */

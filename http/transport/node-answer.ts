@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { commonHeaders } from "./headers.js";
+import { commonHeaders } from "../wire/headers.js";
 import { sendPieces } from "./stream-body.js";
 import { DROP_IDLE_MS, type StreamedAnswer, type TransportAnswer, type WholeAnswer } from "./transport.js";
 

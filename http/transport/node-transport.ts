@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { type WebSocket, WebSocketServer } from "ws";
+import type { Socket, SocketHandler } from "../wire/socket.js";
 import { BodyBytes } from "./body-bytes.js";
 import { writeAnswer } from "./node-answer.js";
 import { dropBody, readBody } from "./node-body.js";
 import { rawAnswer, refuseBytes } from "./node-refusal.js";
 import { isChunkedAlone, OTHER_ENCODING, REPEATED_HOST } from "./request-faults.js";
-import type { Socket, SocketHandler } from "./socket.js";
 import {
   ClientGone,
   DROP_IDLE_MS,

@@ -1,5 +1,5 @@
-import type { Config } from "../process/config.js";
-import type { ServiceLog } from "../process/log.js";
+import type { Config } from "../wire/config.js";
+import type { ServiceLog } from "../wire/service-log.js";
 import type { Transport, TransportHandlers } from "./transport.js";
 
 /** Creates the wanted transport; node's when the native one does not load on this machine. The other one is not loaded. */

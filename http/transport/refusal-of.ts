@@ -1,6 +1,6 @@
 import type { Refusal } from "../../actors/refusal.js";
 import { isDamage, NotAccepted, Overloaded, Resting, Stopping, TurnFailed } from "../../runtime/runtime.js";
-import type { EdgeRefusal } from "../problem.js";
+import type { EdgeRefusal } from "../wire/problem.js";
 import { READ_ONLY } from "./entry.js";
 import { CLIENT_GONE } from "./request-body.js";
 import { ClientGone } from "./transport.js";

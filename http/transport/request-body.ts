@@ -1,10 +1,10 @@
 import { MAX_DIGITS, readJson, TooManyDigits } from "../../actors/exact-json.js";
 import type { Refusal } from "../../actors/refusal.js";
 import { toWellFormedJson } from "../../actors/well-formed.js";
-import { membersIn, outlineOf, repeatedMember } from "../json-text.js";
 import type { BodyHold, Crowd } from "../limits/body-room.js";
-import type { EdgeRefusal } from "../problem.js";
-import type { Route } from "../route.js";
+import { membersIn, outlineOf, repeatedMember } from "../wire/json-text.js";
+import type { EdgeRefusal } from "../wire/problem.js";
+import type { Route } from "../wire/route.js";
 import { BodyCrowded, BodyTimeout, BodyTooLarge, type TransportRequest } from "./transport.js";
 
 /** Longest JSON body, in bytes. */

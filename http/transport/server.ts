@@ -1,13 +1,13 @@
 import { isRefusal, type Refusal } from "../../actors/refusal.js";
-import { type EdgeRefusal, problemAnswer } from "../problem.js";
-import type { Route } from "../route.js";
+import { checkApiVersion, commonHeaders } from "../wire/headers.js";
+import { type EdgeRefusal, problemAnswer } from "../wire/problem.js";
+import type { Route } from "../wire/route.js";
+import { createRouter, type Found } from "../wire/router.js";
+import type { SocketRequest, SocketRoute } from "../wire/socket.js";
 import type { Edge, ServerOptions } from "./edge.js";
 import { READ_ONLY } from "./entry.js";
 import { Exchange } from "./exchange.js";
-import { checkApiVersion, commonHeaders } from "./headers.js";
 import { refusalOf } from "./refusal-of.js";
-import { createRouter, type Found } from "./router.js";
-import type { SocketRequest, SocketRoute } from "./socket.js";
 import { TimeLimits, wakeByTimer } from "./time-limits.js";
 import type { TransportHandlers, TransportRequest, UpgradeAnswer } from "./transport.js";
 

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../actors/refusal.js";
-import type { Socket, SocketHandler, SocketRequest } from "./socket.js";
+import type { Socket, SocketHandler, SocketRequest } from "../wire/socket.js";
 
 /** Asked before a body holds `bytes` in memory, in all; whether it may. */
 export type HoldBytes = (bytes: number) => boolean;
@@ -41,7 +41,7 @@ export interface TransportRequest {
 interface AnswerHead {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** With it the headers go that every answer has (`headers.ts`); without it there are only its own. */
+  /** With it the headers go that every answer has (`wire/headers.ts`); without it there are only its own. */
   readonly requestId?: string;
 }
 

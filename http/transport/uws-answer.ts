@@ -1,6 +1,6 @@
 import type { HttpResponse } from "uWebSockets.js";
 import { STATUS_CODES } from "node:http";
-import { headerLines, REQUEST_ID } from "./headers.js";
+import { headerLines, REQUEST_ID } from "../wire/headers.js";
 import type { TransportAnswer, WholeAnswer } from "./transport.js";
 import type { Client } from "./uws-request.js";
 

@@ -5,8 +5,8 @@ import uws, {
   type us_socket_context_t,
 } from "uWebSockets.js";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Socket, SocketHandler } from "../wire/socket.js";
 import type { Fault } from "./request-faults.js";
-import type { Socket, SocketHandler } from "./socket.js";
 import {
   DROP_IDLE_MS,
   SOCKET_BUFFER_BYTES,

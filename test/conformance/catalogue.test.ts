@@ -1,5 +1,5 @@
 import t from "tap";
-import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import { exampleBodyOf } from "../../http/resources/kind-examples.js";
 import { createUnder, workspaceWithTeam } from "../support/resources.js";
 import { tablesOf } from "../support/route-table.js";
 import { startTestService } from "../support/service.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import { exampleBodyOf } from "../../http/resources/kind-examples.js";
 import { join, personAt } from "../support/people.js";
 import {
   bearer,

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import type { Route } from "../../http/route.js";
+import type { Route } from "../../http/wire/route.js";
 import { tablesOf } from "../support/route-table.js";
 import { type Client, type Reply, startTestService } from "../support/service.js";
 import { type CallerKind, callerRows, type Outcome } from "./caller-rows.js";

@@ -1,8 +1,8 @@
-import { exampleBodies } from "../../http/openapi/kind-examples.js";
+import { exampleBodies } from "../../http/resources/kind-examples.js";
 
 /**
  * The inputs of the contract tests for one kind. The tests run for every kind of the catalogue. The bodies for creating
- * resources are in `http/openapi/kind-examples.ts`, because the OpenAPI document uses them too.
+ * resources are in `http/resources/kind-examples.ts`, because the OpenAPI document uses them too.
  */
 export interface KindExample {
   /** Resources that must exist in the workspace first, because the bodies refer to them. */

@@ -2,7 +2,7 @@ import type { Test } from "tap";
 import { createKinds } from "../../actors/kinds.js";
 import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import type { Kind } from "../../actors/resources/kind.js";
-import { exampleBodies, exampleBodyOf } from "../../http/openapi/kind-examples.js";
+import { exampleBodies, exampleBodyOf } from "../../http/resources/kind-examples.js";
 import type { Clock } from "../../runtime/clock.js";
 import { workspaceWithTeam } from "../support/resources.js";
 import { type Client, type Reply, startTestService, type TestService } from "../support/service.js";
@@ -39,7 +39,7 @@ export async function kindScene(t: Test, kind: Kind, options: { readonly clock?:
   const example = kindExamples[kind.name];
   const body = exampleBodyOf(kind.name);
   if (example === undefined || body === undefined) {
-    throw new Error(`give ${kind.name} an example in kind-examples.ts and a body in http/openapi/kind-examples.ts`);
+    throw new Error(`give ${kind.name} an example in kind-examples.ts and a body in http/resources/kind-examples.ts`);
   }
   const service = await startTestService(t, { settings: exampleSettings, ...options });
   const owner = await service.signIn("owner@example.com");

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { Test } from "tap";
 import WebSocket from "ws";
-import type { Socket } from "../../http/transport/socket.js";
+import type { Socket } from "../../http/wire/socket.js";
 import { RawConnection } from "../support/raw-connection.js";
 import { type CreateTransport, listen, socketHandler, text } from "./transport.js";
 

@@ -1,5 +1,4 @@
 import type { Test } from "tap";
-import type { SocketHandler } from "../../http/transport/socket.js";
 import type {
   Transport,
   TransportAnswer,
@@ -7,6 +6,7 @@ import type {
   TransportRequest,
   WholeAnswer,
 } from "../../http/transport/transport.js";
+import type { SocketHandler } from "../../http/wire/socket.js";
 import { RawConnection } from "../support/raw-connection.js";
 
 /** Creates the transport under test. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { z } from "zod";
 import { writeJson } from "../../actors/exact-json.js";
-import type { Route } from "../../http/route.js";
+import type { Route } from "../../http/wire/route.js";
 
 /** Requests of every kind of wrong, over a table of routes. */
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-const doctor = fileURLToPath(new URL("../../http/cli/doctor.js", import.meta.url));
+const doctor = fileURLToPath(new URL("../../http/cli/store/doctor.js", import.meta.url));
 
 /** What the doctor says of a stopped service's folder, line by line; nothing when it is whole. */
 export async function askDoctor(folder: string): Promise<readonly string[]> {

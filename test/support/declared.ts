@@ -1,7 +1,7 @@
 import { readJson, writeJson } from "../../actors/exact-json.js";
 import { isRefusal } from "../../actors/refusal.js";
 import { problemsOf } from "../../http/openapi/problems.js";
-import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/route.js";
+import { type Answer, answersOf, type Outcome, type Route, successOf } from "../../http/wire/route.js";
 
 /**
  * How an outcome differs from its route's declaration, in a sentence, or null: an undeclared status, problem or header,

@@ -4,9 +4,6 @@ import { createAdmission } from "../../http/limits/admission.js";
 import { BodyRoom } from "../../http/limits/body-room.js";
 import { FairTurns } from "../../http/limits/fair-turns.js";
 import { OpenSockets } from "../../http/limits/open-sockets.js";
-import { type Route, route } from "../../http/route.js";
-import type { ServedRequest } from "../../http/transport/edge.js";
-import { commonHeaders } from "../../http/transport/headers.js";
 import { createHandlers } from "../../http/transport/server.js";
 import {
   BodyCrowded,
@@ -15,6 +12,9 @@ import {
   type TransportRequest,
   type WholeAnswer,
 } from "../../http/transport/transport.js";
+import { commonHeaders } from "../../http/wire/headers.js";
+import { type Route, route } from "../../http/wire/route.js";
+import type { ServedRequest } from "../../http/wire/service-log.js";
 import { createEventLoopScheduler, type Scheduler } from "../../runtime/clock.js";
 import { ManualClock } from "./manual-clock.js";
 

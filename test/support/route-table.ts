@@ -4,12 +4,12 @@ import { parseAllowList } from "../../actors/outbound/allow-list.js";
 import { NetworkRequests } from "../../actors/outbound/network-requests.js";
 import { createSealer } from "../../actors/sealer.js";
 import { ExpiredCredentials } from "../../http/access/expired-credentials.js";
-import type { EdgeParts } from "../../http/edge-parts.js";
 import { readConfig } from "../../http/process/config.js";
 import { createMetrics } from "../../http/process/metrics.js";
-import type { Route } from "../../http/route.js";
-import { createRoutes, createSockets } from "../../http/routes.js";
-import type { SocketRoute } from "../../http/transport/socket.js";
+import type { EdgeParts } from "../../http/routes/edge-parts.js";
+import { createRoutes, createSockets } from "../../http/routes/routes.js";
+import type { Route } from "../../http/wire/route.js";
+import type { SocketRoute } from "../../http/wire/socket.js";
 import type { TestService } from "./service.js";
 
 /** The tables of routes and sockets of the service. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readJson } from "../../../actors/exact-json.js";
-import { outlineOf } from "../../json-text.js";
+import { outlineOf } from "../../wire/json-text.js";
 import { idSchema } from "./check-answer.js";
 import { CouldNotAsk } from "./could-not-ask.js";
 import type { PlannedLine, PlannedStation } from "./planned-line.js";

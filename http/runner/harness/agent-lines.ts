@@ -9,7 +9,7 @@ import {
   spentSchema,
 } from "../../../actors/runners/protocol.js";
 import { calledName, refuser } from "../../../actors/runners/tool-call.js";
-import { parseBy } from "../../field-errors.js";
+import { parseBy } from "../../wire/field-errors.js";
 
 /** Text without control characters. */
 const SHOWABLE = /^\P{Cc}*$/u;

@@ -4,7 +4,7 @@ import t from "tap";
 import type { Filter } from "../../../actors/tables/declared-index.js";
 import { indexedTable } from "../../../actors/tables/indexed-table.js";
 import { type Cursor, MAX_SLICE_COST, type PageOptions, type Slice } from "../../../actors/tables/page-source.js";
-import { readPage } from "../../../http/page-reading.js";
+import { readPage } from "../../../http/wire/page-reading.js";
 import { createMemoryStore } from "../../../storage/memory-store.js";
 import type { Change, Reading, Store, View, Writing } from "../../../storage/store.js";
 import { countingReading } from "../../support/counting-rows.js";

@@ -1,7 +1,7 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
 import t, { type Test } from "tap";
-import { type Route, successOf } from "../../../http/route.js";
-import type { SocketRoute } from "../../../http/transport/socket.js";
+import { type Route, successOf } from "../../../http/wire/route.js";
+import type { SocketRoute } from "../../../http/wire/socket.js";
 import { tablesOf } from "../../support/route-table.js";
 import { startTestService } from "../../support/service.js";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { migrations } from "../../../actors/migrations.js";
-import { openStoppedStore } from "../../../http/cli/stopped-store.js";
+import { openStoppedStore } from "../../../http/cli/store/stopped-store.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { FORMAT_KEY, FROM_KEY } from "../../../storage/migrations.js";
 import { unpackFixture } from "../../fixtures/unpack.js";

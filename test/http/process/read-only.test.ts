@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { isServedReadOnly } from "../../../http/route.js";
+import { isServedReadOnly } from "../../../http/wire/route.js";
 import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { unpackFixture } from "../../fixtures/unpack.js";
 import { hook, hookScene } from "../../support/hook-scene.js";

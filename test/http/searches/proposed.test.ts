@@ -1,7 +1,7 @@
 import t from "tap";
 import { causeSchema } from "../../../actors/searches/agent/cause.js";
-import { parseBy } from "../../../http/field-errors.js";
 import { readProposed } from "../../../http/searches/proposed.js";
+import { parseBy } from "../../../http/wire/field-errors.js";
 
 /** The forms of what agents of searches send; the rules are in `actors/searches/agent/`. */
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import t from "tap";
 import { writeJson } from "../../../actors/exact-json.js";
-import { outlineOf } from "../../../http/json-text.js";
 import { parseJson } from "../../../http/transport/request-body.js";
+import { outlineOf } from "../../../http/wire/json-text.js";
 import { problemOf } from "../../support/resources.js";
 import { startTestService } from "../../support/service.js";
 import { json } from "../malformed-requests.js";

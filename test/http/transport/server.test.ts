@@ -1,8 +1,8 @@
 import t from "tap";
 import { z } from "zod";
 import type { Refusal } from "../../../actors/refusal.js";
-import type { RouteRequest } from "../../../http/route.js";
 import { BodyTimeout, BodyTooLarge, ClientGone, type StreamEnd } from "../../../http/transport/transport.js";
+import type { RouteRequest } from "../../../http/wire/route.js";
 import { NotAccepted, Overloaded, Stopping, TurnFailed } from "../../../runtime/runtime.js";
 import { answering, edge, problem } from "../../support/edge-handlers.js";
 

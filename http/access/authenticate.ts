@@ -1,0 +1,96 @@
+import { findSessionCaller } from "../../actors/access/session.queries.js";
+import { findTokenCaller } from "../../actors/access/workspace-token.queries.js";
+import type { Caller } from "../../actors/caller.js";
+import { isRefusal, type Refusal } from "../../actors/refusal.js";
+import { sha256Hex } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { CallerNow, Credentials } from "../transport/entry.js";
+import type { ExpiredCredentials } from "./expired-credentials.js";
+
+/** The name of the session cookie. */
+export const SESSION_COOKIE = "session";
+
+/** The credential of a request, by the SHA-256 (hex) of its value; null for a token that cannot be one. */
+export interface Credential {
+  readonly kind: "token" | "session";
+  readonly hash: string | null;
+}
+
+/**
+ * Reads the credential of a request. What it returns says at each call who holds it now: null without a credential, a
+ * refusal for an invalid one. A write with a cookie must come from our own pages (`Origin`) or from no page.
+ */
+export function authenticate(
+  request: Credentials,
+  runtime: Pick<Runtime, "reading" | "clock">,
+  expired: ExpiredCredentials,
+  origin: string,
+): CallerNow {
+  const credential = readCredential(request);
+  if (credential === null) return () => null;
+  const isForeign = credential.kind === "session" && isWriteFromElsewhere(request, origin);
+  return () => {
+    const caller = findCaller(credential, runtime, expired);
+    return isForeign && !isRefusal(caller) ? fromForeignPage(origin) : caller;
+  };
+}
+
+function fromForeignPage(origin: string): Refusal {
+  const detail = `Origin must be this service's own, ${origin}: the setting BASE_URL says which that is.`;
+  return { refused: "forbidden", title: "Not allowed from this page", detail };
+}
+
+const NO_TOKEN: Refusal = { refused: "unauthenticated", detail: "The header Authorization must be Bearer <token>." };
+
+function isWriteFromElsewhere(request: Credentials, origin: string): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return false;
+  const from = request.header("origin");
+  return from !== undefined && from !== origin;
+}
+
+/** The credential of a request, or null. A bearer token takes precedence over a cookie. */
+export function readCredential(request: Pick<Credentials, "header">): Credential | null {
+  const authorization = request.header("authorization");
+  if (authorization !== undefined) {
+    const token = bearerToken(authorization);
+    return { kind: "token", hash: token === null ? null : sha256Hex(token) };
+  }
+  const cookie = sessionToken(request.header("cookie"));
+  return cookie === null ? null : { kind: "session", hash: sha256Hex(cookie) };
+}
+
+/**
+ * Who holds the credential now; a refusal for one that is not valid. Credentials are looked up by their hash, so the time
+ * does not depend on how much of a guess is right.
+ */
+export function findCaller(
+  { kind, hash }: Credential,
+  { reading, clock }: Pick<Runtime, "reading" | "clock">,
+  expired: ExpiredCredentials,
+): Caller | Refusal {
+  if (kind === "token" && hash === null) return NO_TOKEN;
+  const isKnown = hash !== null && !expired.has(hash);
+  if (kind === "token") {
+    const caller = isKnown ? findTokenCaller(reading, hash, clock.now()) : null;
+    if (caller === null && isKnown) expired.refusedToken(hash);
+    return caller ?? { refused: "unauthenticated", detail: "The token is not valid, or it was revoked or expired." };
+  }
+  const caller = isKnown ? findSessionCaller(reading, hash, clock.now()) : null;
+  if (caller === null && isKnown) expired.refusedSession(hash);
+  return caller ?? { refused: "unauthenticated", detail: "The session is over: sign in again." };
+}
+
+/** The token of an `Authorization: Bearer` header, or null. */
+export function bearerToken(authorization: string | undefined): string | null {
+  return /^Bearer +([A-Za-z0-9._~+/=-]+)$/i.exec(authorization ?? "")?.[1] ?? null;
+}
+
+/** The session token of a `Cookie` header, or null. */
+export function sessionToken(cookies: string | undefined): string | null {
+  if (cookies === undefined) return null;
+  for (const pair of cookies.split(";")) {
+    const [name, value] = pair.trim().split("=", 2);
+    if (name === SESSION_COOKIE && value !== undefined && /^[A-Za-z0-9_-]{20,100}$/.test(value)) return value;
+  }
+  return null;
+}

@@ -1,0 +1,44 @@
+import type { Refusal } from "../../actors/refusal.js";
+import { findPoolByToken, type PoolBearer } from "../../actors/runners/pool-token.js";
+import { isRunnerOf } from "../../actors/runners/runner.queries.js";
+import { sha256Hex } from "../../actors/sealer.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { RouteRequest } from "../wire/route.js";
+import { bearerToken } from "./authenticate.js";
+import type { ExpiredCredentials } from "./expired-credentials.js";
+
+/** What finding the pool of a token needs. */
+export interface PoolSource {
+  readonly runtime: Runtime;
+  readonly expired: ExpiredCredentials;
+}
+
+/** The pool that the token (SHA-256, hex) admits to; null for none. One that was refused as expired stays so. */
+export function findPool({ runtime, expired }: PoolSource, tokenHash: string): PoolBearer | null {
+  const { reading, clock } = runtime;
+  const pool = expired.has(tokenHash) ? null : findPoolByToken(reading, tokenHash, clock.now());
+  if (pool === null) expired.refusedPool(tokenHash);
+  return pool;
+}
+
+/** A runner that sends a request. */
+export interface CallingRunner {
+  readonly workspaceId: string;
+  readonly runnerId: string;
+}
+
+/**
+ * The runner that a request names in `service-runner`. Refused `unauthenticated` without a pool's token, `not-found` for a
+ * runner that the pool has not.
+ */
+export function findCallingRunner(
+  source: PoolSource,
+  { header }: Pick<RouteRequest<"public">, "header">,
+): CallingRunner | Refusal {
+  const token = bearerToken(header("authorization"));
+  const pool = token === null ? null : findPool(source, sha256Hex(token));
+  if (pool === null) return { refused: "unauthenticated", detail: "This needs the token of a runner pool." };
+  const runnerId = header("service-runner") ?? "";
+  if (!isRunnerOf(source.runtime.reading, pool, runnerId)) return { refused: "not-found" };
+  return { workspaceId: pool.workspaceId, runnerId };
+}

@@ -1,0 +1,19 @@
+import { Command } from "commander";
+import { openStoreForReading } from "../../process/open-store.js";
+
+/** Copies a store into a folder, even while a service uses it. */
+const program = new Command("signalbox backup")
+  .description("Copies a store into a folder, also while a service uses it.")
+  .requiredOption("--data <folder>", "the service's data folder")
+  .requiredOption("--to <folder>", "where the copy goes; absent or empty");
+
+try {
+  const { data, to } = program.parse().opts<{ readonly data: string; readonly to: string }>();
+  const store = await openStoreForReading(data);
+  await store.backup(to);
+  await store.close();
+  console.log(`copied ${data} to ${to}; keep ${data}/secrets.key with it, unless SECRETS_KEY is set`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,16 @@
+import { Command } from "commander";
+import { compactStoppedStore } from "../../process/open-store.js";
+
+/** Gives the free room in a stopped service's file back to the disk. */
+const program = new Command("signalbox compact")
+  .description("Makes the file of a stopped service's store as small as what is stored.")
+  .requiredOption("--data <folder>", "the data folder of a service that is stopped");
+
+try {
+  const { data } = program.parse().opts<{ readonly data: string }>();
+  const { beforeBytes, afterBytes, entries } = await compactStoppedStore(data);
+  console.log(`compacted ${data}: ${beforeBytes} bytes before, ${afterBytes} after; ${entries} entries, all whole`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

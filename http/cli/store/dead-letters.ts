@@ -1,0 +1,48 @@
+import { Command } from "commander";
+import { listAllDeadLetters, retryOffline } from "../../../runtime/offline-dead-letters.js";
+import type { DeadLetter } from "../../../runtime/runtime.js";
+import { openStoreForReading } from "../../process/open-store.js";
+import { openStoppedStore } from "./stopped-store.js";
+
+/**
+ * Lists the dead letters of every workspace and of the service itself, even while a service uses the store. Retries one
+ * on a store that no service has open; the next service delivers it.
+ */
+const program = new Command("signalbox dead-letters")
+  .description("Lists the messages that were set aside, also while a service uses the store, or sends one again.")
+  .requiredOption("--data <folder>", "the service's data folder")
+  .option("--retry <id>", "sends this one again; the service must be stopped");
+
+/** Most dead letters listed of each workspace. */
+const LISTED = 1_000;
+
+try {
+  const { data, retry } = program.parse().opts<{ readonly data: string; readonly retry?: string }>();
+  if (retry === undefined) await list(data);
+  else await sendAgain(data, retry);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+async function list(folder: string): Promise<void> {
+  const store = await openStoreForReading(folder);
+  const letters = listAllDeadLetters(store.reading, LISTED);
+  await store.close();
+  for (const letter of letters) console.log(line(letter));
+  console.error(letters.length === 1 ? "1 message is set aside" : `${letters.length} messages are set aside`);
+}
+
+async function sendAgain(folder: string, id: string): Promise<void> {
+  const store = await openStoppedStore(folder);
+  const isFound = await retryOffline(store, id);
+  await store.close();
+  if (!isFound) throw new Error(`no message is set aside under ${id}`);
+  console.log(`${id} is sent again when the service starts`);
+}
+
+/** A dead letter without its contents, which may be secret. */
+function line({ id, to, message, error, atMs }: DeadLetter): string {
+  const [first = ""] = error.split("\n");
+  return [new Date(atMs).toISOString(), id, to.partition, `${to.kind}/${to.id}`, message.type, first].join("\t");
+}

@@ -1,0 +1,84 @@
+import { Command } from "commander";
+import { createExaminations, type Examination } from "../../../actors/doctor.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { toShownKey } from "../../../runtime/damage-log.js";
+import { listPageFaults } from "../../../storage/data-file.js";
+import type { Finding } from "../../../storage/finding.js";
+import { isDamage, type Store } from "../../../storage/store.js";
+import { openStoreForDoctor } from "../../process/open-store.js";
+
+/**
+ * Looks for damage in the store of a stopped service, or in a backup, and repairs what follows from other rows. Ends
+ * with 1 when something is left. Prints places, never what is stored there.
+ */
+const program = new Command("signalbox doctor")
+  .description(
+    "Looks for damage in the store of a stopped service, or in a backup. Ends with 1 when something is left.",
+  )
+  .requiredOption("--data <folder>", "the data folder of a service that is stopped, or a backup")
+  .option("--repair", "writes again what can be derived from other rows, and removes damaged rows that can be spared");
+
+/** Findings of one kind that are printed. */
+const PRINTED = 20;
+/** Changes in one batch. */
+const BATCH = 500;
+
+try {
+  const { data, repair = false } = program.parse().opts<{ readonly data: string; readonly repair?: boolean }>();
+  const left = await examine(data, repair);
+  if (left > 0) process.exitCode = 1;
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+/** Prints what is wrong; returns the number of findings that are left. */
+async function examine(folder: string, repairs: boolean): Promise<number> {
+  const store = await openStoreForDoctor(folder);
+  try {
+    const pages = listPageFaults(folder);
+    for (const { page, what } of pages) console.log(`page ${page} ${what}: only a backup has what was there`);
+    // The settings do not affect which fields of a kind are indexed or hashed.
+    const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+    const examinations = createExaminations(kinds, Date.now());
+    let found = 0;
+    for (const examination of examinations) found += await look(store, examination, repairs);
+    if (repairs && found > 0) console.log(`${found} found in ${folder}; repaired what can be, and looked again:`);
+    let left = repairs ? 0 : found;
+    if (repairs) for (const examination of examinations) left += await look(store, examination, false);
+    const all = left + pages.length;
+    console.log(all === 0 ? `${folder} is whole` : `${all} wrong in ${folder}`);
+    return all;
+  } finally {
+    await store.close();
+  }
+}
+
+/** Prints the findings of one examination, and repairs them if asked to; returns their number. */
+async function look(store: Store, examination: Examination, repairs: boolean): Promise<number> {
+  const findings: Finding[] = [];
+  try {
+    for (const finding of examination(store.reading)) findings.push(finding);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    findings.push({ what: "rows that cannot be reached: only a backup has them", key: [], repair: [] });
+  }
+  print(findings);
+  const changes = repairs ? findings.flatMap(({ repair }) => repair) : [];
+  for (let begin = 0; begin < changes.length; begin += BATCH) await store.commit(changes.slice(begin, begin + BATCH));
+  return findings.length;
+}
+
+function print(findings: readonly Finding[]): void {
+  const kinds = new Map<string, Finding[]>();
+  for (const finding of findings) {
+    const same = kinds.get(finding.what);
+    if (same === undefined) kinds.set(finding.what, [finding]);
+    else same.push(finding);
+  }
+  for (const [what, same] of kinds) {
+    for (const { key } of same.slice(0, PRINTED)) console.log(`${what}\t${toShownKey(key)}`);
+    if (same.length > PRINTED) console.log(`${what}\tand ${same.length - PRINTED} more`);
+  }
+}

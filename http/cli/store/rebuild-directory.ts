@@ -1,0 +1,24 @@
+import { Command } from "commander";
+import { createDirectoryCatalogue } from "../../../actors/directories.js";
+import { createKinds } from "../../../actors/kinds.js";
+import { parseAllowList } from "../../../actors/outbound/allow-list.js";
+import { rebuildDirectories } from "../../../runtime/rebuild-directories.js";
+import { openStoppedStore } from "./stopped-store.js";
+
+/** Rebuilds the directories by which ids, tokens and members are found in all workspaces. */
+const program = new Command("signalbox rebuild-directory")
+  .description("Makes anew by which ids, tokens and members are found over all workspaces.")
+  .requiredOption("--data <folder>", "the data folder of a service that is stopped");
+
+try {
+  const { data } = program.parse().opts<{ readonly data: string }>();
+  // The settings do not affect which fields of a kind are hashed.
+  const kinds = createKinds({ allowList: parseAllowList(""), signsTokens: false });
+  const store = await openStoppedStore(data);
+  const count = await rebuildDirectories(store, createDirectoryCatalogue(kinds));
+  await store.close();
+  console.log(`rebuilt the directory of ${data}: ${count} ${count === 1 ? "entry" : "entries"}`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,31 @@
+import { Command } from "commander";
+import { referringTables } from "../../../actors/referring-tables.js";
+import { type RecountFinding, recountAllBlobs } from "../../../actors/tables/blob-recount.js";
+import { openStoppedStore } from "./stopped-store.js";
+
+/** Recounts the rows that refer to diffs, skills and other bodies; prints and corrects the differences. */
+const program = new Command("signalbox recount-bodies")
+  .description("Counts again which rows refer to diffs and other large bodies, and puts right what differs.")
+  .requiredOption("--data <folder>", "the data folder of a service that is stopped");
+
+try {
+  const { data } = program.parse().opts<{ readonly data: string }>();
+  const store = await openStoppedStore(data);
+  const found = { wrong: 0, missing: 0 };
+  for await (const finding of recountAllBlobs(store, { referring: referringTables, nowMs: Date.now() })) {
+    console.log(line(finding));
+    found[finding.isMissing ? "missing" : "wrong"] += 1;
+  }
+  await store.close();
+  console.log(`recounted the bodies of ${data}: ${found.wrong} put right`);
+  if (found.missing > 0) throw new Error(`${found.missing} missing: only a backup has them`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}
+
+/** Workspace, digest, and what was wrong. */
+function line({ workspaceId, digest, counted, rows, isMissing }: RecountFinding): string {
+  const before = counted === null ? "not counted" : `counted ${counted}`;
+  return [workspaceId, digest, `${isMissing ? "missing, " : ""}${before}, rows that refer to it: ${rows}`].join("\t");
+}

@@ -1,0 +1,17 @@
+import { Command } from "commander";
+import { restoreBackup } from "../../../storage/backup.js";
+
+/** Copies a backup into a folder on which a service can then be started. */
+const program = new Command("signalbox restore")
+  .description("Copies a backup into a folder on which a service can then be started.")
+  .requiredOption("--from <folder>", "the backup")
+  .requiredOption("--data <folder>", "the data folder to fill; absent or empty");
+
+try {
+  const { from, data } = program.parse().opts<{ readonly from: string; readonly data: string }>();
+  await restoreBackup({ from, folder: data });
+  console.log(`restored ${from} into ${data}; put its secrets.key there too, unless SECRETS_KEY is set`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+}

@@ -1,0 +1,16 @@
+import type { Caller } from "../../actors/caller.js";
+import { ASKING_RATE, askedTooOften } from "../../actors/code-host/refusals.js";
+import type { Clock } from "../../runtime/clock.js";
+import { Refused } from "../wire/refused.js";
+import { RateLimit } from "./rate-limit.js";
+
+/** Limits how often a person or token causes requests to the code host. */
+export function createAskingLimit(clock: Clock): RateLimit {
+  return new RateLimit({ ...ASKING_RATE, clock });
+}
+
+/** Counts a request that leads to one to the code host. Throws {@link Refused} when there are too many. */
+export function countAsking(asking: RateLimit, caller: Caller): void {
+  const retryAfterSeconds = asking.take(caller.kind === "person" ? caller.userId : caller.tokenId);
+  if (retryAfterSeconds > 0) throw new Refused(askedTooOften(retryAfterSeconds));
+}

@@ -1,0 +1,62 @@
+import type { WorkloadVerifier } from "../../actors/access/workload-token.js";
+import type { JudgingSetup } from "../../actors/lines/fingerprint.js";
+import type { AllowList } from "../../actors/outbound/allow-list.js";
+import type { CodeHost } from "../../actors/outbound/code-host.js";
+import type { NetworkRequests } from "../../actors/outbound/network-requests.js";
+import type { AuthorizationServers } from "../../actors/outbound/oauth-server.js";
+import type { Kind } from "../../actors/resources/kind.js";
+import type { Sealer } from "../../actors/sealer.js";
+import type { Runtime, RuntimeLog } from "../../runtime/runtime.js";
+import type { ExpiredCredentials } from "../access/expired-credentials.js";
+import type { CallerNow, Credentials } from "../transport/entry.js";
+import type { Metrics } from "../wire/metrics.js";
+
+/** What the edge is made of, grouped by purpose. Each area's routes and sockets take only the parts that they name. */
+export interface EdgeParts {
+  readonly runtime: Runtime;
+  readonly kinds: readonly Kind[];
+  readonly sealer: Sealer;
+  /** What scores the copies of replays. */
+  readonly judging: JudgingSetup;
+  readonly site: SiteParts;
+  readonly hosts: HostParts;
+  readonly codeHost: CodeHostParts;
+  readonly operation: OperationParts;
+}
+
+/** The service's address, and its callers. */
+interface SiteParts {
+  readonly baseUrl: () => string;
+  /** Mail domains that may sign in; null for any. */
+  readonly signInDomains: readonly string[] | null;
+  /** Credentials that were refused as expired. */
+  readonly expired: ExpiredCredentials;
+  readonly callerOf: (credentials: Credentials) => CallerNow;
+}
+
+/** Requests to other hosts. */
+interface HostParts {
+  readonly allowList: AllowList;
+  /** Requests that runners make in the networks of their workspaces. */
+  readonly network: NetworkRequests;
+  readonly verifier: WorkloadVerifier;
+  /** Authorization servers, by which accounts are linked. */
+  readonly servers: AuthorizationServers;
+}
+
+interface CodeHostParts {
+  /** Null when none is set up. */
+  readonly codeHost: CodeHost | null;
+  /** The secret that it signs its deliveries with; null refuses them. */
+  readonly secret: string | null;
+}
+
+/** Operating the service: its log, metrics and settings. */
+interface OperationParts {
+  readonly log: RuntimeLog;
+  readonly metrics: Metrics;
+  readonly metricsToken: string | null;
+  readonly isReady: () => boolean;
+  /** Lease of a runner's claims, in milliseconds. */
+  readonly leaseMs: number;
+}

@@ -1,0 +1,158 @@
+import type { Kind } from "../../actors/resources/kind.js";
+import type { Found, Router } from "./router.js";
+
+/** Says what a path takes where it got a key, an address or another kind's id; null where the form is right. */
+export type HintOf = (method: string, path: string, find: Router) => string | null;
+
+/** What a parameter of a path names. */
+interface Named {
+  /** The prefix of its ids. */
+  readonly prefix: string;
+  /** What people call it by instead of its id; null for what has only an id. */
+  readonly word: "key" | "slug" | "name" | null;
+  /** The segments of its address; 1 for what has none. */
+  readonly segments: number;
+  /** Where the id is found, by what came in its place. */
+  readonly lookup: (value: string, params: Found["params"]) => string;
+}
+
+const ID = /^[a-z]+_[0-9A-HJKMNP-TV-Z]{26}$/;
+const SLUG = /^[a-z0-9]+(-[a-z0-9]+)*$/;
+/** What a hint repeats: one line of text that cannot end its quotes. */
+const REPEATABLE = /^[^\p{C}`]{1,200}$/u;
+/** Longest path that is searched for an address, in segments. */
+const MAX_SEGMENTS = 12;
+
+/** Parameters whose value is the id of a resource, in paths that do not begin with its collection. */
+const kindsByParameter: Readonly<Record<string, string>> = {
+  workspaceId: "workspace",
+  teamId: "team",
+  lineId: "line",
+  hookId: "hook",
+  integrationId: "integration",
+};
+
+/** Parameters whose value is an id of something else. */
+const others: Readonly<Record<string, Named>> = {
+  taskId: listed("task", "/api/teams/{teamId}/tasks"),
+  runId: listed("run", "/api/tasks/{taskId}/runs"),
+  stationId: listed("sta", "/api/resources/lines/{lineId}", "key"),
+  setId: listed("rset", "/api/teams/{teamId}/replay-sets", "name"),
+  replayId: listed("rep", "/api/teams/{teamId}/replay-sets/{setId}/replays"),
+  checkId: listed("check", "/api/teams/{teamId}/replay-sets/{setId}/replay-checks"),
+  searchId: listed("srch", "/api/teams/{teamId}/searches"),
+  candidateId: listed("cand", "/api/teams/{teamId}/searches/{searchId}", "name"),
+  deliveryId: listed("dlv", "/api/integrations/{integrationId}/deliveries"),
+  actionRunId: listed("act", "/api/integrations/{integrationId}/action-runs"),
+  approvalId: listed("apr", "/api/runs/{runId}/approvals"),
+  userId: listed("usr", "/api/workspaces/{slug}/members", "name"),
+  inviteId: listed("inv", "/api/workspaces/{slug}/invites", "name"),
+  occurrence: listed("occ", "/api/teams/{teamId}/events"),
+};
+
+/** Parameters that take a key or slug and may get an id, with the place that shows both. */
+const keyParameters: Readonly<Record<string, { readonly word: string; readonly prefix: string; readonly at: string }>> =
+  {
+    stationKey: { word: "station's key", prefix: "sta", at: "/api/resources/lines/{lineId}" },
+    slug: { word: "workspace's slug", prefix: "ws", at: "/api/resources/workspaces" },
+  };
+
+function listed(prefix: string, path: string, word: Named["word"] = null): Named {
+  return { prefix, word, segments: 1, lookup: (_value, params) => `GET ${filled(path, params)} lists the ids` };
+}
+
+/** Hints for the paths of the resource kinds, and for other paths with ids. Depends only on the form of a path. */
+export function createHints(kinds: readonly Kind[]): HintOf {
+  const byKind = new Map(kinds.map((kind) => [kind.name, namedByKind(kind)]));
+  const byPlural = new Map(kinds.map((kind) => [kind.plural, byKind.get(kind.name)]));
+  const namedBy = (pattern: string, parameter: string): Named | undefined => {
+    const plural = /^\/api\/resources\/([a-z-]+)\/\{id\}/.exec(pattern)?.[1];
+    if (parameter === "id") return plural === undefined ? undefined : byPlural.get(plural);
+    const kind = kindsByParameter[parameter];
+    return kind === undefined ? others[parameter] : byKind.get(kind);
+  };
+  const hintAt = ({ route, params }: Found): string | null => {
+    for (const [parameter, value] of Object.entries(params)) {
+      const hint = keyHint(parameter, value, params) ?? idHint(namedBy(route.path, parameter), value, params);
+      if (hint !== null) return hint;
+    }
+    return null;
+  };
+  return (method, path, find) => {
+    const found = find(method, path);
+    if ("route" in found) return hintAt(found);
+    for (const asOne of joinedPaths(path)) {
+      const joined = find(method, asOne);
+      if ("route" in joined && isAddressed(joined, namedBy)) return hintAt(joined);
+    }
+    return null;
+  };
+}
+
+/** Whether the value with slashes is the address of what its parameter names. */
+function isAddressed({ route, params }: Found, namedBy: (pattern: string, parameter: string) => Named | undefined) {
+  return Object.entries(params).every(([parameter, value]) => {
+    const parts = value.split("/").length;
+    return parts === 1 || namedBy(route.path, parameter)?.segments === parts;
+  });
+}
+
+/** The path with neighbouring segments taken as one: an address whose slashes were not encoded. */
+function* joinedPaths(path: string): Generator<string> {
+  const segments = path.slice(1).split("/");
+  if (segments.length > MAX_SEGMENTS) return;
+  for (const count of [2, 4]) {
+    for (let from = 0; from + count <= segments.length; from += 1) {
+      const address = segments.slice(from, from + count).join("%2F");
+      yield `/${[...segments.slice(0, from), address, ...segments.slice(from + count)].join("/")}`;
+    }
+  }
+}
+
+function idHint(named: Named | undefined, value: string, params: Found["params"]): string | null {
+  if (named === undefined || value.startsWith(`${named.prefix}_`) || !REPEATABLE.test(value)) return null;
+  const form = formOf(value, named);
+  if (form === null) return null;
+  const lookup = named.lookup(ID.test(value) ? "" : value, params);
+  return `ids look like ${named.prefix}_…; \`${value}\` is ${form}: ${lookup}`;
+}
+
+/** What the value is; null for one that only looks like an id. */
+function formOf(value: string, { word }: Named): string | null {
+  if (ID.test(value)) return "the id of something else";
+  if (/^[a-z]+_[0-9A-Z]*$/.test(value)) return null;
+  if (value.includes("/")) return "an address";
+  if (word === "name") return "a name";
+  return word === null || !SLUG.test(value) ? "not one" : `a ${word}`;
+}
+
+function keyHint(parameter: string, value: string, params: Found["params"]): string | null {
+  const key = keyParameters[parameter];
+  if (key === undefined || !ID.test(value) || !value.startsWith(`${key.prefix}_`)) return null;
+  return `\`${value}\` is an id, and this path takes the ${key.word}: GET ${filled(key.at, params)} shows it`;
+}
+
+function namedByKind({ heldBy, plural, idPrefix, fixed }: Kind): Named {
+  const [first = "name"] = fixed;
+  const within = heldBy === "none" ? "" : "/workspaces/<workspace id>";
+  const segments = { none: 1, workspace: 1, team: 2, station: 4 }[heldBy];
+  const holders = ["<team key>", "<line key>", "<station key>"].slice(0, segments - 1);
+  return {
+    prefix: idPrefix,
+    word: first === "slug" || first === "name" ? first : "key",
+    segments,
+    lookup: (value) => {
+      const named = value === "" ? `<${first}>` : encodeURIComponent(value).replaceAll("%2F", "/");
+      const address = value.includes("/") ? named : [...holders, named].join("/");
+      return `GET /api/resources${within}/${plural}/import?address=${address}`;
+    },
+  };
+}
+
+/** The path with the ids that the request's path has, and with names in angle brackets for others. */
+function filled(path: string, params: Found["params"]): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name] ?? "";
+    return ID.test(value) ? value : `<${name.replace(/Id$/, " id")}>`;
+  });
+}

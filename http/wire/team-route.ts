@@ -1,0 +1,24 @@
+import type { z } from "zod";
+import { findTeamOfOutcomes, findVisibleTeam, type VisibleTeam } from "../../actors/access/team.queries.js";
+import type { Runtime } from "../../runtime/runtime.js";
+import type { Route } from "./route.js";
+import { type SignedInAccess, type SubjectRoute, subjectRoute } from "./subject-route.js";
+
+const finders = { team: findVisibleTeam, outcomes: findTeamOfOutcomes };
+
+/**
+ * Declares a route about the team in `{teamId}` of its path, for those who see the team, or only for those who may read
+ * its outcomes. Others get 404.
+ */
+export function teamRoute<
+  Access extends SignedInAccess,
+  Body extends z.ZodType = z.ZodUndefined,
+  Query extends z.ZodType = z.ZodUndefined,
+>(
+  { reading }: Pick<Runtime, "reading">,
+  sees: "team" | "outcomes",
+  definition: SubjectRoute<VisibleTeam, Access, Body, Query>,
+): Route {
+  const find = finders[sees];
+  return subjectRoute({ find: ({ caller, params }) => find(reading, caller, params.teamId ?? "") }, definition);
+}

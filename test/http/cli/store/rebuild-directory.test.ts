@@ -1,0 +1,89 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { createDirectoryCatalogue } from "../../../../actors/directories.js";
+import { createKinds } from "../../../../actors/kinds.js";
+import { parseAllowList } from "../../../../actors/outbound/allow-list.js";
+import { directoryKey } from "../../../../runtime/directory.js";
+import { rebuildDirectories } from "../../../../runtime/rebuild-directories.js";
+import { openLmdbStore } from "../../../../storage/lmdb-store.js";
+import type { Change, Entry, Reading } from "../../../../storage/store.js";
+import { openUnpacked } from "../../../fixtures/open.js";
+import { unpackFixture } from "../../../fixtures/unpack.js";
+import { startTestService } from "../../../support/service.js";
+
+const program = fileURLToPath(new URL("../../../../http/cli/store/rebuild-directory.js", import.meta.url));
+const catalogue = createDirectoryCatalogue(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
+
+const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
+  new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], (error, out, err) =>
+      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
+    );
+  });
+
+/** What every directory says. */
+function listEntries(reading: Reading): Readonly<Record<string, readonly Entry[]>> {
+  return Object.fromEntries(
+    catalogue.names.map((name) => [name, reading.range({ prefix: directoryKey({ directory: name, id: [] }) })]),
+  );
+}
+
+t.test("directories are rebuilt after entries were lost or added", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { folder } = unpacked;
+  const store = await openLmdbStore({ folder });
+  const before = listEntries(store.reading);
+  for (const name of catalogue.names) t.ok((before[name]?.length ?? 0) > 0, `${name} holds entries`);
+  const all = Object.values(before).flat();
+  const stray = directoryKey({ directory: catalogue.names[0] ?? "", id: ["line_of_nobody"] });
+  await store.commit([
+    ...all.map(({ key }): Change => ({ op: "remove", key })),
+    { op: "put", key: stray, value: { workspaceId: "ws_of_nobody", kind: "line" } },
+  ]);
+  await store.close();
+
+  // It says on the side that a store of an earlier release was brought up to date.
+  const { code, out } = await run("--data", folder);
+  t.equal(code, 0);
+  t.match(out, new RegExp(`^rebuilt the directory of ${folder}: ${all.length} entries\\n$`));
+  const again = await openLmdbStore({ folder });
+  t.same(listEntries(again.reading), before);
+  await again.close();
+
+  const { ada, manifest } = await openUnpacked(t, unpacked);
+  t.equal((await ada.request("GET", `/api/teams/${manifest.teams.core}/hook-occurrences`)).status, 200);
+});
+
+t.test("an interrupted rebuild is reported at the next start, and run again", async (t) => {
+  const { folder } = unpackFixture(t, "format-1");
+  const store = await openLmdbStore({ folder });
+  const before = listEntries(store.reading);
+  let commits = 0;
+  const cut = { ...store, reading: store.reading, commit: (changes: readonly Change[]) => commit(changes) };
+  const commit = (changes: readonly Change[]) => {
+    commits += 1;
+    return commits > 3 ? Promise.reject(new Error("killed")) : store.commit(changes);
+  };
+  await t.rejects(rebuildDirectories(cut, catalogue), /killed/);
+  await store.close();
+  await t.rejects(startTestService(t, { folder }), /npm run rebuild-directory/);
+  t.equal((await run("--data", folder)).code, 0);
+  const again = await openLmdbStore({ folder });
+  t.same(listEntries(again.reading), before);
+  await again.close();
+});
+
+t.test("the folder of a service that runs is refused, and one without a store", async (t) => {
+  const { folder } = unpackFixture(t, "format-1");
+  const store = await openLmdbStore({ folder });
+  t.match(await run("--data", folder), { code: 1, out: "", err: /another process serves the store/ });
+  await store.close();
+  const empty = mkdtempSync(join(tmpdir(), "signalbox-empty-"));
+  t.teardown(() => rmSync(empty, { recursive: true, force: true }));
+  t.match(await run("--data", empty), { code: 1, out: "", err: `${empty} holds no store: there is no data.mdb in it` });
+  t.same(readdirSync(empty), [], "nor is one made there");
+});
