@@ -65,7 +65,8 @@ export function writeJson(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, undefined, space);
   } catch (error) {
-    // A `bigint` throws. So does a value that nests too deep or is circular, also in the next line.
+    // `JSON.stringify` throws a TypeError for a `bigint`. For a circular or too deeply nested value, this function
+    // throws too.
     if (!(error instanceof TypeError)) throw error;
     return stringify(value, undefined, space) ?? "";
   }

@@ -112,7 +112,9 @@ const BINARY_PATCH = "\nGIT binary patch\n";
 /** Maximum offset of that line in a file's part, in characters. Only a few short lines precede it. */
 const MAX_BEFORE_BYTES = 4_000;
 
-/** Returns the end of the text in a file's part. The bytes of a binary file are not read, and use no share. */
+/**
+ * Returns the end of the text in a file's part. The bytes of a binary file are not read, and do not use up its share.
+ */
 function endOfText(diff: string, from: number, to: number): number {
   const at = diff.slice(from, Math.min(to, from + MAX_BEFORE_BYTES)).indexOf(BINARY_PATCH);
   return at === -1 ? to : from + at + BINARY_PATCH.length;
