@@ -57,8 +57,7 @@ export const MAX_COUNTED_FILES = 10_000;
 
 /**
  * Reads the change of a run. It accepts any text, and skips what is not a diff. A hunk ends after the number of lines
- * in
- * its header, so no line of a file passes for a header. Anything beyond the limits is only counted.
+ * in its header, so no line of a file passes for a header. Anything beyond the limits is only counted.
  */
 export function readChange(checkouts: readonly CheckoutDiff[]): Change {
   const { parts, unread } = split(checkouts);
