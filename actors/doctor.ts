@@ -1,7 +1,6 @@
 /**
  * Looks for damage in a store that no runtime uses: rows that differ from what was written, and rows that contradict
- * each
- * other. It reads everything in slices. One finding may be the cause of another, so repair findings in order.
+ * each other. It reads everything in slices. One finding may be the cause of another, so repair findings in order.
  */
 import type { Catalogue } from "../runtime/actor-type.js";
 import { checkActors } from "../runtime/check-actors.js";

@@ -22,8 +22,7 @@ export const MAX_DEPTH = 1_000;
 
 /**
  * Parses a JSON text. Throws a SyntaxError for invalid JSON. For a text with integers beyond 2^53, it also throws one
- * if
- * an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
+ * if an integer has more than {@link MAX_DIGITS} digits, or if the text nests deeper than {@link MAX_DEPTH} levels.
  */
 export function readJson(text: string): unknown {
   // Parse this way first, for its error messages, and because it accepts any depth.
@@ -65,7 +64,8 @@ export function writeJson(value: unknown, space?: number): string {
   try {
     return JSON.stringify(value, undefined, space);
   } catch (error) {
-    // A `bigint` throws. So does a value that nests too deep or is circular, also in the next line.
+    // `JSON.stringify` throws a TypeError for a `bigint`. For a circular or too deeply nested value, this function
+    // throws too.
     if (!(error instanceof TypeError)) throw error;
     return stringify(value, undefined, space) ?? "";
   }

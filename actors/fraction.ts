@@ -1,9 +1,7 @@
 /**
  * Exact fractions. Every figure is computed and every threshold decided with them; {@link toNumber} rounds once, for
- * the
- * response. This is our own implementation, because a library's fraction accepts doubles and approximates them by a
- * small
- * fraction nearby: 0.123456789 becomes 10/81.
+ * the response. This is our own implementation, because a library's fraction accepts doubles and approximates them by a
+ * small fraction nearby: 0.123456789 becomes 10/81.
  */
 export interface Fraction {
   /** The numerator, which has the fraction's sign. */
@@ -105,8 +103,7 @@ const BITS = 64;
 
 /**
  * Returns the double nearest to a fraction. Equal fractions give equal doubles, and a decimal gives the double that
- * JSON
- * would read. For a fraction closer to 0 than 1e-300, the last digit may be wrong.
+ * JSON would read. For a fraction closer to 0 than 1e-300, the last digit may be wrong.
  */
 export function toNumber({ numerator, denominator }: Fraction): number {
   if (isSafe(numerator) && isSafe(denominator)) return Number(numerator) / Number(denominator);

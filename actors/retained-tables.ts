@@ -25,9 +25,8 @@ import { toolCallsOwned } from "./tool-calls/tool-call.retention.js";
 
 /**
  * The rows that the service removes some time after they end (`tables/retention.ts`): the rules of tables, in the order
- * of
- * a pass, and the rows that are removed after the rows that own them. A listed event retains its task, so events come
- * first.
+ * of a pass, and the rows that are removed after the rows that own them. A listed event retains its task, so events
+ * come first.
  */
 export const retainedTables: RetentionCatalogue = {
   rules: [

@@ -2,10 +2,8 @@ import { readJson } from "./exact-json.js";
 
 /**
  * Untrusted text may contain half of a surrogate pair, through an escape in JSON. UTF-8 has no bytes for it, and stores
- * and
- * peers reject or change it in different ways. These functions replace each half with one U+FFFD before the text is
- * stored
- * or sent.
+ * and peers reject or change it in different ways. These functions replace each half with one U+FFFD before the text is
+ * stored or sent.
  */
 
 /** Returns the first `most` UTF-16 code units of a text, well-formed, and without half a pair at the end. */

@@ -47,8 +47,7 @@ export function toEventTask(task: EventTaskValues, line: LineFields | undefined)
 
 /**
  * Creates an event about a task, with the causes of the task's latest change, and stores it among the team's latest.
- * Call
- * it in the turn in which the event happens or becomes a gate question.
+ * Call it in the turn in which the event happens or becomes a gate question.
  */
 export function recordWorkEvent(
   writing: Writing,

@@ -18,10 +18,9 @@ export interface Substitutions {
 
 /**
  * Converts the fields of a resource to attributes, in the order of its schema. Schema names become snake_case. Names
- * that
- * a user chose (in a map or in free JSON) stay unchanged, in sorted order. Null is omitted as an unset attribute,
- * except
- * in free JSON. A write-only field becomes `<name>_wo`, and its version `<name>_wo_version`.
+ * that a user chose (in a map or in free JSON) stay unchanged, in sorted order. Null is omitted as an unset attribute,
+ * except in free JSON; every other value is written, including defaults. A write-only field becomes `<name>_wo`, and
+ * its version `<name>_wo_version`.
  */
 export function toAttributes(schema: z.ZodType, fields: unknown, substitutions: Substitutions): Entries {
   return structEntries(propertiesOf(shapeOf(schema)), fields, [], substitutions);

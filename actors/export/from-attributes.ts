@@ -26,9 +26,8 @@ export interface AttributeReading {
 
 /**
  * Converts attributes to the fields of a body: the reverse of `toAttributes`. Snake_case names become schema names. A
- * name
- * that the schema does not have, and a value that is still unknown, is a fault at its path. Null is an unset attribute,
- * and is omitted. Other values are not validated.
+ * name that the schema does not have, and a value that is still unknown, is a fault at its path. Null is an unset
+ * attribute, and is omitted. Other values are not validated.
  */
 export function fromAttributes(schema: z.ZodType, attributes: unknown, reading: AttributeReading): TakenFields {
   const faults: AttributeFault[] = [];

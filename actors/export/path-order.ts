@@ -1,9 +1,8 @@
 /**
  * Sorts locations, given in address order, by the paths of the files below them. The two orders differ if one address
- * is a
- * prefix of another: `app/main` comes before `app/main-2`, but `app/main-2/x` before `app/main/x`, because "-" sorts
- * before "/". The function delays an address while such longer addresses follow. It never delays more addresses at once
- * than an address has words.
+ * is a prefix of another: `app/main` comes before `app/main-2`, but `app/main-2/x` before `app/main/x`, because "-"
+ * sorts before "/". The function delays an address while such longer addresses follow. It never delays more addresses
+ * at once than an address has words.
  */
 export function* inPathOrder<Place extends { readonly address: string }>(locations: Iterable<Place>): Generator<Place> {
   const held: Place[] = [];

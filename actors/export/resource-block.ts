@@ -23,8 +23,7 @@ export type Refer = (kind: string, address: string) => string | null;
 
 /**
  * Converts a resource to HCL. `holders` are the attributes that name its holders (`workspace_id`, `team_id`). `teamKey`
- * is
- * "" for a resource without a team.
+ * is "" for a resource without a team.
  */
 export function exportResource(
   kind: Kind,

@@ -31,17 +31,13 @@ interface Source {
 
 /**
  * Exports a whole workspace as an HCL module, file by file in path order. `main.tf` has every resource and its import,
- * with
- * kinds in catalogue order and resources in address order. `variables.tf` has the write-only fields. The other files
- * are
- * those that `main.tf` reads. The pieces depend only on the contents, not on the order in which resources were created.
- * Each step does little work and yields a few pieces, or none, so that other work can run in between. The export holds
- * at
- * most the largest resource in memory. `reading` must not change until the end.
+ * with kinds in catalogue order and resources in address order. `variables.tf` has the write-only fields. The other
+ * files are those that `main.tf` reads. The pieces depend only on the contents, not on the order in which resources
+ * were created. Each step does little work and yields a few pieces, or none, so that other work can run in between. The
+ * export holds at most the largest resource in memory. `reading` must not change until the end.
  *
  * Resources refer to each other by expressions. A resource names a later resource by its key instead, because a module
- * may
- * have no cycles.
+ * may have no cycles.
  */
 export function* exportWorkspace(
   reading: Reading,

@@ -120,8 +120,7 @@ function partsOf(type: Type, most: number): number {
 
 /**
  * The bindings of type parameters, as in cel-go's checker (`checker/types.go`). An assignability check binds
- * parameters;
- * a failed check binds none.
+ * parameters; a failed check binds none.
  */
 export class Bindings {
   readonly #bound = new Map<string, Type>();
@@ -169,8 +168,7 @@ export class Bindings {
 
   /**
    * Replaces the bound parameters in the type. `unknown` decides whether unbound parameters stay or become `dyn`. Parts
-   * of a
-   * very large type become `dyn`.
+   * of a very large type become `dyn`.
    */
   resolve(type: Type, unknown: "kept" | "dyn" = "kept"): Type {
     let left = MAX_PARTS;

@@ -49,8 +49,7 @@ export interface Program {
   list(names: Names, allowance: Budget, most: number): ValueList | EvaluationFault;
   /**
    * Evaluates the expression as a condition. Returns false if the value is not `true`, or if there is none. Takes the
-   * cost
-   * from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
+   * cost from `work`. Returns null if `work` was less than {@link MAX_UNITS} and was not enough.
    */
   holds(names: Names, work?: Work): boolean | null;
 }

@@ -51,8 +51,7 @@ const TOO_EXPENSIVE = "it takes too long";
 
 /**
  * The environment of the standard functions, in which the meter counts each call. Where the library differs from
- * cel-spec
- * (null values in `has` and `in`, `timestamp(int)`, `double("abc")`), our own functions replace it.
+ * cel-spec (null values in `has` and `in`, `timestamp(int)`, `double("abc")`), our own functions replace it.
  */
 export function meteredEnvironment(meter: Meter): CelEnv {
   const standard = celEnv({

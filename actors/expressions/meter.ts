@@ -2,9 +2,8 @@ import { type CelMap, type CelValue, isCelList, isCelMap } from "@bufbuild/cel";
 
 /**
  * Cost limit of one evaluation, in units of about a tenth of a microsecond. A unit is one call, one node in one step of
- * a
- * loop, or 16 characters read or written. The cost is counted and not timed, so that an expression has the same result
- * everywhere.
+ * a loop, or 16 characters read or written. The cost is counted and not timed, so that an expression has the same
+ * result everywhere.
  */
 export const MAX_UNITS = 30_000;
 const CHARACTERS_A_UNIT = 16;
@@ -18,8 +17,7 @@ export interface Work {
 
 /**
  * Counts the cost of an evaluation. Once exceeded, the limit stays exceeded even if the expression swallows the error
- * (as
- * `all` and `exists` do), because loops check {@link isSpent} before each step.
+ * (as `all` and `exists` do), because loops check {@link isSpent} before each step.
  */
 export class Meter {
   #left = MAX_UNITS;

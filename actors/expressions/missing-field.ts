@@ -33,8 +33,7 @@ export function readSelections(tree: Tree): Selections {
 
 /**
  * Completes an evaluator's message about a missing value. The evaluator names the value by its last name, or not at
- * all;
- * the result has the whole path, if it is known. `has` tests whether a name has a value. Any other message is
+ * all; the result has the whole path, if it is known. `has` tests whether a name has a value. Any other message is
  * unchanged.
  */
 export function namingWhatIsMissing(

@@ -43,8 +43,7 @@ const parser = new Environment({
 
 /**
  * Parses an expression. Never throws; a syntax error is a fault with its place. Rejects `secret.` and `secret[`
- * anywhere
- * in the expression, even within texts and longer names.
+ * anywhere in the expression, even within texts and longer names.
  */
 export function parseExpression(source: string): { readonly tree: Tree } | { readonly fault: Fault } {
   if (source.length > MAX_EXPRESSION_LENGTH) {

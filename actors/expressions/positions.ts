@@ -260,8 +260,7 @@ const MAX_EXPRESSION_CHARACTERS = 25_000;
 
 /**
  * Returns why a definition exceeds the limits for expressions, or null. Call it with the body as received, before
- * parsing
- * anything in it: it stops at a limit, and parses no expression.
+ * parsing anything in it: it stops at a limit, and parses no expression.
  */
 export function findSizeFault(language: Language, definition: unknown): string | null {
   const { maxExpressions } = language;

@@ -109,8 +109,7 @@ export interface Declarations {
   readonly types: ReadonlyMap<string, Type>;
   /**
    * The namespace in which a name is resolved first, then in the enclosing ones; empty for none. A leading dot (`.x`)
-   * would
-   * be useful only with a namespace, and does not parse.
+   * would be useful only with a namespace, and does not parse.
    */
   readonly container: string;
 }

@@ -1,7 +1,6 @@
 /**
  * A source in which CEL syntax that the parser lacks (cel-spec, "Syntax") is rewritten: `.5`, raw bytes `br"…"`,
- * non-ASCII
- * characters in bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the source.
+ * non-ASCII characters in bytes, and quoted fields `` .`content-type` ``. Offsets can be mapped back to the source.
  */
 export interface Respelled {
   readonly text: string;

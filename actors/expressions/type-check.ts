@@ -1,8 +1,7 @@
 /**
  * The result of the type checker: gradual typing as in cel-go (`checker/checker.go`), over the tree with its spans. The
  * checker reports all faults, not only the first. A faulty part gets the type `error`, which fits everywhere and so
- * causes
- * no further faults.
+ * causes no further faults.
  */
 
 import {

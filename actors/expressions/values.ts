@@ -75,9 +75,9 @@ export const createRawRoom = (): SizeBudget => ({ ...createSizeBudget(), isRaw: 
 
 /**
  * Converts a result to JSON: halves of surrogate pairs become U+FFFD unless `room.isRaw` is set, integers become
- * numbers
- * with all their digits, bytes become base64, times RFC 3339, and durations seconds ("1.5s"). It subtracts the result's
- * size from `room`, and throws if the result is larger: a small expression may repeat the same part very often.
+ * numbers with all their digits, bytes become base64, times RFC 3339, and durations seconds ("1.5s"). It subtracts the
+ * result's size from `room`, and throws if the result is larger: a small expression may repeat the same part very
+ * often.
  */
 export function toPlainJson(value: CelValue, room: SizeBudget): Json {
   return new Writer(room).json(value);

@@ -57,8 +57,7 @@ export const MAX_COUNTED_FILES = 10_000;
 
 /**
  * Reads the change of a run. It accepts any text, and skips what is not a diff. A hunk ends after the number of lines
- * in
- * its header, so no line of a file passes for a header. Anything beyond the limits is only counted.
+ * in its header, so no line of a file passes for a header. Anything beyond the limits is only counted.
  */
 export function readChange(checkouts: readonly CheckoutDiff[]): Change {
   const { parts, unread } = split(checkouts);
@@ -112,7 +111,9 @@ const BINARY_PATCH = "\nGIT binary patch\n";
 /** Maximum offset of that line in a file's part, in characters. Only a few short lines precede it. */
 const MAX_BEFORE_BYTES = 4_000;
 
-/** Returns the end of the text in a file's part. The bytes of a binary file are not read, and use no share. */
+/**
+ * Returns the end of the text in a file's part. The bytes of a binary file are not read, and do not use up its share.
+ */
 function endOfText(diff: string, from: number, to: number): number {
   const at = diff.slice(from, Math.min(to, from + MAX_BEFORE_BYTES)).indexOf(BINARY_PATCH);
   return at === -1 ? to : from + at + BINARY_PATCH.length;

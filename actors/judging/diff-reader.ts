@@ -42,8 +42,7 @@ const LEAST_HEADER = "--- ".length;
 
 /**
  * Reads a part of a diff line by line. It copies text only for whole hunks and headers. It stops at the end of the
- * part,
- * or when a limit is reached.
+ * part, or when a limit is reached.
  */
 export class DiffReader {
   readonly files: ReadFile[] = [];

@@ -57,8 +57,7 @@ const MAX_STEPS = 40_000;
 
 /**
  * Builds the question whether a work passes. A judge with claims scores by the claims, whatever its `scale`; the
- * question
- * also includes its rubric. A score on the scale `number` need not be an integer.
+ * question also includes its rubric. A score on the scale `number` need not be an integer.
  */
 export function judgeQuestion(judge: Judge, work: JudgedWork, { mark, isSecond }: JudgingOptions): JudgeQuestion {
   const places = judge.claims.map((_, place) => place);

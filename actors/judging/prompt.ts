@@ -16,8 +16,7 @@ export function toPrompt(paragraphs: readonly (string | readonly string[])[]): s
 
 /**
  * The rules about untrusted text in every prompt. They also hold for a model without system messages, where
- * instructions
- * and work are one message.
+ * instructions and work are one message.
  */
 export function trustRules(mark: string): readonly string[] {
   return [

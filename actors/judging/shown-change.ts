@@ -29,10 +29,8 @@ const LINE_WORDS = 64;
 
 /**
  * Shows a change within its character limit. Files that are too long together share the characters: short files are
- * shown
- * whole, and long files with their first hunks. Files without a share are listed with their counts; unread files are
- * only
- * counted. The order of the files does not affect which files and hunks are shown.
+ * shown whole, and long files with their first hunks. Files without a share are listed with their counts; unread files
+ * are only counted. The order of the files does not affect which files and hunks are shown.
  */
 export function showChange(
   into: FencedText,

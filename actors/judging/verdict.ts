@@ -32,8 +32,7 @@ export interface JudgeVerdict {
 
 /**
  * Reads a model's answer to `judgeQuestion`. The result refers to the judge's claims and the change's hunks in their
- * own
- * order, whatever the shown order. Returns null if the answer does not match the judge's schema.
+ * own order, whatever the shown order. Returns null if the answer does not match the judge's schema.
  */
 export function readVerdict(
   judge: Judge,

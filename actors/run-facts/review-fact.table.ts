@@ -3,8 +3,7 @@ import { retain } from "../tables/retention.js";
 
 /**
  * A review of a pull request, or a review comment, by people or bots, as the code host reported it. It outlives the
- * pull
- * request, and needs no other row to be read.
+ * pull request, and needs no other row to be read.
  */
 export interface ReviewFact {
   readonly teamId: string;

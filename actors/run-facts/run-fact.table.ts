@@ -12,8 +12,7 @@ export const DEFAULT_MODEL = "~default";
 
 /**
  * The data of a task's ended run that figures need, in one row. The turn that ends the run writes it. It outlives the
- * run,
- * and needs no other row to be read. Only `taskOutcome` and `next` change later.
+ * run, and needs no other row to be read. Only `taskOutcome` and `next` change later.
  */
 export interface RunFact extends CallTally {
   readonly runId: string;

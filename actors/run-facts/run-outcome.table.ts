@@ -2,17 +2,15 @@ import { table } from "../../storage/table.js";
 
 /**
  * The outcome of a run in its task. `accepted`: its change stayed until the task was done. `sent-back`: the task
- * returned
- * to the run's station or an earlier one. `asked`: the run asked a person. `failed`: the run failed. `other`: anything
- * else, including a run whose change is still on its way.
+ * returned to the run's station or an earlier one. `asked`: the run asked a person. `failed`: the run failed. `other`:
+ * anything else, including a run whose change is still on its way.
  */
 export const taskOutcomes = ["accepted", "sent-back", "asked", "failed", "other"] as const;
 export type TaskOutcome = (typeof taskOutcomes)[number];
 
 /**
  * A person's next action on the task after a run: started another run, stopped the active run (`parked`), closed the
- * task,
- * answered its question, or moved it back to an earlier station.
+ * task, answered its question, or moved it back to an earlier station.
  */
 export const nextActs = ["started", "parked", "closed", "answered", "sent-back"] as const;
 export type NextAct = (typeof nextActs)[number];

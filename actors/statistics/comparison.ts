@@ -28,8 +28,7 @@ export interface ComparisonRow<Each extends MeasuredCopy> {
   /**
    * The mean over this replay's copies minus the mean over the other's, in the currency of all copies, milliseconds and
    * steps. Null until every copy of both sides has settled, and if a copy lacks the measure. `costDelta` is also null
-   * if the
-   * copies have different currencies.
+   * if the copies have different currencies.
    */
   readonly costDelta: number | null;
   readonly msDelta: number | null;

@@ -13,10 +13,8 @@ export interface PlannedCheck {
  *
  * Only a task whose scored copies all succeeded can regress. Such a task's copies do not show how likely its next copy
  * fails, so the estimate uses the copies of all tasks. It models the tasks' success rates as a beta distribution, with
- * the
- * measured mean and the measured variance within tasks. If the copies of every task agree, the model adds one more
- * task, in
- * which exactly one copy fails.
+ * the measured mean and the measured variance within tasks. If the copies of every task agree, the model adds one more
+ * task, in which exactly one copy fails.
  */
 export function falseFailureChance(baseline: readonly Copy[], check: PlannedCheck): number | null {
   const tasks = [...groupByTask(baseline).values()].map(toTally).filter(({ scored }) => scored > 0);
@@ -46,8 +44,7 @@ function toTally(copies: readonly Copy[]): Tally {
 /**
  * Models a task's copies as draws from Pólya's urn, which is equivalent to a rate drawn from a beta distribution. The
  * first copy succeeds with probability `mean`. Each draw pulls the next one towards itself with weight `likeness` (0:
- * all
- * tasks have the same rate).
+ * all tasks have the same rate).
  */
 interface Urn {
   readonly mean: number;

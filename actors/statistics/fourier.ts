@@ -6,10 +6,8 @@ export interface Complexes {
 
 /**
  * Transforms `signal` in place: entry k becomes the sum over all entries j of entry j times e^(-2πi · j · k / length).
- * The
- * length must be a power of two. Uses radix 2, with each root computed by sine and cosine. The error of the result, as
- * a
- * vector, is at most {@link transformError} times its length.
+ * The length must be a power of two. Uses radix 2, with each root computed by sine and cosine. The error of the result,
+ * as a vector, is at most {@link transformError} times its length.
  */
 export function transform(signal: Complexes): void {
   const { length } = signal.real;

@@ -15,8 +15,7 @@ export interface Ends<Each> {
 
 /**
  * The type 1 quantiles of the sum of `size` values, drawn with replacement from a sample of `size` values. For each of
- * two
- * probabilities, that is the smallest sum whose cumulative probability is not below it.
+ * two probabilities, that is the smallest sum whose cumulative probability is not below it.
  *
  * The distribution is the sample's own, convolved with itself. It is first computed in doubles by a Fourier transform,
  * with an error bound, which takes milliseconds. Only if a cumulative probability is within that error of the requested
@@ -69,10 +68,10 @@ function resampledDensity(sample: readonly ValueCount[], size: number): Float64A
 }
 
 /**
- * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of {@link
- * transformError}. The power multiplies it by `size` and adds three roundings each. The inverse transform adds one more
- * error. The error of a sum of entries is at most the square root of their number times that, plus the roundings of the
- * additions. The result is doubled to cover products of errors.
+ * The maximum error of a cumulative probability. As a vector, the sample's transform has a relative error of
+ * {@link transformError}. The power multiplies it by `size` and adds three roundings each. The inverse transform adds
+ * one more error. The error of a sum of entries is at most the square root of their number times that, plus the
+ * roundings of the additions. The result is doubled to cover products of errors.
  */
 function cumulativeError(length: number, size: number): number {
   const ofDensity = (size + 1) * (transformError(2 * length) + 3 * 2 ** -53);
@@ -98,8 +97,7 @@ export function countedQuantiles(
 
 /**
  * For each sum from 0 up, the number of the size^size resamples with that sum. These are the coefficients of the
- * sample's
- * polynomial to the power of `size`, by the recurrence of J. C. P. Miller.
+ * sample's polynomial to the power of `size`, by the recurrence of J. C. P. Miller.
  */
 function countResamples(sample: readonly ValueCount[], size: number): bigint[] {
   const zeros = BigInt(sample.find(({ value }) => value === 0)?.count ?? 0);

@@ -53,8 +53,7 @@ export function unpricedRun({ ceiling, runs, repeats }: CeilingOf): Fraction {
 
 /**
  * The amount that counts against a replay's ceiling: the reported costs of its copies, plus {@link unpricedRun} for
- * each
- * unpriced copy, plus other spending (second judgings, pairs, estimates of model calls in progress).
+ * each unpriced copy, plus other spending (second judgings, pairs, estimates of model calls in progress).
  */
 export function countedSpend(copies: readonly PricedCopy[], of: CeilingOf, besides: readonly Money[] = []): Fraction {
   const { currency } = of.ceiling;

@@ -15,7 +15,7 @@ export interface KeptReportOptions {
 /** Interval between reports while the connection lasts, in milliseconds. */
 const REPORT_AGAIN_MS = 6 * 60 * 60 * 1_000;
 
-/** The frames still to send in a report, and the value of `HeldCommits.now` when the report was started. */
+/** The commits still to report, and the value of `HeldCommits.now` when they were listed. */
 interface Reported {
   readonly since: number;
   readonly rest: readonly RepositoryCommit[];

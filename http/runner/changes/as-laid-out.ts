@@ -7,8 +7,7 @@ const PART_BYTES = 64 * 1024;
 
 /**
  * Finds the files whose bytes are still those that the runner checked out. Git itself compares what it would store.
- * That
- * can differ without a change to the file, if the stored bytes do not follow the path's attributes.
+ * That can differ without a change to the file, if the stored bytes do not follow the path's attributes.
  */
 export async function findAsLaidOut(place: Place, paths: readonly string[]): Promise<ReadonlySet<string>> {
   if (paths.length === 0) return new Set();

@@ -42,9 +42,8 @@ export interface Others {
 
 /**
  * Lists the untracked files. Git lists a nested repository only as a folder, with a path that ends with `/`. If
- * `isPlain`
- * resolves to true for that folder, the result includes its files too: a false entry in a copied index makes git look
- * inside the folder.
+ * `isPlain` resolves to true for that folder, the result includes its files too: a false entry in a copied index makes
+ * git look inside the folder.
  */
 export async function listOthers(place: Place, isPlain: (folder: string) => Promise<boolean>): Promise<Others> {
   const index = join(place.scratch, "others");

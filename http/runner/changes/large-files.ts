@@ -27,8 +27,7 @@ export interface LargeFiles {
 
 /**
  * Finds the files under the Git LFS filter that hold content instead of a pointer. The runner has no LFS server to
- * upload
- * the content to. Committed in place of its pointer, the content would break the file for everyone.
+ * upload the content to. Committed in place of its pointer, the content would break the file for everyone.
  */
 export async function findLargeFiles(place: Place, candidates: Candidates): Promise<LargeFiles> {
   const filtered = await listFiltered(place, [...candidates.keys()]);

@@ -6,8 +6,7 @@ import { type GitOptions, gitBytes } from "../checkout/git.js";
  * A folder of files, with the runner's own git directory and index, through which git reads it.
  *
  * File names need not be UTF-8. Everywhere in `changes/`, a path is a string with one character for each byte
- * (`latin1`).
- * Use {@link shownPath} for the form that people read.
+ * (`latin1`). Use {@link shownPath} for the form that people read.
  */
 export interface Place {
   /** A bare git directory. Only the runner writes its configuration, attributes and hooks. */

@@ -58,11 +58,9 @@ export type RestoreCommit = (record: string, stored: StoredCommit) => Promise<vo
 
 /**
  * Checks out a repository at the head of the wanted branch, at the base, or else at the head of the default branch. At
- * a
- * base, it stages the task's changes so far. If the repository no longer has the base, it restores the base from the
+ * a base, it stages the task's changes so far. If the repository no longer has the base, it restores the base from the
  * job's archive. The commit stays held (`Mirrors.held`) until the checkout's user calls `letGo`. Rejects with git's
- * error,
- * and then holds nothing.
+ * error, and then holds nothing.
  */
 export async function createCheckout(
   mirrors: Mirrors,

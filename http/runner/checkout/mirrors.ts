@@ -63,11 +63,9 @@ export class Mirrors {
 
   /**
    * Updates the mirror and calls `copy` with the wanted commit. That is the head of the wanted branch; else the base,
-   * if
-   * the repository has no such branch or the job names none; else the head of the default branch. A missing `refs/…` is
-   * an
-   * error. The mirror then protects the commit, and holds it until `held.letGo`. Rejects with git's error, without the
-   * address's credentials; then it does not hold the commit.
+   * if the repository has no such branch or the job names none; else the head of the default branch. A missing `refs/…`
+   * is an error. The mirror then protects the commit, and holds it until `held.letGo`. Rejects with git's error,
+   * without the address's credentials; then it does not hold the commit.
    */
   async from<Copied>(wanted: WantedOrigin, copy: (origin: Origin) => Promise<Copied>): Promise<Copied> {
     const { repository, base, signal, branch = null } = wanted;
@@ -245,8 +243,7 @@ async function headOf(mirror: string, url: string, signal: AbortSignal): Promise
 
 /**
  * Lists the secrets in an address: user and password together, and the password alone, both as written and decoded. In
- * an
- * http address, a user without a password is a token.
+ * an http address, a user without a password is a token.
  */
 export function credentialsOf(url: string): readonly string[] {
   const [, scheme = "", userinfo = ""] = /^([a-z][a-z0-9+.-]*):\/\/([^/]*)@/i.exec(url) ?? [];

@@ -30,8 +30,7 @@ export interface ContextTexts {
 /**
  * The folder of one run: `checkouts/<owner>/<name>`, `records/` (to compute changes), `context/` (files for the agent,
  * including its skills), `home/` (its HOME), `temporary/` and `tools/` (its MCP servers). The runner removes it at the
- * end
- * of the run.
+ * end of the run.
  */
 export class RunFolder {
   readonly path: string;

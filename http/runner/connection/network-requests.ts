@@ -22,8 +22,7 @@ export interface Requests {
 
 /**
  * Requests may go to any host, including the runner's own network. Cloud metadata services are blocked, because they
- * hand
- * out this host's credentials. Requests follow no redirects, and ignore proxies from the environment.
+ * hand out this host's credentials. Requests follow no redirects, and ignore proxies from the environment.
  */
 export function createRequests(): Requests {
   const outbound = createOutbound({ allowList: everywhere, resolve, maxBodyBytes: MAX_ANSWER_BYTES });

@@ -8,9 +8,8 @@ import { linesOf } from "./lines.js";
 
 /**
  * Runs any program as the agent: the run's arguments, or the runner's default command. The program's output becomes
- * steps;
- * JSON lines in it are messages (see {@link parseAgentLine}). The runner writes answers and people's messages to its
- * standard input.
+ * steps; JSON lines in it are messages (see {@link parseAgentLine}). The runner writes answers and people's messages to
+ * its standard input.
  */
 export function commandHarness(defaultCommand: readonly string[]): Harness {
   return {

@@ -8,8 +8,7 @@ export type Give = (said: PersonMessage) => Promise<boolean>;
 
 /**
  * People's messages to one run. Each is passed to the agent once, in order. Messages that arrive before the agent
- * starts
- * wait for it; the service limits their number.
+ * starts wait for it; the service limits their number.
  */
 export class Messages {
   readonly #delivered: (n: number) => void;

@@ -14,8 +14,7 @@ export interface Launch {
   readonly mark: string | null;
   /**
    * A secret that the program can read once from descriptor 3. That is a socket: unlike a pipe, a variable or an
-   * argument,
-   * other processes of the same user cannot open it. Absent for none.
+   * argument, other processes of the same user cannot open it. Absent for none.
    */
   readonly secret?: string;
 }

@@ -35,8 +35,7 @@ const AGAIN = `${UNDER_WAY} Call again with the same inputs: that opens no secon
 
 /**
  * The tool with which an agent opens a pull request while it works. A call with the same inputs as an open call waits
- * for
- * the result of that call. A client without progress support gets an answer before its timeout.
+ * for the result of that call. A client without progress support gets an answer before its timeout.
  */
 export function pullRequestTool(pushes: Pushes, clock: Clock): ServedTool {
   const underWay = new Map<string, Promise<ToolResult>>();

@@ -57,8 +57,7 @@ export interface PushGitResult {
 
 /**
  * Runs git in a push site against the target. Git reads the token from a socket that it inherits at its start. The
- * token
- * is on no command line, in no environment and in no file. The runner's own credentials are not used.
+ * token is on no command line, in no environment and in no file. The runner's own credentials are not used.
  */
 export async function gitWithToken(
   site: string,

@@ -11,10 +11,8 @@ import type { RunFolder } from "../checkout/run-folder.js";
 
 /**
  * A bare git directory with which the runner reads a run's changes, and from which it pushes them. The runner creates
- * it
- * before the run's first program starts, outside the run's folder. Nothing that an agent can write is its
- * configuration,
- * hooks, attributes or index.
+ * it before the run's first program starts, outside the run's folder. Nothing that an agent can write is its
+ * configuration, hooks, attributes or index.
  */
 export interface PushSite {
   readonly folder: string;

@@ -29,9 +29,9 @@ const saidSchema = z.looseObject({ type: z.enum(["candidates", "cause"]) });
 
 /**
  * Sends messages that an agent of any harness writes to files. Each `proposals/<name>.json` holds an object like a line
- * of
- * the `command` harness. The runner removes the file, sends the object, and writes the answer to `answers/<name>.json`:
- * `{ status, body }`. It skips a file that is not valid JSON once, because the agent may still be writing it.
+ * of the `command` harness. The runner removes the file, sends the object, and writes the answer to
+ * `answers/<name>.json`: `{ status, body }`. It skips a file that is not valid JSON once, because the agent may still
+ * be writing it.
  */
 export class ProposalFiles {
   readonly #options: ProposalFilesOptions;

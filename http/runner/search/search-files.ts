@@ -19,8 +19,7 @@ export interface LayOut {
 
 /**
  * Writes the material for a search's agent: the service's files, the skill that explains them, and the program with
- * which
- * any agent can propose. Rejects with {@link SearchRefused}, also for a path that leads out of the folder.
+ * which any agent can propose. Rejects with {@link SearchRefused}, also for a path that leads out of the folder.
  */
 export async function laySearchFiles({ folder, client, claim, signal }: LayOut): Promise<void> {
   const { search } = folder;

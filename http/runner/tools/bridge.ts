@@ -3,8 +3,7 @@ import { basename, dirname } from "node:path";
 
 /**
  * A program that an agent starts as an MCP server. It connects its standard input and output to the socket whose path
- * is
- * its argument. It ends when its input ends, or when the socket is gone.
+ * is its argument. It ends when its input ends, or when the socket is gone.
  */
 const [path = ""] = process.argv.slice(2);
 // The whole path may be longer than the limit for socket paths.

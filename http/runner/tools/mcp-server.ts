@@ -15,8 +15,7 @@ export interface ServedTool {
 
 /**
  * Creates an MCP server for one client, with a fixed list of tools. It does not check inputs. It asks its client
- * nothing:
- * the person at an agent may not be the one who may approve its calls.
+ * nothing: the person at an agent may not be the one who may approve its calls.
  */
 export function createMcpServer(name: string, tools: readonly ServedTool[]): Server {
   const server = new Server({ name, version: "1" }, { capabilities: { tools: {} } });

@@ -80,8 +80,7 @@ function serveClient(client: Socket, name: string, tools: readonly ServedTool[])
 
 /**
  * Sends one MCP message per line, like the stdio transport, and ends when the connection ends. The library's own
- * transport
- * would round integers beyond 2^53 in inputs, and could not write such integers in a schema.
+ * transport would round integers beyond 2^53 in inputs, and could not write such integers in a schema.
  */
 class SocketTransport implements Transport {
   onclose?: () => void;
