@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { readArguments } from "../test/support/command-line.js";
 import { functionsOf, importsOf, readProduct } from "../test/support/source-code.js";
 import { countReadmeWords, listArrowsUp, listFanOut, measureHabits } from "./shape/figures.js";
@@ -24,17 +25,11 @@ const { values, positionals } = readArguments(USAGE, {
 /** The longest function that the house style allows; longer ones are counted. */
 const LONG = 70;
 
-/** The parts of http, lowest first: {@link listArrowsUp}. What no part names is an area. */
-const HTTP_PARTS = [
-  ["problem", "route", "query", "field-errors", "json-text", "paging", "page-reading", "outcome-wait"],
-  ["limits", "transport"],
-  ["access", "authenticate", "refused", "subject-route", "team-route", "workspace-route"],
-  [],
-  ["routes", "edge-parts", "openapi"],
-  ["process"],
-  ["cli", "demo"],
-];
-const HTTP_AREAS = 3;
+/** The parts of http, lowest first, then its programs: {@link listArrowsUp}. */
+interface HttpParts {
+  readonly lines: readonly (readonly string[])[];
+  readonly programs: Readonly<Record<string, unknown>>;
+}
 /** Number of the files with the largest fan-out that are shown. */
 const FAN_OUT_SHOWN = 8;
 const folder = resolve(positionals[0] ?? ".");
@@ -54,7 +49,9 @@ const cycles = (among: typeof imports) => {
   const found = findImportCycles(among);
   return found.length === 0 ? "0" : `${found.length} (${found.map((component) => component.length).join(", ")} files)`;
 };
-const arrowsUp = listArrowsUp(files, "http", { parts: HTTP_PARTS, rest: HTTP_AREAS });
+const http: HttpParts = JSON.parse(readFileSync(join(folder, "http/areas.json"), "utf8"));
+const httpParts = [...http.lines, Object.keys(http.programs)];
+const arrowsUp = listArrowsUp(files, "http", { parts: httpParts, rest: httpParts.length });
 const testSeconds = values.time ? timeTests() : values["test-seconds"];
 
 printTable({

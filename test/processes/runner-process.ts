@@ -1,8 +1,6 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { signalbox } from "../support/signalbox-command.js";
 import { ChildProgram } from "./child-program.js";
-
-const signalbox = fileURLToPath(new URL("../../../http/cli/signalbox.mjs", import.meta.url));
 
 /** The runner as a process of its own, started as people start it. */
 export class RunnerProcess extends ChildProgram {

@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { request } from "undici";
+import { signalbox } from "../support/signalbox-command.js";
 import { ChildProgram } from "./child-program.js";
-
-const signalbox = fileURLToPath(new URL("../../../http/cli/signalbox.mjs", import.meta.url));
 
 /** What a request came back with; `body` is parsed JSON, or null when there was none. */
 export interface Reply {

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { readConfig } from "../../../http/process/config.js";
 import { createLog } from "../../../http/process/log.js";
@@ -13,8 +12,8 @@ import { eachRow, putRow } from "../../../storage/migration-walks.js";
 import { MigrationCutShort } from "../../../storage/migrations.js";
 import type { Change, Store } from "../../../storage/store.js";
 import { entriesOf, storeWith } from "../../support/migrating.js";
+import { signalbox } from "../../support/signalbox-command.js";
 
-const signalbox = fileURLToPath(new URL("../../../../http/cli/signalbox.mjs", import.meta.url));
 const marks = eachRow<{ readonly marked?: true }>("thing", (row, at) =>
   row.marked === true ? [] : [putRow(at, "thing", at.id, { marked: true })],
 );

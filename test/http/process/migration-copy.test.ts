@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import { migrations } from "../../../actors/migrations.js";
 import { openStoppedStore } from "../../../http/cli/store/stopped-store.js";
@@ -10,8 +9,8 @@ import { openLmdbStore } from "../../../storage/lmdb-store.js";
 import { FORMAT_KEY, FROM_KEY } from "../../../storage/migrations.js";
 import { unpackFixture } from "../../fixtures/unpack.js";
 import { startTestService } from "../../support/service.js";
+import { signalbox } from "../../support/signalbox-command.js";
 
-const signalbox = fileURLToPath(new URL("../../../../http/cli/signalbox.mjs", import.meta.url));
 const newest = migrations.length + 1;
 const COPY = "data.mdb.format-1";
 

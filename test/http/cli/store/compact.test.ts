@@ -1,17 +1,13 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import { openStore } from "../../../../http/process/open-store.js";
 import { listEntries } from "../../../../storage/finding.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
+import { runSignalbox } from "../../../support/signalbox-command.js";
 
-const run = (program: string, folder: string): Promise<{ readonly code: number; readonly text: string }> =>
-  new Promise((resolve) => {
-    const path = fileURLToPath(new URL(`../../../../http/cli/store/${program}.js`, import.meta.url));
-    execFile(process.execPath, [path, "--data", folder], (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), text: out + err }),
-    );
-  });
+async function run(command: string, folder: string): Promise<{ readonly code: number; readonly text: string }> {
+  const { code, out, err } = await runSignalbox(command, "--data", folder);
+  return { code, text: out + err };
+}
 
 t.test("a stopped service's store is compacted, says how large it was and is, and is whole", async (t) => {
   const { folder } = unpackFixture(t, "format-1");

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t, { type Test } from "tap";
 import { address } from "../../../../runtime/address.js";
 import { deadLetterPut } from "../../../../runtime/dead-letters.js";
@@ -10,22 +8,10 @@ import type { Message } from "../../../../runtime/turn.js";
 import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import { workspaceWithTeam } from "../../../support/resources.js";
 import { startTestService, type TestServiceOptions } from "../../../support/service.js";
+import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
 import { until } from "../../../support/until.js";
 
-const program = fileURLToPath(new URL("../../../../http/cli/store/dead-letters.js", import.meta.url));
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-const run = (...args: string[]): Promise<Ran> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
+const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("dead-letters", ...args);
 
 /** A stopped service's folder, with an open task and a message to it that was set aside, and the service again. */
 async function scene(t: Test) {

@@ -1,21 +1,13 @@
-import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import { openStore, openStoreForReading } from "../../../../http/process/open-store.js";
 import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
 import { RawStore } from "../../../support/raw-store.js";
+import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
 
-const program = fileURLToPath(new URL("../../../../http/cli/store/doctor.js", import.meta.url));
-
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
+const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("doctor", ...args);
 
 t.test(
   "the doctor finds what is damaged in a store or a backup, and repairs what follows from other rows",

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import { createDirectoryCatalogue } from "../../../../actors/directories.js";
 import { createKinds } from "../../../../actors/kinds.js";
@@ -14,16 +12,11 @@ import type { Change, Entry, Reading } from "../../../../storage/store.js";
 import { openUnpacked } from "../../../fixtures/open.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
 import { startTestService } from "../../../support/service.js";
+import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
 
-const program = fileURLToPath(new URL("../../../../http/cli/store/rebuild-directory.js", import.meta.url));
 const catalogue = createDirectoryCatalogue(createKinds({ allowList: parseAllowList(""), signsTokens: false }));
 
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
+const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("rebuild-directory", ...args);
 
 /** What every directory says. */
 function listEntries(reading: Reading): Readonly<Record<string, readonly Entry[]>> {

@@ -1,19 +1,11 @@
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import t from "tap";
 import { openLmdbStore } from "../../../../storage/lmdb-store.js";
 import type { Change, Entry, Reading } from "../../../../storage/store.js";
 import { openUnpacked } from "../../../fixtures/open.js";
 import { unpackFixture } from "../../../fixtures/unpack.js";
+import { type CommandEnd, runSignalbox } from "../../../support/signalbox-command.js";
 
-const program = fileURLToPath(new URL("../../../../http/cli/store/recount-bodies.js", import.meta.url));
-
-const run = (...args: string[]): Promise<{ readonly code: number; readonly out: string; readonly err: string }> =>
-  new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], (error, out, err) =>
-      resolve({ code: error === null ? 0 : Number(error.code), out, err }),
-    );
-  });
+const run = (...args: string[]): Promise<CommandEnd> => runSignalbox("recount-bodies", ...args);
 
 interface Use {
   readonly count: number;
