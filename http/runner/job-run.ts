@@ -81,6 +81,8 @@ export class JobRun {
   #cut: EndCause | null = null;
   #reported = false;
   #steps = 0;
+  /** Whether a step has more than blank text. */
+  #hasOutput = false;
   #programs = 0;
   readonly #spending = new Spending();
   #check: CheckResult | null = null;
@@ -169,6 +171,7 @@ export class JobRun {
   async #step(step: Omit<RunStep, "index" | "spent">): Promise<void> {
     await this.#options.room(this.#halt.stopping);
     if (step.kind === "message") this.#said = step.text;
+    this.#hasOutput ||= step.kind === "tool" || step.text.trim() !== "";
     this.#sendStep(step);
   }
 
@@ -187,7 +190,7 @@ export class JobRun {
     if (this.job.replay?.does === "check") return this.#checkAlone(place);
     const result = await this.#agent(place);
     if (this.#cut === "question") return this.#asked();
-    this.#isSilent = this.#steps === 0 && this.#question === null && this.#dialogue.handovers.given === null;
+    this.#isSilent = !this.#hasOutput && this.#question === null && this.#dialogue.handovers.given === null;
     const ended = () => new JobFailed("harness-failed", "the agent was ended", result.output);
     if (this.#wasCut()) throw ended();
     const ending = await this.#ending(place, result);

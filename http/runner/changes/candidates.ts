@@ -1,6 +1,6 @@
-import { copyFile, lstat } from "node:fs/promises";
+import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Entry, GITLINK, gitAt, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
+import { type Entry, GITLINK, gitAt, type LeftOut, type Place, pathIn, putEntries, recordsOf } from "./place.js";
 
 /** The changes that git detects in tracked files, before the runner reads any file. */
 export interface Tracked {
@@ -11,19 +11,22 @@ export interface Tracked {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Compares the tracked files with the index. Git first compares their dates and sizes. */
+/**
+ * Compares the tracked files with the index, which must have no submodules: for those git would read `.gitmodules` and
+ * their repositories. Git first compares dates and sizes.
+ */
 export async function listTracked(place: Place): Promise<Tracked> {
   const warnings = new Warnings();
-  // Do not look inside submodules: git would read their own configuration to do so.
-  const args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=dirty"];
+  const args = ["diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=none"];
   const records = recordsOf(await gitAt(place, args, { warned: (text) => warnings.add(text) }));
   const changed = new Map<string, Entry>();
   const removed: string[] = [];
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [mode = "", now = "", oid = "", , status = ""] = (records[at] ?? "").slice(1).split(" ");
     const path = records[at + 1] ?? "";
-    if (status === "D" || (now === GITLINK && mode !== GITLINK)) removed.push(path);
-    else if (now !== GITLINK) changed.set(path, { mode, oid });
+    // A repository in place of a file is listed with the untracked files.
+    if (status === "D" || now === GITLINK) removed.push(path);
+    else changed.set(path, { mode, oid });
   }
   return { changed, removed, leftOut: warnings.leftOut };
 }
@@ -41,9 +44,9 @@ export interface Others {
 }
 
 /**
- * Lists the untracked files. Git lists a nested repository only as a folder, with a path that ends with `/`. If
- * `isPlain` resolves to true for that folder, the result includes its files too: a false entry in a copied index makes
- * git look inside the folder.
+ * Lists the untracked files. Removed paths must not be in the index any more: git lists nothing in their place. Git
+ * lists a nested repository only as a folder, with a path that ends with `/`. If `isPlain` resolves to true
+ * for that folder, the result includes its files too: a false entry in a copied index makes git look inside the folder.
  */
 export async function listOthers(place: Place, isPlain: (folder: string) => Promise<boolean>): Promise<Others> {
   const index = join(place.scratch, "others");
@@ -70,15 +73,21 @@ export async function listOthers(place: Place, isPlain: (folder: string) => Prom
 }
 
 /**
- * Lists the ignored files that the agent force-added, according to the index of its clone. Returns none if that index
- * is unreadable.
+ * Lists the files of a nested repository in an ignored folder, as {@link listOthers} does for the whole folder. Only the
+ * nested repository's own `.gitignore` files count.
  */
-export async function listForced(place: Place): Promise<readonly string[]> {
-  const index = join(place.folder, ".git/index");
-  if (!(await isChangedFile(index, place.begun))) return [];
-  const list = ["ls-files", "--cached", "--ignored", "--exclude-standard", "-z"];
-  const text = await gitAt(place, list, { env: { GIT_INDEX_FILE: index } }).catch(() => "");
-  return recordsOf(text).filter((path) => !place.laidOut.has(path) && !/^\/|(^|\/)\.\.(\/|$)/.test(path));
+export async function listInside(
+  place: Place,
+  folder: string,
+  isPlain: (folder: string) => Promise<boolean>,
+): Promise<Others> {
+  const inner = { ...place, folder: pathIn(place, folder).toString("utf8"), index: join(place.scratch, "inside") };
+  await gitAt(inner, ["read-tree", "--empty"]);
+  const { files, leftOut } = await listOthers(inner, (path) => isPlain(`${folder}/${path}`));
+  return {
+    files: files.map((path) => `${folder}/${path}`),
+    leftOut: leftOut.map(({ path, why }) => ({ path: `${folder}/${path}`, why })),
+  };
 }
 
 /** Collects the paths that git skipped because it could not read them, from its warnings. */
@@ -100,11 +109,3 @@ class Warnings {
 /** How git reports a folder that it cannot list (it truncates a long message), and a file that it cannot stat. */
 const FOLDER = /^warning: could not open directory '(.*?)(?:\/?': (.+))?$/;
 const FILE = /^(?!warning:|error:|fatal:|hint:)(.+): (Permission denied|File name too long|Input\/output error)$/;
-
-/** Whether `path` is a file that differs from the copy. It must be a file: git would block forever on a pipe. */
-async function isChangedFile(path: string, copied: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => null);
-  if (found?.isFile() !== true) return false;
-  const { size, mtimeMs } = await lstat(copied);
-  return found.size !== size || Math.abs(found.mtimeMs - mtimeMs) >= 1;
-}

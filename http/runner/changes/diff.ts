@@ -13,7 +13,11 @@ export interface DiffWish {
   readonly signal: AbortSignal;
 }
 
-const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv"];
+/** With this option git reads no `.gitmodules`, which may hide changed submodules, or be impossible to parse. */
+const WITH_SUBMODULES = "--ignore-submodules=none";
+const ARGS = ["diff", "--binary", "--full-index", "--no-color", "--no-ext-diff", "--no-textconv", WITH_SUBMODULES];
+/** Lists the differences of two trees, one path for each. */
+export const LIST_CHANGES = ["diff-tree", "-r", "-z", "--no-renames", WITH_SUBMODULES];
 
 /**
  * Returns the changes between two trees as a git diff. Files that are not UTF-8, and that git does not treat as binary,

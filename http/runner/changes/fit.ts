@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { OutputTooLong } from "../checkout/git.js";
-import { diffBetween, measureDiff } from "./diff.js";
+import { diffBetween, LIST_CHANGES, measureDiff } from "./diff.js";
 import type { Gathered, Source } from "./gather.js";
 import { type Entry, gitAt, inOrder, type LeftOut, type Place, putEntries, recordsOf } from "./place.js";
 
@@ -101,7 +101,7 @@ async function listChanges(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Entry | null>> {
   const place = { ...source, scratch: source.gitDir, index: join(source.gitDir, "index"), signal };
-  const records = recordsOf(await gitAt(place, ["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to]));
+  const records = recordsOf(await gitAt(place, [...LIST_CHANGES, "--raw", from, to]));
   const found = new Map<string, Entry | null>();
   for (let at = 0; at + 1 < records.length; at += 2) {
     const [mode = "", , oid = ""] = (records[at] ?? "").slice(1).split(" ");

@@ -12,14 +12,25 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { copyIndex, git } from "../checkout/git.js";
 import { addPaths } from "./add-paths.js";
+import { readAgentIndex } from "./agent-index.js";
 import { findAsLaidOut } from "./as-laid-out.js";
-import { listForced, listOthers, listTracked } from "./candidates.js";
-import { findInner } from "./inner-repository.js";
+import { findChanges } from "./find-changes.js";
+import { findSubmodules } from "./find-submodules.js";
 import { type Candidates, inspect, MAX_FILE_BYTES } from "./inspect.js";
 import { findLargeFiles } from "./large-files.js";
-import { type Declared, readDeclared, undeclare } from "./modules-file.js";
-import { type Entry, entriesIn, GITLINK, gitAt, inOrder, type LeftOut, type Place, putEntries } from "./place.js";
-import { judgeSubmodule, type Submodule } from "./submodules.js";
+import { readDeclared, readIndexed, undeclare } from "./modules-file.js";
+import {
+  type Entry,
+  entriesIn,
+  GITLINK,
+  gitAt,
+  inOrder,
+  type LeftOut,
+  originalsAt,
+  type Place,
+  putEntries,
+} from "./place.js";
+import { type HoldsCommit, judgeSubmodule, type Submodule } from "./submodules.js";
 
 /** A folder, and the runner's own bare git directory. That directory's index has the files of the checkout. */
 export interface Source {
@@ -52,85 +63,72 @@ export async function gather(source: Source, signal: AbortSignal): Promise<Gathe
 }
 
 async function fill(place: Place): Promise<Gathered> {
-  const leftOut: LeftOut[] = [];
   const declared = await readDeclared(place);
-  const links = await findLinks(place, declared);
-  const submodules: Submodule[] = [...links];
-  const others = await listOthers(place, async (path) => {
-    const folder = path.slice(0, -1);
-    const isSubmodule = declared.now.has(folder);
-    const isWorktree = !isSubmodule && (await findInner(place, folder))?.isWorktree === true;
-    if (isSubmodule) submodules.push({ path: folder, begun: null });
-    if (isWorktree) leftOut.push({ path: folder, why: WORKTREE });
-    return !isSubmodule && !isWorktree;
-  });
-  const tracked = await listTracked(place);
-  const found = new Map<string, Entry | null>(tracked.changed);
-  for (const path of [...others.files, ...(await listForced(place))]) if (!found.has(path)) found.set(path, null);
-  const { candidates, gone, leftOut: unreadable } = await inspect(place, found);
-  leftOut.push(...tracked.leftOut, ...others.leftOut, ...unreadable);
-  await putEntries(place, new Map([...tracked.removed, ...gone].map((path) => [path, null])));
-  leftOut.push(...(await takeFiles(place, candidates)));
-  leftOut.push(...(await takeSubmodules(place, submodules, declared)));
+  const theirs = await readAgentIndex(place);
+  const submodules = await findSubmodules(place, declared, theirs);
+  const paths = new Set(submodules.map(({ path }) => path));
+  // For a submodule in the index, git would read a `.gitmodules` that it may be unable to parse.
+  const links = [...place.laidOut].flatMap(([path, { mode }]) => (mode === GITLINK ? [path] : []));
+  await removeAll(place, [...links, ...originalsAt(place, paths).keys()]);
+  const { files, worktrees, leftOut } = await findChanges(place, paths, theirs);
+  const { candidates, gone, leftOut: unreadable } = await inspect(place, files);
+  await removeAll(place, gone);
+  const refused = await takeFiles(place, candidates);
+  await putEntries(place, originalsAt(place, worktrees));
+  const further = [...worktrees].map((path) => ({ path, why: WORKTREE }));
+  const incomplete = await takeSubmodules(place, submodules);
+  const undeclared = await undeclare(place, declared, incomplete);
   const tree = (await gitAt(place, ["write-tree"])).trim();
-  return { tree, leftOut: inOrder(leftOut) };
+  return { tree, leftOut: inOrder([...leftOut, ...unreadable, ...refused, ...further, ...incomplete, ...undeclared]) };
 }
 
-/**
- * Lists the submodules that the folder started with and still has. If `.gitmodules` no longer names a submodule, its
- * files count as ordinary files.
- */
-async function findLinks(place: Place, { now, begun }: Declared): Promise<readonly Submodule[]> {
-  const links: Submodule[] = [];
-  for (const [path, entry] of place.laidOut) {
-    if (entry.mode !== GITLINK) continue;
-    if (begun.has(path) && !now.has(path)) await putEntries(place, new Map([[path, null]]));
-    else links.push({ path, begun: entry });
-  }
-  return links;
+function removeAll(place: Place, paths: readonly string[]): Promise<void> {
+  return putEntries(place, new Map(paths.map((path) => [path, null])));
 }
 
 /** Adds the files and links that may have changed. */
 async function takeFiles(place: Place, all: Candidates): Promise<readonly LeftOut[]> {
   const files = new Map([...all].filter(([, { mode }]) => mode !== "120000"));
-  const large = await findLargeFiles(place, files);
-  const entries = new Map<string, Entry>(large.pointers);
+  const tooLarge: string[] = [];
+  const entries = await findUnchanged(place, files);
+  const rest = new Map([...files].filter(([path]) => !entries.has(path)));
+  const large = await findLargeFiles(place, rest);
+  for (const [path, entry] of large.entries) entries.set(path, entry);
   const settled = new Set([...entries.keys(), ...large.leftOut.map(({ path }) => path)]);
-  const tooLarge = [...files].filter(([path, { bytes }]) => bytes > MAX_FILE_BYTES && !settled.has(path));
-  for (const [path] of tooLarge) settled.add(path);
-  const before = [...files].filter(([path, { begun }]) => !settled.has(path) && begun?.mode.startsWith("100") === true);
-  const same = await findAsLaidOut(
-    place,
-    before.map(([path]) => path),
-  );
-  for (const [path, { begun, mode }] of before)
-    if (same.has(path) && begun !== null) entries.set(path, { ...begun, mode });
+  for (const [path, { bytes }] of rest) if (bytes > MAX_FILE_BYTES && !settled.has(path)) tooLarge.push(path);
+  for (const path of tooLarge) settled.add(path);
   await putEntries(place, entries);
-  const rest = [...all.keys()].filter((path) => !settled.has(path) && !entries.has(path));
-  const refused = await addPaths(place, rest);
-  return [...large.leftOut, ...tooLarge.map(([path]) => ({ path, why: TOO_LARGE })), ...refused];
+  const refused = await addPaths(
+    place,
+    [...all.keys()].filter((path) => !settled.has(path)),
+  );
+  return [...large.leftOut, ...tooLarge.map((path) => ({ path, why: TOO_LARGE })), ...refused];
 }
 
-/** Adds the commit of each submodule, or leaves out the submodule and its section in `.gitmodules`. */
-async function takeSubmodules(
-  place: Place,
-  submodules: readonly Submodule[],
-  declared: Declared,
-): Promise<readonly LeftOut[]> {
+/** Finds the files with the bytes of the checkout: their original entries, with the current mode. */
+async function findUnchanged(place: Place, files: Candidates): Promise<Map<string, Entry>> {
+  const entries = new Map<string, Entry>();
+  for (const [path, { begun, bytes, mode }] of files) {
+    if (begun?.mode.startsWith("100") === true && bytes <= MAX_FILE_BYTES) entries.set(path, { ...begun, mode });
+  }
+  const same = await findAsLaidOut(place, [...entries.keys()]);
+  return new Map([...entries].filter(([path]) => same.has(path)));
+}
+
+/** Adds the commit of each submodule, or leaves it out: then what was at its path stays. */
+async function takeSubmodules(place: Place, submodules: readonly Submodule[]): Promise<readonly LeftOut[]> {
   if (submodules.length === 0) return [];
-  const present = await entriesIn(place, place.index);
+  const declared = await readIndexed(place);
+  const holds: HoldsCommit = (inner, commit) => holdsCommit(inner, commit, place.signal);
   const leftOut: LeftOut[] = [];
   const entries = new Map<string, Entry>();
   for (const submodule of submodules) {
-    // The submodule's folder no longer exists, or is no submodule any more.
-    if (submodule.begun !== null && present.get(submodule.path)?.mode !== GITLINK) continue;
-    const judged = await judgeSubmodule(place, submodule, (inner, commit) => holdsCommit(inner, commit, place.signal));
-    if (judged === null) continue;
+    const judged = await judgeSubmodule(place, submodule, { declared, holds });
     if ("why" in judged) leftOut.push(judged);
     else entries.set(submodule.path, judged);
   }
-  await putEntries(place, entries);
-  await undeclare(place, declared, leftOut);
+  const originals = originalsAt(place, new Set(leftOut.map(({ path }) => path)));
+  await putEntries(place, new Map([...entries, ...originals]));
   return leftOut;
 }
 

@@ -1,4 +1,4 @@
-import { lstat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import { type Place, pathIn, readSmallFile } from "./place.js";
 
@@ -21,6 +21,11 @@ export async function findInner(place: Place, path: string): Promise<InnerReposi
   const gitDir = target === undefined || isAbsolute(target) ? (target ?? at) : resolve(folder, target);
   if (!(await isThere(join(gitDir, "HEAD")))) return null;
   return { gitDir, isWorktree: await isThere(join(gitDir, "commondir")) };
+}
+
+/** Whether a folder has no entries. True for a folder that cannot be read. */
+export async function isEmptyFolder(folder: Buffer): Promise<boolean> {
+  return (await readdir(folder).catch(() => [])).length === 0;
 }
 
 function isThere(path: string): Promise<boolean> {

@@ -1,7 +1,6 @@
 import { constants } from "node:fs";
 import { access, lstat } from "node:fs/promises";
-import type { Entry, LeftOut, Place } from "./place.js";
-import { pathIn } from "./place.js";
+import { type Entry, isMissing, type LeftOut, type Place, pathIn } from "./place.js";
 
 /** A file or link that may have changed. */
 export interface Candidate {
@@ -66,8 +65,8 @@ async function look(path: Buffer, begun: Entry | null): Promise<Candidate | stri
     await access(path, constants.R_OK);
     return { begun, mode: (found.mode & 0o100) === 0 ? "100644" : "100755", bytes: found.size };
   } catch (error) {
+    if (isMissing(error)) return null;
     const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-    if (code === "ENOENT" || code === "ENOTDIR") return null;
     return `it could not be read (${REASONS[code] ?? code})`;
   }
 }

@@ -20,8 +20,8 @@ const LFS_CONTENT = "Git LFS is to keep its content, which a run sends nowhere";
 
 /** The result for files that Git LFS manages. */
 export interface LargeFiles {
-  /** Files that hold the content of a known pointer. Their entries become that pointer. */
-  readonly pointers: ReadonlyMap<string, Entry>;
+  /** Files that hold the content of a known pointer, or content that is stored already. */
+  readonly entries: ReadonlyMap<string, Entry>;
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -36,18 +36,23 @@ export async function findLargeFiles(place: Place, candidates: Candidates): Prom
     const small = await readSmallFile(pathIn(place, path), MAX_POINTER_BYTES);
     if (small === null || (small.length > 0 && toKey(small) === null)) contents.push(path);
   }
-  const pointers = new Map<string, Entry>();
+  const entries = new Map<string, Entry>();
   const leftOut: LeftOut[] = [];
-  if (contents.length === 0) return { pointers, leftOut };
+  if (contents.length === 0) return { entries, leftOut };
   const known = await listPointers(place, candidates);
+  const stored = new Set([...place.laidOut.values()].map(({ oid }) => oid));
   for (const path of contents) {
-    const key = await keyOf(pathIn(place, path)).catch(() => null);
-    const oid = key === null ? undefined : known.get(key);
-    const mode = candidates.get(path)?.mode;
-    if (oid !== undefined && mode !== undefined) pointers.set(path, { mode, oid });
+    const { begun = null, mode } = candidates.get(path) ?? {};
+    const keys = await keysOf(place, pathIn(place, path)).catch(() => null);
+    const pointer = keys === null ? undefined : known.get(keys.content);
+    // Content that the repository stores itself, at another path.
+    const moved = keys !== null && stored.has(keys.blob) ? keys.blob : undefined;
+    const own = begun !== null && pointer?.includes(begun.oid) === true ? begun.oid : undefined;
+    const oid = own ?? pointer?.[0] ?? moved;
+    if (oid !== undefined && mode !== undefined) entries.set(path, { mode, oid });
     else leftOut.push({ path, why: LFS_CONTENT });
   }
-  return { pointers, leftOut };
+  return { entries, leftOut };
 }
 
 /** Filters the paths to those that the folder's attributes assign to Git LFS. */
@@ -58,17 +63,17 @@ async function listFiltered(place: Place, paths: readonly string[]): Promise<rea
   return records.flatMap((path, at) => (at % 3 === 0 && records[at + 2] === "lfs" ? [path] : []));
 }
 
-/** Lists the pointers that the folder started with: the content's key to the pointer's object id. */
-async function listPointers(place: Place, candidates: Candidates): Promise<ReadonlyMap<string, string>> {
+/** Lists the pointers that the folder started with: the content's key to the object ids of its pointers. */
+async function listPointers(place: Place, candidates: Candidates): Promise<ReadonlyMap<string, readonly string[]>> {
   const all = place.laidOut;
   const filtered = await listFiltered(place, [...all.keys()]);
   const paths = new Set([...filtered, ...candidates.keys()]);
-  const entries = [...paths].flatMap((path) => all.get(path) ?? []).filter(({ mode }) => mode.startsWith("100"));
-  const ids = [...new Set(entries.map(({ oid }) => oid))];
-  const known = new Map<string, string>();
+  const files = [...paths].flatMap((path) => all.get(path) ?? []).filter(({ mode }) => mode.startsWith("100"));
+  const ids = [...new Set(files.map(({ oid }) => oid))];
+  const known = new Map<string, string[]>();
   for (const [oid, content] of await readBlobs(place, ids)) {
     const key = toKey(content);
-    if (key !== null) known.set(key, oid);
+    if (key !== null) known.set(key, [...(known.get(key) ?? []), oid]);
   }
   return known;
 }
@@ -106,14 +111,19 @@ function toKey(content: Buffer): string | null {
   return digest === undefined || size === undefined ? null : `${digest} ${size}`;
 }
 
-/** The key of a file's content: its digest and size. */
-async function keyOf(path: Buffer): Promise<string> {
-  const hash = createHash("sha256");
+/** Digests of a file's content: the key of its pointer, and its object id if git stores it as it is. */
+async function keysOf({ laidOut }: Place, path: Buffer): Promise<{ content: string; blob: string }> {
+  const [first] = laidOut.values();
+  const content = createHash("sha256");
+  const blob = createHash(first?.oid.length === 64 ? "sha256" : "sha1");
   const handle = await open(path, READ_ONLY);
+  const { size } = await handle.stat();
+  blob.update(`blob ${size}\0`);
   let bytes = 0;
   for await (const chunk of handle.createReadStream()) {
     bytes += chunk.length;
-    hash.update(chunk);
+    content.update(chunk);
+    blob.update(chunk);
   }
-  return `${hash.digest("hex")} ${bytes}`;
+  return { content: `${content.digest("hex")} ${bytes}`, blob: blob.digest("hex") };
 }

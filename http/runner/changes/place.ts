@@ -102,12 +102,36 @@ export async function entriesIn(
   index: string,
 ): Promise<ReadonlyMap<string, Entry>> {
   const listed = await gitAt(place, ["ls-files", "--stage", "-z"], { env: { GIT_INDEX_FILE: index } });
+  return entriesFrom(recordsOf(listed));
+}
+
+/** Parses the records of `ls-files --stage`. */
+export function entriesFrom(records: readonly string[]): ReadonlyMap<string, Entry> {
   return new Map(
-    recordsOf(listed).flatMap((line) => {
+    records.flatMap((line) => {
       const [, mode = "", oid = "", path = ""] = /^(\d+) ([0-9a-f]+) \d\t([\s\S]*)$/.exec(line) ?? [];
-      return [[path, { mode, oid }] as const];
+      return path === "" ? [] : [[path, { mode, oid }] as const];
     }),
   );
+}
+
+/** Whether one of the folders lies above the path. */
+export function isInside(path: string, folders: ReadonlySet<string>): boolean {
+  for (let at = path.indexOf("/"); at !== -1; at = path.indexOf("/", at + 1)) {
+    if (folders.has(path.slice(0, at))) return true;
+  }
+  return false;
+}
+
+/** Returns the original entries at these paths and below them. */
+export function originalsAt({ laidOut }: Place, paths: ReadonlySet<string>): ReadonlyMap<string, Entry> {
+  return new Map([...laidOut].filter(([path]) => paths.has(path) || isInside(path, paths)));
+}
+
+/** Whether a file system error says that nothing is at the path. */
+export function isMissing(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : null;
+  return code === "ENOENT" || code === "ENOTDIR";
 }
 
 /**

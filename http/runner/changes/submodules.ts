@@ -1,7 +1,8 @@
-import { cp, mkdir, mkdtemp, readdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFailed, git } from "../checkout/git.js";
-import { findInner, type InnerRepository } from "./inner-repository.js";
+import { findInner, type InnerRepository, isEmptyFolder } from "./inner-repository.js";
+import { type Modules, readRemotes } from "./modules-file.js";
 import { type Entry, GITLINK, type LeftOut, type Place, pathIn } from "./place.js";
 
 /** Whether a folder, read through this git directory, has the same content as the commit. */
@@ -10,28 +11,35 @@ export type HoldsCommit = (
   commit: string,
 ) => Promise<boolean>;
 
-/** A submodule, with the commit that the folder started with; null for a new submodule. */
+/** A submodule of the folder. */
 export interface Submodule {
   readonly path: string;
+  /** The commit that the folder started with, also under another path. Null for a new submodule. */
   readonly begun: Entry | null;
 }
 
 const ABSENT = "it is a submodule that is not checked out, and what was put into its folder is not taken";
 const CHANGED = "it is a submodule with changes that are not committed in it";
 const UNPUSHED = "it is a submodule at a commit that none of its remote's branches holds";
+const FOREIGN = "it is a submodule at a commit that is not from its URL in `.gitmodules`";
+const UNDECLARED = "it is a submodule whose section of `.gitmodules` is not taken";
 const UNREADABLE = "it is a submodule whose repository cannot be read";
 
 /**
  * Decides what to do with a submodule. Returns its commit if the commit is the folder's whole content and others can
- * fetch it. Otherwise returns the path with the reason to leave it out.
+ * fetch it from the declared URL. Otherwise returns the path with the reason to leave it out.
  */
 export async function judgeSubmodule(
   place: Place,
   { path, begun }: Submodule,
-  holds: HoldsCommit,
-): Promise<Entry | LeftOut | null> {
+  { declared, holds }: { readonly declared: Modules; readonly holds: HoldsCommit },
+): Promise<Entry | LeftOut> {
+  const sections = declared.get(path);
+  if (sections === undefined && place.laidOut.get(path)?.mode !== GITLINK) return { path, why: UNDECLARED };
   const inner = await findInner(place, path);
-  if (inner === null) return (await isEmpty(pathIn(place, path))) ? begun : { path, why: ABSENT };
+  if (inner === null) {
+    return begun !== null && (await isEmptyFolder(pathIn(place, path))) ? begun : { path, why: ABSENT };
+  }
   try {
     const gitDir = await viewOf(place, inner, path);
     const options = { env: { GIT_DIR: gitDir }, signal: place.signal };
@@ -39,7 +47,11 @@ export async function judgeSubmodule(
     const folder = pathIn(place, path).toString("utf8");
     if (!(await holds({ gitDir, folder }, commit))) return { path, why: CHANGED };
     if (commit === begun?.oid) return begun;
-    const list = ["for-each-ref", "--count=1", "--format=%(refname)", "--contains", commit, "refs/remotes"];
+    const remotes = await readRemotes(place, inner.gitDir);
+    const fitting = remotes.filter(([, url]) => sections?.some((section) => isSameUrl(section.url, url)) ?? true);
+    if (fitting.length === 0) return { path, why: FOREIGN };
+    const refs = fitting.map(([name]) => `refs/remotes/${name}`);
+    const list = ["for-each-ref", "--count=1", "--format=%(refname)", "--contains", commit, ...refs];
     if ((await git(gitDir, list, options)) === "") return { path, why: UNPUSHED };
     return { mode: GITLINK, oid: commit };
   } catch (error) {
@@ -71,6 +83,17 @@ async function viewOf(place: Place, { gitDir: theirs, isWorktree }: InnerReposit
   return gitDir;
 }
 
-async function isEmpty(folder: Buffer): Promise<boolean> {
-  return (await readdir(folder).catch(() => [])).length === 0;
+/** Whether both URLs name the same repository: the protocol, the user and a `.git` at the end may differ. */
+function isSameUrl(declared: string | null, url: string): boolean {
+  if (declared === null) return false;
+  const [one, other] = [plainUrl(declared), plainUrl(url)];
+  // Git resolves a relative URL against an address that the folder does not have.
+  const [up] = /^(\.\.?\/)+/.exec(one) ?? [];
+  return up === undefined ? one === other : other.endsWith(`/${one.slice(up.length)}`);
+}
+
+function plainUrl(url: string): string {
+  const path = url.replace(/^file:\/\//, "").replace(/(\.git)?\/*$/, "");
+  const [, host, rest] = /^(?:[a-z+]+:\/\/)?(?:[^@/]*@)?([^:/]+)(?::\d+\/|:\/*|\/)(.*)$/i.exec(path) ?? [];
+  return host === undefined || host.startsWith(".") ? path : `${host.toLowerCase()}/${rest}`;
 }

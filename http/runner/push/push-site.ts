@@ -2,7 +2,7 @@ import { copyFile, lstat, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { MAX_DIFF_BYTES } from "../../../actors/runners/protocol.js";
 import { MAX_CHANGED_PATHS, MAX_PATH_CHARACTERS } from "../../../actors/runners/push.js";
-import type { DiffWish } from "../changes/diff.js";
+import { type DiffWish, LIST_CHANGES } from "../changes/diff.js";
 import { type Fitted, fitChanges } from "../changes/fit.js";
 import { gather } from "../changes/gather.js";
 import type { Checkout } from "../checkout/checkout.js";
@@ -107,7 +107,7 @@ async function listChanged(
   { from, to, signal }: Pick<DiffWish, "from" | "to" | "signal">,
 ): Promise<readonly string[]> {
   if (from === to) return [];
-  const listing = ["diff-tree", "-r", "-z", "--name-only", "--no-renames", from, to];
+  const listing = [...LIST_CHANGES, "--name-only", from, to];
   const paths = (await git(gitDir, listing, { env: { GIT_DIR: gitDir }, signal })).split("\0");
   const changed = paths.filter((path) => path !== "" && path.length <= MAX_PATH_CHARACTERS);
   return changed.slice(0, MAX_CHANGED_PATHS);

@@ -34,6 +34,8 @@ t.test("that an agent said nothing and changed nothing is told; of any other it 
   const scene = await RunScene.start(t);
   const nothing = { outcome: "completed", remarks: ["The agent ended without output, and nothing changed."] };
   t.match(await scene.work({ agent: "touch a.txt; git commit -q --allow-empty -m Empty" }), nothing);
+  const blank = `printf '\\n  \\n'; echo '{"type":"step","text":" "}'`;
+  t.match(await scene.work({ runId: "b", agent: blank }), nothing, "blank lines are no output");
   const ask = `printf '%s\\n' '{"type":"ask","question":"Which?"}'`;
   const said = { c: "echo hi", d: "rm a.txt", e: ask, f: "exit 1" };
   for (const [runId, agent] of Object.entries(said)) {

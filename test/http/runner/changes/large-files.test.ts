@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { renameSync } from "node:fs";
+import { renameSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
@@ -54,6 +54,26 @@ t.test("other content under the filter is left out by its path; a pointer and an
     "without the filter it is content like any other",
   );
 });
+
+t.test(
+  "a file without a pointer is no change if its bytes are the same, and may move; each keeps its own pointer",
+  async (t) => {
+    const content = contentOf("a");
+    const other = pointerOf(content).replace("git-lfs.github.com", "hawser.github.com");
+    const plain = { "z.bin": other, "raw.bin": "raw\n", "same.bin": "same\n", "moved.bin": "moved\n" };
+    const made = changeScene(t, { ...files, ...plain });
+    const checkout = await made.lay("first");
+    utimesSync(join(checkout.folder, "raw.bin"), new Date(), new Date());
+    put(checkout.folder, "same.bin", "same\n");
+    for (const name of ["a.bin", "z.bin"]) put(checkout.folder, name, content);
+    const same = await snapshotOf(checkout);
+    t.same([same.diff, leftOutOf(same)], ["", []]);
+    renameSync(join(checkout.folder, "moved.bin"), join(checkout.folder, "new.bin"));
+    const moved = await snapshotOf(checkout);
+    t.match(moved.diff, /^diff .*\nsimilarity index 100%\nrename from moved\.bin\nrename to new\.bin\n$/);
+    t.same(leftOutOf(moved), []);
+  },
+);
 
 t.test("a file too large for the diff is left out by its path, and everything else is taken", async (t) => {
   const lines = "a line of text\n".repeat(20_000);

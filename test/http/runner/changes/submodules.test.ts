@@ -1,33 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import t, { type Test } from "tap";
-import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
+import t from "tap";
 import { changesOf, leftOutOf, snapshotOf } from "../read-changes.js";
 import { inRepository } from "../run-scene.js";
-import { bytesOf, type ChangeScene, carried, changeScene, pathsOf, put } from "./change-scene.js";
+import { bytesOf, carried, pathsOf, put } from "./change-scene.js";
+import { modulesScene } from "./modules-scene.js";
 
 /** A submodule arrives whole, as a commit that others can get, or not at all. */
-
-interface Modules extends ChangeScene {
-  /** The repository that submodules are clones of. */
-  readonly library: string;
-  /** Adds it to a checkout as a submodule, as an agent does. */
-  readonly add: (checkout: Checkout, path: string) => void;
-}
-
-function modulesScene(t: Test, files: Readonly<Record<string, string>> = { "a.txt": "one\n" }): Modules {
-  const made = changeScene(t, files);
-  const library = join(made.folder, "library");
-  mkdirSync(library);
-  inRepository(library, "init", "--quiet", "--initial-branch", "main");
-  put(library, "lib.txt", "library\n");
-  put(library, ".gitattributes", "*.txt text\n");
-  inRepository(library, "add", ".");
-  inRepository(library, "commit", "--quiet", "-m", "Library");
-  const add = (checkout: Checkout, path: string) =>
-    inRepository(checkout.folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, path);
-  return { ...made, library, add };
-}
 
 t.test("a new submodule at a commit of its remote arrives with the lines that name it, and is handed on", async (t) => {
   const made = modulesScene(t);
@@ -55,11 +34,15 @@ t.test("one that is not whole is left out with its lines, and the others stay", 
   rmSync(join(checkout.folder, ".git/modules/unborn/HEAD"));
   const snapshot = await snapshotOf(checkout);
   t.same(pathsOf(snapshot.diff), [".gitmodules", "unborn/.gitattributes", "unborn/lib.txt", "whole"]);
-  t.match(leftOutOf(snapshot), [/^changed: .*not committed/, /^unpushed: .*none of its remote's branches/]);
+  t.match(leftOutOf(snapshot), [
+    /^changed: .*not committed/,
+    /^unborn: .*that section is not taken/,
+    /^unpushed: .*none of its remote's branches/,
+  ]);
   const next = await carried(made, checkout);
   const named = readFileSync(join(next.folder, ".gitmodules"), "utf8");
   t.match(named, /path = whole/);
-  t.notMatch(named, /changed|unpushed/);
+  t.notMatch(named, /changed|unborn|unpushed/);
 });
 
 t.test("without any that is whole no lines arrive", async (t) => {

@@ -1,0 +1,72 @@
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Entry, entriesFrom, gitAt, isMissing, type LeftOut, type Place, pathIn, recordsOf } from "./place.js";
+
+/** The index of the agent's own clone, which shows what the agent meant. */
+export interface AgentIndex {
+  /** Its entries, by path. Null if it is unchanged since the checkout, or unreadable. */
+  readonly entries: ReadonlyMap<string, Entry> | null;
+  /** Missing paths that a sparse checkout keeps out of the folder. They are not removed. */
+  readonly outside: ReadonlySet<string>;
+  /** Ignored files and folders that it has: the agent added them by force. */
+  readonly forced: readonly string[];
+  /** Paths outside the folder's sparse checkout whose content differs in this index. */
+  readonly leftOut: readonly LeftOut[];
+}
+
+const OUTSIDE = "it is changed outside the folder's sparse checkout, and only files in the folder are read";
+
+/** Reads the index of the agent's clone. The clone's objects only serve to expand a sparse index. */
+export async function readAgentIndex(place: Place): Promise<AgentIndex> {
+  const index = join(place.folder, ".git/index");
+  const nothing = { entries: null, outside: new Set<string>(), forced: [], leftOut: [] };
+  if (!(await isChangedFile(index, place.begun))) return nothing;
+  const env = { GIT_INDEX_FILE: index, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(place.folder, ".git/objects") };
+  const list = async (...args: string[]) => recordsOf(await gitAt(place, ["ls-files", ...args, "-z"], { env }));
+  try {
+    const records = await list("--stage", "-t");
+    const forced = await list("--cached", "--ignored", "--exclude-standard");
+    const skipped = records.filter((record) => record.startsWith("S "));
+    return {
+      entries: entriesFrom(records.map(withoutTag)),
+      forced: forced.filter((path) => !/^\/|(^|\/)\.\.(\/|$)/.test(path)),
+      ...(await findOutside(place, entriesFrom(skipped.map(withoutTag)))),
+    };
+  } catch (error) {
+    if (place.signal.aborted) throw error;
+    return nothing;
+  }
+}
+
+/** Finds the paths that a sparse checkout skips and that are missing. */
+async function findOutside(
+  place: Place,
+  skipped: ReadonlyMap<string, Entry>,
+): Promise<Pick<AgentIndex, "outside" | "leftOut">> {
+  const outside = new Set<string>();
+  const leftOut: LeftOut[] = [];
+  for (const [path, { mode, oid }] of skipped) {
+    if (!(await isAbsent(pathIn(place, path)))) continue;
+    const begun = place.laidOut.get(path);
+    outside.add(path);
+    if (begun?.oid !== oid || begun.mode !== mode) leftOut.push({ path, why: OUTSIDE });
+  }
+  return { outside, leftOut };
+}
+
+/** Removes the tag before a record of `ls-files -t`. */
+function withoutTag(record: string): string {
+  return record.slice(2);
+}
+
+function isAbsent(path: Buffer): Promise<boolean> {
+  return lstat(path).then(() => false, isMissing);
+}
+
+/** Whether `path` is a file that differs from the copy. It must be a file: git would block forever on a pipe. */
+async function isChangedFile(path: string, copied: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => null);
+  if (found?.isFile() !== true) return false;
+  const { size, mtimeMs } = await lstat(copied);
+  return found.size !== size || Math.abs(found.mtimeMs - mtimeMs) >= 1;
+}

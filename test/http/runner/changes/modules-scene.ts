@@ -1,0 +1,29 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Test } from "tap";
+import type { Checkout } from "../../../../http/runner/checkout/checkout.js";
+import { inRepository } from "../run-scene.js";
+import { type ChangeScene, changeScene, put } from "./change-scene.js";
+
+/** A repository, and a library that agents add as a submodule. */
+export interface ModulesScene extends ChangeScene {
+  /** The repository that submodules are clones of. */
+  readonly library: string;
+  /** Adds it to a checkout as a submodule, as an agent does. */
+  readonly add: (checkout: Checkout, path: string) => void;
+}
+
+/** Creates a repository with these files in one commit, and the library. */
+export function modulesScene(t: Test, files: Readonly<Record<string, string>> = { "a.txt": "one\n" }): ModulesScene {
+  const made = changeScene(t, files);
+  const library = join(made.folder, "library");
+  mkdirSync(library);
+  inRepository(library, "init", "--quiet", "--initial-branch", "main");
+  put(library, "lib.txt", "library\n");
+  put(library, ".gitattributes", "*.txt text\n");
+  inRepository(library, "add", ".");
+  inRepository(library, "commit", "--quiet", "-m", "Library");
+  const add = (checkout: Checkout, path: string) =>
+    inRepository(checkout.folder, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, path);
+  return { ...made, library, add };
+}
