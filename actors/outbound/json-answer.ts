@@ -30,6 +30,19 @@ export function parseJson(text: string): unknown {
 }
 
 /**
+ * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads. Null
+ * for text that is not JSON. Call it for text that a bounded parser has refused.
+ */
+export function whyJsonIsUnread(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return "its JSON nests too deep, has too many values, or has a number with too many digits";
+  } catch {
+    return null;
+  }
+}
+
+/**
  * Like {@link parseJson}, but parses every number as a double. For model answers, in which numbers are only counts and
  * scores.
  */

@@ -4,6 +4,7 @@ import { type Budget, createRawBudget, type Names } from "../../expressions/eval
 import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText, toValue } from "../../expressions/values.js";
 import type { Unread } from "../../outbound/http-exchange.js";
+import { whyJsonIsUnread } from "../../outbound/json-answer.js";
 import { cutText, toWellFormedJson } from "../../well-formed.js";
 import { createJsonRoom, parseBounded } from "../bounded-json.js";
 import { whyNoMark } from "../mark-value.js";
@@ -67,7 +68,7 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   // Of a body that breaks off or does not decode, nothing is used; of one that is too large, its beginning.
   const text = answer.unread === null || answer.unread.kind === "size" ? mask.text(answer.text) : "";
   const { read: body, isJson } = toResponse(text);
-  const partly = answer.unread?.reason ?? (isJson ? null : answer.doubt);
+  const partly = answer.unread?.reason ?? (isJson ? null : (whyJsonIsUnread(text) ?? answer.doubt));
   const response = mask.json(body);
   // Marks are made of captures too: those keep halves of surrogate pairs.
   const allowance = createRawBudget();
