@@ -16,8 +16,16 @@ export type Refusal =
   | { readonly refused: "idempotency-key-required"; readonly detail: string }
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
-  /** With a title where the credentials are valid, but not of the kind that is needed. */
-  | { readonly refused: "unauthenticated"; readonly detail: string; readonly title?: string }
+  /**
+   * With a title where the credentials are valid, but not of the kind that is needed. `basicRealm` is the realm of a
+   * resource that takes HTTP Basic (RFC 7617); any other takes a bearer token.
+   */
+  | {
+      readonly refused: "unauthenticated";
+      readonly detail: string;
+      readonly title?: string;
+      readonly basicRealm?: string;
+    }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
   /** `hint` says what the path takes, where it got something in another form. */
   | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
@@ -49,7 +57,7 @@ const fieldsBySlug: FieldsBySlug = {
   "idempotency-key-required": { detail: true },
   "malformed-if-match": { detail: true },
   "unsupported-api-version": { detail: true },
-  unauthenticated: { detail: true, title: true },
+  unauthenticated: { detail: true, title: true, basicRealm: true },
   forbidden: { title: true, detail: true, permission: true },
   "not-found": { detail: true, hint: true },
   "already-exists": { detail: true },
