@@ -54,8 +54,12 @@ export function parseDoubles(text: string): unknown {
   }
 }
 
-/** Removes members that are null or an empty text from an object. Hosts write both for a missing value. */
+/** Removes members that are null or a blank text from an object. Hosts write both for a missing value. */
 export function withoutEmptyMembers(json: unknown): unknown {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
-  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ""));
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => !isMissing(value)));
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || (typeof value === "string" && value.trim() === "");
 }
