@@ -203,8 +203,9 @@ function evaluateMarks(
   evaluation: Evaluation,
 ): Readonly<Record<string, string>> {
   const given = Object.entries(marks).flatMap(([kind, expression]): [string, string][] => {
-    const value = toText(evaluate(`mark.${kind}`, expression, names, evaluation));
-    const why = value === "" ? null : whyNoMark(value);
+    const found = toText(evaluate(`mark.${kind}`, expression, names, evaluation));
+    const value = found.trim();
+    const why = found === "" ? null : value === "" ? "it is blank" : whyNoMark(value);
     if (why !== null) evaluation.unread.push(`\`mark.${kind}\` has no value: ${why}`);
     return value === "" || why !== null ? [] : [[kind, value]];
   });
