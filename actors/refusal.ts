@@ -17,8 +17,16 @@ export type Refusal =
   | { readonly refused: "idempotency-key-required"; readonly detail: string }
   | { readonly refused: "malformed-if-match"; readonly detail: string }
   | { readonly refused: "unsupported-api-version"; readonly detail: string }
-  /** Has a title if the credentials are valid, but of the wrong kind. */
-  | { readonly refused: "unauthenticated"; readonly detail: string; readonly title?: string }
+  /**
+   * Has a title if the credentials are valid, but of the wrong kind. `basicRealm` is the realm of a
+   * resource that takes HTTP Basic (RFC 7617). Any other resource takes a bearer token.
+   */
+  | {
+      readonly refused: "unauthenticated";
+      readonly detail: string;
+      readonly title?: string;
+      readonly basicRealm?: string;
+    }
   | { readonly refused: "forbidden"; readonly title: string; readonly detail: string; readonly permission?: Permission }
   /** `hint` says what the path accepts, if it got another form. */
   | { readonly refused: "not-found"; readonly detail?: string; readonly hint?: string }
@@ -50,7 +58,7 @@ const fieldsBySlug: FieldsBySlug = {
   "idempotency-key-required": { detail: true },
   "malformed-if-match": { detail: true },
   "unsupported-api-version": { detail: true },
-  unauthenticated: { detail: true, title: true },
+  unauthenticated: { detail: true, title: true, basicRealm: true },
   forbidden: { title: true, detail: true, permission: true },
   "not-found": { detail: true, hint: true },
   "already-exists": { detail: true },

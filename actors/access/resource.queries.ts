@@ -4,11 +4,14 @@ import { invalid, type Refusal } from "../refusal.js";
 import type { Kind, MadeResource } from "../resources/kind.js";
 import {
   expectResource,
+  findKnownResource,
+  findLostAddress,
   findResource,
   findResourceAt,
   listAddresses,
   type ResourcePage,
   type ResourceRow,
+  resourceAddresses,
 } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { listMemberships } from "../workspaces/member.table.js";
@@ -34,7 +37,24 @@ export function findVisibleResource(
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
   if (refused !== null) return refused;
   const row = findResource(reading, workspaceId, kind.name, id);
+  if (row === undefined && seesLost(kind, reading, caller, { workspaceId, id })) {
+    return expectResource(reading, workspaceId, kind.name, id);
+  }
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
+}
+
+/** Whether the workspace has an address for the id, and the caller would see the resource there if it had its row. */
+function seesLost(
+  kind: Kind,
+  reading: Reading,
+  caller: Caller,
+  { workspaceId, id }: { readonly workspaceId: string; readonly id: string },
+): boolean {
+  const address = findLostAddress(reading, workspaceId, kind.name, id);
+  if (address === undefined) return false;
+  const [teamKey = ""] = address.split("/");
+  const teamId = resourceAddresses.get(reading, workspaceId, "team", teamKey) ?? null;
+  return isVisible(kind, reading, caller, { workspaceId, teamId });
 }
 
 /** The same, to be deleted; refused `in-use` when the service made it for itself. */
@@ -143,7 +163,7 @@ function listVisibleWorkspaces(reading: Reading, caller: Caller): VisibleResourc
     caller.kind === "token"
       ? [caller.workspaceId].filter((id) => listPermissions(reading, caller, id).length > 0)
       : listMemberships(reading, caller.userId).map((membership) => membership.id);
-  return ids.flatMap((id) => findResource(reading, id, "workspace", id) ?? []);
+  return ids.flatMap((id) => findKnownResource(reading, id, "workspace", id) ?? []);
 }
 
 /** Whether a caller who sees the workspace sees this resource of it. */
@@ -182,7 +202,7 @@ export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: H
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", kind.name) !== null) {
     return { refused: "not-found" };
   }
-  if (findResource(reading, workspaceId, holder, id) === undefined) return { refused: "not-found" };
+  if (findKnownResource(reading, workspaceId, holder, id) === undefined) return { refused: "not-found" };
   if (kind.heldBy === "team") return { workspaceId, teamId: id };
   const station = { lineId: id, stationKey: name.stationKey ?? "" };
   const found = kind.locateStation?.(reading, workspaceId, station) ?? null;

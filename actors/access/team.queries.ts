@@ -1,7 +1,7 @@
 import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
-import { findResource } from "../resources/resource.table.js";
+import { findKnownResource } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { permit, seesOutcomes } from "./visibility.js";
 
@@ -29,6 +29,6 @@ export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: str
 }
 
 function findTeam(reading: Reading, workspaceId: string, teamId: string): VisibleTeam | Refusal {
-  const team = findResource(reading, workspaceId, "team", teamId);
+  const team = findKnownResource(reading, workspaceId, "team", teamId);
   return team === undefined ? { refused: "not-found" } : { workspaceId, teamId, teamKey: team.address };
 }

@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import type { Kind } from "../resources/kind.js";
-import { findResource } from "../resources/resource.table.js";
+import { findKnownResource } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { MAX_REFUSALS, refusals, type TrustRefusal } from "./trust-refusal.table.js";
 import { permit } from "./visibility.js";
@@ -24,7 +24,7 @@ export function findManagedTrust(
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, kind.permission, kind.name);
   if (refused !== null) return refused;
-  const isThere = findResource(reading, workspaceId, kind.name, id) !== undefined;
+  const isThere = findKnownResource(reading, workspaceId, kind.name, id) !== undefined;
   return isThere ? { workspaceId, id } : { refused: "not-found" };
 }
 

@@ -85,8 +85,10 @@ async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTV
       const payload = await jwtVerify(token, key, checks).then(
         (verified) => verified.payload,
         (fault: unknown) => {
-          if (fault instanceof errors.JWSSignatureVerificationFailed) return null;
-          throw fault;
+          if (fault instanceof errors.JOSEError && !(fault instanceof errors.JWSSignatureVerificationFailed))
+            throw fault;
+          // Another key signed the token, or this key cannot verify anything.
+          return null;
         },
       );
       if (payload !== null) return payload;

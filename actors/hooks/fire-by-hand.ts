@@ -4,7 +4,7 @@ import type { VisibleTeam } from "../access/team.queries.js";
 import { permit } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { invalid, isRefusal, type Refusal } from "../refusal.js";
-import { findResource, findResourceAt } from "../resources/resource.table.js";
+import { findKnownResource, findResourceAt } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { HookFields } from "./hook.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
@@ -20,7 +20,7 @@ export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
   const { hookId, work, resends } = found.hookOccurrence;
-  if (findResource(reading, workspaceId, "hook", hookId) === undefined) {
+  if (findKnownResource(reading, workspaceId, "hook", hookId) === undefined) {
     return { refused: "conflict", detail: "The hook is gone, so it cannot fire again." };
   }
   return { type: "hook.fire", hookId, work, resends: resends ?? id };
@@ -37,7 +37,7 @@ export function toTest(
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "configure", "hook");
   if (refused !== null) return refused;
-  const hook = findResource<HookFields>(reading, workspaceId, "hook", hookId);
+  const hook = findKnownResource<HookFields>(reading, workspaceId, "hook", hookId);
   if (hook === undefined) return { refused: "not-found" };
   return { type: "hook.fire", hookId, work: createSampleEvent(hook, sample), resends: null };
 }

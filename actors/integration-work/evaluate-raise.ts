@@ -96,8 +96,9 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   const text = (place: string, field: string | null, most: number) => cutText(read(place, field), most);
   const opening = evaluateOpening(raise.opens, scene, text);
   const marks = Object.entries(raise.marks).flatMap(([kind, { value: field }]): TaskMark[] => {
-    const value = read(`marks.${kind}`, field).trim();
-    const why = value === "" ? null : whyNoMark(value);
+    const found = read(`marks.${kind}`, field);
+    const value = found.trim();
+    const why = found === "" ? null : value === "" ? "it is blank" : whyNoMark(value);
     if (why !== null) unread.add(`marks.${kind}`, why);
     return value === "" || why !== null ? [] : [{ kind, value }];
   });

@@ -2,7 +2,7 @@ import type { Reading } from "../../storage/store.js";
 import { permit } from "../access/visibility.js";
 import type { Caller, PersonCaller } from "../caller.js";
 import { type FieldError, isRefusal, type Refusal } from "../refusal.js";
-import { findResource, type ResourceRow } from "../resources/resource.table.js";
+import { findKnownResource, type ResourceRow } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { notLinked } from "./authorization.js";
 import {
@@ -27,7 +27,7 @@ export function findVisibleIntegration(
   if (workspaceId === undefined) return { refused: "not-found" };
   const refused = permit(reading, caller, workspaceId, "read", "integration");
   if (refused !== null) return refused;
-  const row = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
+  const row = findKnownResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);
   return row ?? { refused: "not-found" };
 }
 

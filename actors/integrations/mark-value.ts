@@ -1,5 +1,7 @@
 /** Longest mark, in characters. */
 const MAX_MARK = 255;
+/** How expressions write numbers that are not finite: a JSON number such as `1e400`. All of them would be one mark. */
+const NO_NUMBER = /^(-?Infinity|NaN)$/;
 
 /**
  * Why a text can be no mark of a task; null where it can. Nothing in it is replaced: two marks that differ in that alone
@@ -7,6 +9,7 @@ const MAX_MARK = 255;
  */
 export function whyNoMark(text: string): string | null {
   if (text === "") return "it is empty";
+  if (NO_NUMBER.test(text)) return "it is a number that is too large to be read";
   if (text.length > MAX_MARK) return `it is longer than ${MAX_MARK} characters`;
   if (!text.isWellFormed()) return "it holds half of a surrogate pair";
   const control = /\p{Cc}/u.exec(text)?.[0];

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { RuntimeLog } from "../../runtime/runtime.js";
 import { parseWellFormed } from "../well-formed.js";
 import { readText } from "./answer-text.js";
+import { toLocation } from "./header-text.js";
 import { type Outbound, RequestRefused } from "./request.js";
 import { requestedWaitMs } from "./retry-after.js";
 
@@ -167,7 +168,8 @@ const MAX_REDIRECTS = 3;
  * so no other redirect may be followed.
  */
 function findRedirect(apiUrl: string, asked: string, location: string | string[] | undefined): string | null {
-  const [given] = [location ?? []].flat();
+  const [header] = [location ?? []].flat();
+  const given = header === undefined ? undefined : toLocation(header);
   if (given === undefined || !URL.canParse(given, asked)) return null;
   const to = new URL(given, asked);
   const base = new URL(`${apiUrl}/`);

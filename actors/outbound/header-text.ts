@@ -1,7 +1,19 @@
+import { isUtf8 } from "node:buffer";
+
 /** Maximum length of a header value in a definition, in characters. */
 export const MAX_HEADER_LENGTH = 8_192;
 
 /** Whether a text is a valid header value: tabs and the visible characters of Latin-1. */
 export function isHeaderText(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+}
+
+/**
+ * The address in a `location` header, relative or absolute. The HTTP library reads header bytes as Latin-1, and some
+ * hosts send UTF-8 without percent-encoding: bytes that are valid UTF-8 are read as such. A text that was decoded before,
+ * with characters beyond Latin-1, is returned unchanged.
+ */
+export function toLocation(header: string): string {
+  const bytes = Buffer.from(header, "latin1");
+  return bytes.toString("latin1") === header && isUtf8(bytes) ? bytes.toString("utf8") : header;
 }

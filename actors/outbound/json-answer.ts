@@ -30,6 +30,19 @@ export function parseJson(text: string): unknown {
 }
 
 /**
+ * Returns why JSON is not read although it is valid: its nesting or its numbers are beyond what this service reads. Null
+ * for text that is not JSON. Call it for text that a bounded parser has refused.
+ */
+export function whyJsonIsUnread(text: string): string | null {
+  try {
+    JSON.parse(text);
+    return "its JSON nests too deep, has too many values, or has a number with too many digits";
+  } catch {
+    return null;
+  }
+}
+
+/**
  * Like {@link parseJson}, but parses every number as a double. For model answers, in which numbers are only counts and
  * scores.
  */
@@ -41,8 +54,12 @@ export function parseDoubles(text: string): unknown {
   }
 }
 
-/** Removes members that are null or an empty text from an object. Hosts write both for a missing value. */
+/** Removes members that are null or a blank text from an object. Hosts write both for a missing value. */
 export function withoutEmptyMembers(json: unknown): unknown {
   if (typeof json !== "object" || json === null || Array.isArray(json)) return json;
-  return Object.fromEntries(Object.entries(json).filter(([, value]) => value !== null && value !== ""));
+  return Object.fromEntries(Object.entries(json).filter(([, value]) => !isMissing(value)));
+}
+
+function isMissing(value: unknown): boolean {
+  return value === null || (typeof value === "string" && value.trim() === "");
 }

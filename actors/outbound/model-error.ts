@@ -37,8 +37,13 @@ function toStatus(code: unknown): number | null {
   return Number.isInteger(status) && status >= 400 && status < 600 ? status : null;
 }
 
-/** Words for permanent errors. Every other word, such as `overloaded_error`, means a temporary error. */
+/**
+ * Words for temporary errors, then words for permanent ones; other words mean neither. Hosts send the first beside a
+ * `type` such as `invalid_request_error`.
+ */
 const STATUS_OF_WORDS: readonly (readonly [RegExp, number])[] = [
+  [/rate_?limit|too_?many|throttl|resource_?exhausted|quota/i, 429],
+  [/overload|unavailable|capacity|busy|time_?out|deadline|internal|server_?error|try_again/i, 503],
   [/invalid_api_key|unauthenticated|unauthori[sz]ed|authentication/i, 401],
   [/permission|forbidden/i, 403],
   [/not_found/i, 404],

@@ -58,7 +58,8 @@ const tokenSchema = z.looseObject({
     .unknown()
     .refine((type) => typeof type !== "string" || !OTHER_TYPES.test(type.trim()))
     .optional(),
-  refresh_token: token.optional(),
+  // Some hosts write `false` or a number for no refresh token.
+  refresh_token: z.preprocess((value) => (typeof value === "string" ? value : undefined), token.optional()),
   // Some hosts write numbers as strings.
   expires_in: z.coerce.number().positive().max(1e9).optional().catch(undefined),
   scope: z.string().max(10_000).optional().catch(undefined),
@@ -108,7 +109,7 @@ export async function revokeToken(outbound: Pick<Outbound, "post">, asking: Aski
 }
 
 /**
- * Normalizes a token answer: removes members that are null or empty, which mean a missing value, and joins scopes into
+ * Normalizes a token answer: removes members that are null or blank, which mean a missing value, and joins scopes into
  * one text. Returns any value that is not an object unchanged.
  */
 export function toTokenAnswer(json: unknown): unknown {

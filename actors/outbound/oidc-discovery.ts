@@ -1,7 +1,8 @@
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
+import { errors, type JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { Lane, type PlaceFor } from "../../runtime/lane.js";
 import { parseJson, toReason } from "./json-answer.js";
+import { type KeySet, keySetSchema, toKeySet } from "./key-set.js";
 import { issuerLane } from "./lanes.js";
 import type { Outbound } from "./request.js";
 
@@ -37,7 +38,6 @@ export interface IssuerKeysOptions {
 /** Maximum size of a discovery document or key set, in bytes. */
 export const MAX_DOCUMENT_BYTES = 256 * 1024;
 const REQUEST_TIMEOUT_MS = 5_000;
-const MAX_KEYS = 100;
 /** How long keys are cached, in milliseconds. A withdrawn key is accepted for up to this time. */
 const KEYS_LAST_MS = 10 * 60 * 1_000;
 /**
@@ -50,8 +50,6 @@ const LOOK_UP_MS = 10_000;
 const TRY_AGAIN_MS = 10_000;
 /** Maximum number of cached issuers; the least recently used one is evicted. */
 const MAX_ISSUERS = 500;
-
-type KeySet = ReturnType<typeof createLocalJWKSet>;
 
 /**
  * The cached keys of one issuer.
@@ -153,23 +151,6 @@ export function createIssuerKeys(options: IssuerKeysOptions): IssuerKeys {
 }
 
 const discoverySchema = z.object({ issuer: z.string(), jwks_uri: z.string().max(2_000) });
-const keySetSchema = z.object({ keys: z.array(z.unknown()).max(MAX_KEYS) });
-/** An optional member. Some hosts write null or an empty text for a missing value. */
-const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  z.preprocess((value) => (value === null || value === "" ? undefined : value), schema.optional());
-/** The public fields of a key. Other keys are ignored, as RFC 7517 (5) says. */
-const keySchema = z.object({
-  kty: z.enum(["RSA", "EC"]),
-  kid: optional(z.string().max(255)),
-  use: optional(z.string()),
-  alg: optional(z.string()),
-  key_ops: optional(z.array(z.string()).transform((operations) => [...new Set(operations)])),
-  n: optional(z.string()),
-  e: optional(z.string()),
-  crv: optional(z.string()),
-  x: optional(z.string()),
-  y: optional(z.string()),
-});
 
 interface Fetcher {
   readonly outbound: Pick<Outbound, "get">;
@@ -184,7 +165,7 @@ async function fetchKeys(fetcher: Fetcher, issuer: string): Promise<KeySet> {
   }
   if (!URL.canParse(discovery.jwks_uri)) throw new KeysUnavailable("the discovery document's jwks_uri is no address");
   const { keys } = await fetchJson(fetcher, discovery.jwks_uri, { schema: keySetSchema, what: "the key set" });
-  return createLocalJWKSet({ keys: keys.flatMap((key) => keySchema.safeParse(key).data ?? []) });
+  return toKeySet(keys);
 }
 
 async function fetchJson<Schema extends z.ZodType>(

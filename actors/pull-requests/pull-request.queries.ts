@@ -3,9 +3,10 @@ import type { VisibleTeam } from "../access/team.queries.js";
 import { permit, seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
+import { listAddresses } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { Cursor, Slice } from "../tables/page-source.js";
-import type { PullRequestRole, PullRequestRow, PullRequestState } from "./pull-request.js";
+import { type PullRequestRole, type PullRequestRow, type PullRequestState, pullRequestStates } from "./pull-request.js";
 import { pullRequests } from "./pull-request.table.js";
 
 /** A pull request that a caller may read. */
@@ -21,8 +22,19 @@ export function findPullRequest(reading: Reading, caller: Caller, id: string): V
     return { refused: "not-found" };
   }
   const row = pullRequests.get(reading, workspaceId, id);
+  if (row === undefined) expectNotListed(reading, caller, workspaceId, id);
   const sees = row !== undefined && seesOutcomes(reading, caller, workspaceId, row.teamId);
   return sees ? { workspaceId, row } : { refused: "not-found" };
+}
+
+const findTeamPullRequest = pullRequests.listed("team-pull-request");
+
+/** Throws `damaged` when the list of a team, whose outcomes the caller reads, names the pull request without a row. */
+function expectNotListed(reading: Reading, caller: Caller, workspaceId: string, id: string): void {
+  for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {
+    if (!seesOutcomes(reading, caller, workspaceId, teamId)) continue;
+    for (const state of pullRequestStates) findTeamPullRequest(reading, workspaceId, teamId, state, id);
+  }
 }
 
 /** The same for those who may also plan; `forbidden` for others who may read it. */

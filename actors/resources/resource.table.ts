@@ -28,6 +28,9 @@ export const resources = table<ResourceRow>("resource");
 /** `[workspace, kind, address]` -> id; in address order. */
 export const resourceAddresses = table<string>("resource-address");
 
+/** Addresses read at once when all are searched. */
+const ADDRESS_PAGE = 200;
+
 /** The resource of that kind and id, or undefined. */
 export function findResource<Fields = Record<string, unknown>>(
   reading: Reading,
@@ -46,6 +49,35 @@ export function expectResource<Fields = Record<string, unknown>>(
   id: string,
 ): ResourceRow<Fields> {
   return expected(findResource<Fields>(reading, workspaceId, kind, id), resources.key(workspaceId, kind, id));
+}
+
+/**
+ * The address that the workspace's index has for an id without a row; undefined for an id with a row, and for one that
+ * the workspace does not know. An id that only the directory knows is no damage; an id with an address and no row is.
+ */
+export function findLostAddress(reading: Reading, workspaceId: string, kind: string, id: string): string | undefined {
+  if (findResource(reading, workspaceId, kind, id) !== undefined) return undefined;
+  for (let after: string | undefined; ; ) {
+    const places = listAddresses(reading, workspaceId, kind, {
+      limit: ADDRESS_PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    const lost = places.find((place) => place.id === id);
+    if (lost !== undefined) return lost.address;
+    after = places.at(-1)?.address;
+    if (places.length < ADDRESS_PAGE) return undefined;
+  }
+}
+
+/** As {@link findResource}. Throws `damaged` when the workspace has an address for the id and no row. */
+export function findKnownResource<Fields = Record<string, unknown>>(
+  reading: Reading,
+  workspaceId: string,
+  kind: string,
+  id: string,
+): ResourceRow<Fields> | undefined {
+  const isLost = findLostAddress(reading, workspaceId, kind, id) !== undefined;
+  return (isLost ? expectResource : findResource)<Fields>(reading, workspaceId, kind, id);
 }
 
 /** The resource of that kind at an address, or undefined. Throws `damaged` when the address has no row. */

@@ -1,3 +1,4 @@
+import { expected } from "../../storage/expected.js";
 import type { Reading } from "../../storage/store.js";
 import { refuseTeamWork } from "../access/team-work.js";
 import { permit, seesOutcomes } from "../access/visibility.js";
@@ -17,6 +18,9 @@ export function seesRun(reading: Reading, caller: Caller, workspaceId: string, r
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
 }
 
+/** The id of no team: only callers who read the outcomes of all teams read its. */
+const NO_TEAM = "";
+
 /** A run of a team whose outcomes a caller may read. */
 export interface VisibleRun {
   readonly workspaceId: string;
@@ -35,8 +39,18 @@ export function findVisibleRun(reading: Reading, caller: Caller, runId: string):
     return { refused: "not-found" };
   }
   const run = runs.get(reading, workspaceId, runId);
+  if (run === undefined) expectNotLost(reading, caller, workspaceId, runId);
   const sees = run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
   return sees ? { workspaceId, run } : { refused: "not-found" };
+}
+
+/**
+ * Throws `damaged` when the run's input is stored and its row is lost. Only for callers who read the outcomes of all
+ * teams: the team of a lost run is unknown.
+ */
+function expectNotLost(reading: Reading, caller: Caller, workspaceId: string, runId: string): void {
+  if (runInputs.get(reading, workspaceId, runId) === undefined) return;
+  if (seesOutcomes(reading, caller, workspaceId, NO_TEAM)) expected(undefined, runs.key(workspaceId, runId));
 }
 
 /** The run, for people on its team; refused `forbidden` to others who may read it. */
@@ -109,6 +123,8 @@ export interface ApprovalPage {
 /** The approvals of a run, newest first. */
 export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
   const { before, limit } = page;
+  // Refuses the list when the row of an open approval is lost: the rows alone do not show that.
+  if (before === undefined) listOpenApprovals(reading, workspaceId, run.id);
   const place = before === undefined ? undefined : [before];
   return approvals.all(reading, workspaceId, { runId: run.id }, { limit, before: place });
 }

@@ -178,13 +178,23 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
    * turns that look for few rows, and mostly find none.
    */
   under(index: string): (reading: Reading, partition: string, ...values: KeyPart[]) => Row[] {
-    const found = this.#others.find(({ name }) => name === index);
-    if (found === undefined) throw new Error(`${this.name} has no index ${index}`);
-    const lookUp = this.#lookUpOf(found);
+    const lookUp = this.#lookUpOf(this.#indexOf(index));
     return (reading, partition, ...values) =>
       reading
         .range({ prefix: [partition, rowSpace, index, ...values] })
         .map(({ key }) => lookUp(reading, partition, key));
+  }
+
+  /**
+   * Reads the row that one entry of an index names: `key` is the values of its fields and the row's id. Undefined without
+   * such an entry; throws `damaged` where there is one and no row.
+   */
+  listed(index: string): (reading: Reading, partition: string, ...key: KeyPart[]) => Row | undefined {
+    const lookUp = this.#lookUpOf(this.#indexOf(index));
+    return (reading, partition, ...parts) => {
+      const key: Key = [partition, rowSpace, index, ...parts];
+      return reading.get(key) === undefined ? undefined : lookUp(reading, partition, key);
+    };
   }
 
   /** The digests of the bodies that each row refers to, row by row. */
@@ -224,6 +234,12 @@ export class IndexedTable<Row extends object, Listed extends object, Into extend
       after = entries.at(-1)?.key;
       if (entries.length < ROWS_AT_ONCE) return;
     }
+  }
+
+  #indexOf(index: string): StoredIndex {
+    const found = this.#others.find(({ name }) => name === index);
+    if (found === undefined) throw new Error(`${this.name} has no index ${index}`);
+    return found;
   }
 
   #sourceOf(partition: string, plan: PagePlan, page: PageOptions<Row>): PageSource<Row> {

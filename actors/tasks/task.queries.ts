@@ -4,7 +4,7 @@ import { refuseTeamWork } from "../access/team-work.js";
 import { permit, seesOutcomes } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
 import { isRefusal, type Refusal } from "../refusal.js";
-import { findResourceAt } from "../resources/resource.table.js";
+import { findResourceAt, listAddresses } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import type { RunRow } from "../runs/run.js";
 import { runs } from "../runs/run.table.js";
@@ -74,7 +74,17 @@ export function findVisibleTask(reading: Reading, caller: Caller, taskId: string
   const refused = permit(reading, caller, workspaceId, "read", "team");
   if (refused !== null) return refused;
   const task = tasks.get(reading, workspaceId, taskId);
+  if (task === undefined) expectNotListed(reading, workspaceId, taskId);
   return task === undefined ? { refused: "not-found" } : { workspaceId, task };
+}
+
+const findTeamTask = tasks.listed("team-task");
+
+/** Throws `damaged` when a team's list names the task, which has no row. */
+function expectNotListed(reading: Reading, workspaceId: string, taskId: string): void {
+  for (const { id: teamId } of listAddresses(reading, workspaceId, "team", {})) {
+    findTeamTask(reading, workspaceId, teamId, taskId);
+  }
 }
 
 /** The task, for people on its team; refused `forbidden` to others who see it. */

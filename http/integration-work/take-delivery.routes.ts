@@ -26,8 +26,11 @@ export interface TakeDeliveryOptions {
   readonly sealer: Sealer;
 }
 
-/** Whatever is wrong with a delivery, its sender is told the same. */
-const NOT_VERIFIED: Refusal = { refused: "unauthenticated", detail: "The delivery is not verified." };
+/** The same answer whatever is wrong with a delivery. It names the scheme that the webhook takes. */
+function notVerified({ webhook: { verify } }: DeliveryReceiver): Refusal {
+  const refused: Refusal = { refused: "unauthenticated", detail: "The delivery is not verified." };
+  return verify?.basic ? { ...refused, basicRealm: "deliveries" } : refused;
+}
 
 /** The webhooks of integrations. */
 export function takeDeliveryRoutes({ runtime, sealer }: TakeDeliveryOptions): readonly Route[] {
@@ -82,7 +85,7 @@ function take(
   const reason = findSenderFault(reading, receiver, sent, { sealer, nowMs: clock.now() });
   if (reason !== null) {
     const headers = toStoredHeaders(receiver, sent);
-    return refused.record(integration, { headers, bytes: body.length, reason }).then(() => NOT_VERIFIED);
+    return refused.record(integration, { headers, bytes: body.length, reason }).then(() => notVerified(receiver));
   }
   const received = withoutCredential(receiver, sent);
   const response = respondTo(receiver, received);

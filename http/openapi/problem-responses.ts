@@ -16,7 +16,12 @@ const extras: Readonly<Partial<Record<ProblemSlug, Readonly<Record<string, unkno
 };
 
 const headers: Readonly<Partial<Record<ProblemSlug, oas31.HeadersObject>>> = {
-  unauthenticated: { "WWW-Authenticate": { description: "`Bearer`", schema: { type: "string" } } },
+  unauthenticated: {
+    "WWW-Authenticate": {
+      description: "`Bearer`, or `Basic` with a realm for a webhook that verifies HTTP Basic",
+      schema: { type: "string" },
+    },
+  },
   "too-many-requests": { "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } } },
   unavailable: { "Retry-After": { description: "Seconds to wait.", schema: { type: "string" } } },
 };

@@ -13,6 +13,8 @@ interface Writing {
   readonly closes: boolean;
   /** Whether the client still sends its body, and nobody reads it. */
   readonly isFlooding?: boolean;
+  /** Reads what the client still sends after the answer; the connection ends when it resolves. */
+  readonly rest?: (() => Promise<unknown>) | null;
 }
 
 /** Sends an answer; for a streamed one, resolves when the client has taken all of it or is gone. */
@@ -25,7 +27,8 @@ function headersOf({ headers, requestId }: Omit<WholeAnswer, "body">): Readonly<
   return requestId === undefined ? headers : commonHeaders(requestId, headers);
 }
 
-function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, closes, isFlooding }: Writing): void {
+function writeWhole(response: ServerResponse, answer: WholeAnswer, writing: Writing): void {
+  const { isHead, closes, isFlooding, rest = null } = writing;
   const hasLength = answer.status !== 204 && answer.status !== 304;
   const length = Buffer.byteLength(answer.body);
   response.writeHead(answer.status, {
@@ -41,6 +44,13 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, clo
     response.once("close", () => clearTimeout(end));
     return;
   }
+  if (rest !== null) {
+    // To close now would reset the connection of a client that sends its body without waiting.
+    if (isEmpty) response.flushHeaders();
+    else response.write(answer.body);
+    void rest().then(() => response.end());
+    return;
+  }
   // Node counts an ended response as idle even while its bytes wait for a slow reader, and a drain would cut it.
   if (!isEmpty && length > BIG_BODY) response.write(answer.body, () => response.end());
   else response.end(isEmpty ? undefined : answer.body);
@@ -49,7 +59,7 @@ function writeWhole(response: ServerResponse, answer: WholeAnswer, { isHead, clo
 async function writeStreamed(
   response: ServerResponse,
   { stream, ...head }: StreamedAnswer,
-  { isHead, closes }: Writing,
+  { isHead, closes, rest = null }: Writing,
 ): Promise<void> {
   if (response.destroyed) return stream.close({ isWhole: false });
   response.writeHead(head.status, {
@@ -74,5 +84,6 @@ async function writeStreamed(
     isGone: () => response.destroyed,
     cut: () => response.destroy(),
   });
+  if (rest !== null) await rest();
   if (!response.destroyed) response.end();
 }

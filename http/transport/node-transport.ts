@@ -123,8 +123,8 @@ function serve(
   const detail = faultOf(incoming);
   if (detail !== null) {
     const problem = handlers.malformed({ refused: "bad-request", detail }, 400);
-    const writing = { isHead: incoming.method === "HEAD", closes: true };
-    void request.dropBody().then(() => writeAnswer(response, problem, writing));
+    const isHead = incoming.method === "HEAD";
+    void request.dropBody().then(() => writeAnswer(response, problem, { isHead, closes: true, rest: request.rest() }));
     return;
   }
   handlers.request(request, (answer) => {
@@ -134,6 +134,7 @@ function serve(
       isHead: incoming.method === "HEAD",
       closes,
       isFlooding: request.isFlooding(),
+      rest: request.rest(),
     });
   });
 }
@@ -170,6 +171,11 @@ function headerOf(incoming: IncomingMessage, name: string): string | undefined {
 interface NodeRequest extends TransportRequest {
   /** Whether the client still sent its body when `dropBody` gave up. */
   isFlooding(): boolean;
+  /**
+   * For a client that announced that it waits for 100 Continue and was not asked for its body: drops the body after the
+   * answer, since such a client may send it without waiting (RFC 9110, 10.1.1). Null for any other request.
+   */
+  rest(): (() => Promise<unknown>) | null;
 }
 
 function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: AbortSignal): NodeRequest {
@@ -198,6 +204,7 @@ function toRequest(incoming: IncomingMessage, response: ServerResponse, signal: 
       return isSending();
     },
     isFlooding: () => isFlooding,
+    rest: () => (isHeldBack && hasBody(incoming) ? () => dropBody(incoming, DROP_IDLE_MS) : null),
     dropBody: async (idleMs = DROP_IDLE_MS) => {
       if (!isSending()) return;
       isFlooding = await dropBody(incoming, idleMs);

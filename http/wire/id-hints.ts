@@ -48,6 +48,15 @@ const others: Readonly<Record<string, Named>> = {
   userId: listed("usr", "/api/workspaces/{slug}/members", "name"),
   inviteId: listed("inv", "/api/workspaces/{slug}/invites", "name"),
   occurrence: listed("occ", "/api/teams/{teamId}/events"),
+  attachmentId: listed("att", "/api/tasks/{taskId}"),
+  pullRequestId: listed("cpr", "/api/teams/{teamId}/searches/{searchId}"),
+};
+
+/** What `{id}` names in paths that are not of a resource kind, by the path before it. */
+const byCollection: Readonly<Record<string, Named>> = {
+  "/api/pull-requests/": listed("pr", "/api/teams/{teamId}/pull-requests"),
+  "/api/teams/{teamId}/hook-occurrences/": listed("occ", "/api/teams/{teamId}/hook-occurrences"),
+  "/api/workspaces/{slug}/dead-letters/": listed("dead", "/api/workspaces/{slug}/dead-letters"),
 };
 
 /** Parameters that take a key or slug and may get an id, with the place that shows both. */
@@ -67,7 +76,8 @@ export function createHints(kinds: readonly Kind[]): HintOf {
   const byPlural = new Map(kinds.map((kind) => [kind.plural, byKind.get(kind.name)]));
   const namedBy = (pattern: string, parameter: string): Named | undefined => {
     const plural = /^\/api\/resources\/([a-z-]+)\/\{id\}/.exec(pattern)?.[1];
-    if (parameter === "id") return plural === undefined ? undefined : byPlural.get(plural);
+    if (parameter === "id")
+      return plural === undefined ? byCollection[pattern.split("{id}")[0] ?? ""] : byPlural.get(plural);
     const kind = kindsByParameter[parameter];
     return kind === undefined ? others[parameter] : byKind.get(kind);
   };

@@ -88,11 +88,16 @@ function errorLine(error: FieldError): string {
   return error.path === "" ? error.message : `${error.path}: ${error.message}`;
 }
 
+/** The challenge of a 401 (RFC 9110, 11.6.1). */
+function challengeOf(basicRealm: string | undefined): string {
+  return basicRealm === undefined ? "Bearer" : `Basic realm="${basicRealm}", charset="UTF-8"`;
+}
+
 function headersOf(refusal: AnyRefusal): Record<string, string> {
   if (refusal.refused === "method-not-allowed") return { allow: refusal.allow };
   if (refusal.refused === "too-many-requests" || refusal.refused === "unavailable") {
     return { "retry-after": String(refusal.retryAfterSeconds) };
   }
-  if (refusal.refused === "unauthenticated") return { "www-authenticate": "Bearer" };
+  if (refusal.refused === "unauthenticated") return { "www-authenticate": challengeOf(refusal.basicRealm) };
   return {};
 }

@@ -1,5 +1,6 @@
 import t from "tap";
 import { openStore } from "../../http/process/open-store.js";
+import type { Key } from "../../storage/store.js";
 import { openUnpacked } from "../fixtures/open.js";
 import { unpackFixture } from "../fixtures/unpack.js";
 import { RawStore } from "../support/raw-store.js";
@@ -112,6 +113,90 @@ t.test("an address whose row is missing is damaged: lists, imports and exports s
     named.map((line) => JSON.parse(line).key),
     [`${workspaceId} row resource … ${lost.value.id}`],
   );
+});
+
+t.test("a resource whose row is lost is damaged by its id too, for those who would see it", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { folder, manifest } = unpacked;
+  const { workspaceId } = manifest;
+  const plurals = {
+    hook: "hooks",
+    line: "lines",
+    secret: "secrets",
+    "runner-pool": "runner-pools",
+    "replay-candidate": "replay-candidates",
+    "workspace-token-trust": "token-trusts",
+    integration: "integrations",
+    team: "teams",
+  };
+  const stored = await storedRows(unpacked, "resource");
+  // The start of the fixture waits until these hooks of the team have fired.
+  const { teams, hooks } = manifest;
+  const isNeeded = ({ id }: { readonly id: string }) => [teams.core, hooks.hanging, hooks.late].includes(id);
+  const lost: [path: string, id: string][] = [];
+  const raw = new RawStore(folder);
+  for (const [kind, plural] of Object.entries(plurals)) {
+    const row = stored.filter(({ key, value }) => key[3] === kind && !isNeeded(value)).at(-1);
+    if (row === undefined) throw new Error(`the fixture has no ${kind}`);
+    await raw.lose(row.key);
+    lost.push([`/api/resources/${plural}`, row.value.id]);
+  }
+  await raw.close();
+
+  const { service, ada } = await openUnpacked(t, unpacked);
+  const stranger = await service.signIn("eve@example.com");
+  const damaged = { status: 503, body: { type: "urn:service:problem:damaged" } };
+  for (const [path, id] of lost) {
+    for (const [method, rest, body] of [
+      ["GET", ""],
+      ["GET", "/hcl"],
+      ["DELETE", ""],
+      ["PUT", "", {}],
+    ] as const) {
+      // Candidates are never changed, and are no part of a workspace's configuration.
+      if (path.endsWith("/replay-candidates") && (method === "PUT" || rest !== "")) continue;
+      const headers = { "if-match": '"1"' };
+      t.match(await ada.request(method, `${path}/${id}${rest}`, body, headers), damaged, `${method} ${path}${rest}`);
+      const { status } = await stranger.request(method, `${path}/${id}${rest}`, body, headers);
+      t.equal(status, 404, `${method} ${path}${rest} by a stranger`);
+    }
+  }
+  const [, team = ""] = lost.find(([path]) => path.endsWith("/teams")) ?? [];
+  t.match(await ada.request("GET", `/api/teams/${team}/tasks`), damaged, "what a lost team holds");
+  t.match((await service.anonymous.request("GET", "/metrics")).text, /^signalbox_damaged_rows 8$/m);
+  t.match(await ada.request("GET", `/api/resources/workspaces/${workspaceId}`), { status: 200 });
+});
+
+t.test("a task, a run, a pull request and an approval whose rows are lost are damaged, not gone", async (t) => {
+  const unpacked = unpackFixture(t, "format-1");
+  const { folder, manifest } = unpacked;
+  const { workspaceId, runs } = manifest;
+  const stored = await storedRows(unpacked);
+  const of = (name: string) => stored.filter(({ key }) => key[2] === name);
+  const isAsking = ({ key }: { readonly key: Key }) => key.includes(runs.asking);
+  const run = of("run").find((row) => !isAsking(row));
+  const task = of("task").find(({ value }) => value.id !== manifest.tasks.asking);
+  const pullRequest = of("pull-request")[0];
+  const approval = of("approval").find(isAsking);
+  const raw = new RawStore(folder);
+  for (const row of [run, task, approval, pullRequest]) if (row !== undefined) await raw.lose(row.key);
+  await raw.close();
+
+  const { service, ada } = await openUnpacked(t, unpacked);
+  const stranger = await service.signIn("eve@example.com");
+  const paths = [
+    `/api/tasks/${task?.value.id}`,
+    `/api/tasks/${task?.value.id}/runs`,
+    `/api/runs/${run?.value.id}`,
+    `/api/runs/${runs.asking}/approvals`,
+    ...(pullRequest === undefined ? [] : [`/api/pull-requests/${pullRequest.value.id}`]),
+  ];
+  for (const path of paths) {
+    t.match(await ada.request("GET", path), { status: 503, body: { type: "urn:service:problem:damaged" } }, path);
+    t.equal((await stranger.request("GET", path)).status, 404, path);
+  }
+  t.equal((await ada.request("GET", "/api/tasks/task_00000000000000000000000000")).status, 404);
+  t.match(await ada.request("GET", `/api/teams/${manifest.teams.docs}/hook-occurrences`), { status: 200 }, workspaceId);
 });
 
 t.test(

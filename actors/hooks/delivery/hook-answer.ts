@@ -1,6 +1,6 @@
 import { findRefusal } from "../../integrations/requests/find-refusal.js";
 import type { OutboundAnswer } from "../../outbound/http-exchange.js";
-import { parseJson } from "../../outbound/json-answer.js";
+import { parseJson, whyJsonIsUnread } from "../../outbound/json-answer.js";
 import { cutBytes } from "../../tables/cut-bytes.js";
 import type { DeliveryResult } from "./delivery-result.js";
 import { toFailureCode } from "./failure-codes.js";
@@ -9,8 +9,8 @@ import { toFailureCode } from "./failure-codes.js";
 export const MAX_OUTPUT_BYTES = 16 * 1024;
 
 /**
- * What a receiver's answer means. On an after event a 2xx is a delivery, readable or not. On a before event the step
- * fails where a 2xx could not be read whole: what was not read may be a refusal.
+ * Reads what a receiver's answer means. On an after event, a 2xx is a delivery, whether its body can be read or not. On a
+ * before event, the step fails if the body of a 2xx cannot be read completely: it may contain a refusal.
  */
 export function readHookAnswer(
   { status, body: text, unread, doubt }: OutboundAnswer,
@@ -21,7 +21,7 @@ export function readHookAnswer(
   if (code !== null) return { body, code, reason: `it responded ${status}` };
   if (!isBefore) return { body, code: null, reason: null };
   const json = unread === undefined ? parseJson(text) : undefined;
-  const problem = unread?.reason ?? (json === undefined ? doubt : undefined);
+  const problem = unread?.reason ?? (json === undefined ? (whyJsonIsUnread(text) ?? doubt) : undefined);
   if (problem !== undefined)
     return { body, code: "errored", reason: `it responded ${status}, and its answer cannot be read: ${problem}` };
   const refuses = findRefusal(json);

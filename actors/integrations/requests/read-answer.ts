@@ -4,6 +4,7 @@ import { type Budget, createRawBudget, type Names } from "../../expressions/eval
 import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText, toValue } from "../../expressions/values.js";
 import type { Unread } from "../../outbound/http-exchange.js";
+import { whyJsonIsUnread } from "../../outbound/json-answer.js";
 import { cutText, toWellFormedJson } from "../../well-formed.js";
 import { createJsonRoom, parseBounded } from "../bounded-json.js";
 import { whyNoMark } from "../mark-value.js";
@@ -67,7 +68,7 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   // Of a body that breaks off or does not decode, nothing is used; of one that is too large, its beginning.
   const text = answer.unread === null || answer.unread.kind === "size" ? mask.text(answer.text) : "";
   const { read: body, isJson } = toResponse(text);
-  const partly = answer.unread?.reason ?? (isJson ? null : answer.doubt);
+  const partly = answer.unread?.reason ?? (isJson ? null : (whyJsonIsUnread(text) ?? answer.doubt));
   const response = mask.json(body);
   // Marks are made of captures too: those keep halves of surrogate pairs.
   const allowance = createRawBudget();
@@ -202,8 +203,9 @@ function evaluateMarks(
   evaluation: Evaluation,
 ): Readonly<Record<string, string>> {
   const given = Object.entries(marks).flatMap(([kind, expression]): [string, string][] => {
-    const value = toText(evaluate(`mark.${kind}`, expression, names, evaluation));
-    const why = value === "" ? null : whyNoMark(value);
+    const found = toText(evaluate(`mark.${kind}`, expression, names, evaluation));
+    const value = found.trim();
+    const why = found === "" ? null : value === "" ? "it is blank" : whyNoMark(value);
     if (why !== null) evaluation.unread.push(`\`mark.${kind}\` has no value: ${why}`);
     return value === "" || why !== null ? [] : [[kind, value]];
   });

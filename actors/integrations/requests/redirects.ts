@@ -1,10 +1,14 @@
 /** Redirects of attachments: hosts keep files elsewhere, often under an address that is good for a few minutes. */
+import { toLocation } from "../../outbound/header-text.js";
 import type { BytesAnswer } from "../../outbound/http-exchange.js";
 import { coversAddress } from "../../resources/fields.js";
+import { cutText } from "../../well-formed.js";
 import type { NotSent } from "./credentials.js";
 import type { PreparedRequest } from "./prepare-request.js";
 import type { RenderedRequest } from "./render-request.js";
 
+/** Longest scheme that a reason shows, in characters. */
+const MAX_SCHEME = 50;
 /** Most redirects of one request. */
 export const MAX_HOPS = 5;
 
@@ -20,8 +24,9 @@ const HARMLESS: readonly string[] = ["accept", "user-agent", "service-message-id
 export function findRedirect(
   { found, credentialAt }: PreparedRequest,
   request: RenderedRequest,
-  { status, headers: { location } }: Pick<BytesAnswer, "status" | "headers">,
+  { status, headers }: Pick<BytesAnswer, "status" | "headers">,
 ): RenderedRequest | NotSent | null {
+  const location = headers.location === undefined ? undefined : toLocation(headers.location);
   if (!REDIRECTS.has(status) || location === undefined || !URL.canParse(location, request.url)) return null;
   const url = new URL(location, request.url);
   url.hash = "";
@@ -29,16 +34,22 @@ export function findRedirect(
   const isSameOrigin = url.origin === request.url.origin;
   if (!isGet && !isSameOrigin && request.body !== null) return null;
   if (!coversAddress(found.integration.fields.hosts, url)) {
-    const reason = `it redirects to the host ${url.host}, which is not among the integration's hosts`;
-    return { code: "not-allowed", reason };
+    return { code: "not-allowed", reason: whyNotFollowed(url) };
   }
   const isDowngrade = request.url.protocol === "https:" && url.protocol === "http:";
-  const headers = isSameOrigin
+  const sent = isSameOrigin
     ? request.headers
     : { ...pick(request.headers, HARMLESS), ...(isDowngrade ? {} : credentialAt(url)) };
-  if (!isGet) return { ...request, url, headers };
-  const { "content-type": _type, ...rest } = headers;
+  if (!isGet) return { ...request, url, headers: sent };
+  const { "content-type": _type, ...rest } = sent;
   return { method: "GET", url, headers: rest, body: null };
+}
+
+function whyNotFollowed(url: URL): string {
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    return `it redirects to an address that begins with ${cutText(url.protocol, MAX_SCHEME)}, which is not followed`;
+  }
+  return `it redirects to the host ${url.host}, which is not among the integration's hosts`;
 }
 
 function pick(headers: RenderedRequest["headers"], names: readonly string[]): Record<string, string> {

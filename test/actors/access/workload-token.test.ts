@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -67,6 +68,9 @@ t.test("each key that fits is tried, and forged tokens stay refused", async (t) 
     "an operation twice": [k(one, { key_ops: ["verify", "verify"] })],
     "keys of other algorithms": [k(rsa), k(one), { kty: "oct", kid: "k", k: "AA" }],
     "null beside them": [null, k(one)],
+    "an RSA key without a modulus": [{ kty: "RSA", kid: "k" }, k(one)],
+    "no operations": [k(one, { key_ops: [] })],
+    "an operation as a text": [k(one, { key_ops: "verify" })],
   };
   for (const [name, keys] of Object.entries(sets)) {
     const { verify } = await arrange(t, keys);
@@ -76,6 +80,38 @@ t.test("each key that fits is tried, and forged tokens stay refused", async (t) 
     t.equal(await verify(one), "admitted", `${name}, without a kid`);
     t.equal(await verify(forger), "signature", `${name}, without a kid`);
   }
+});
+
+const [good, stranger] = await Promise.all([pairOf("RS256"), pairOf("RS256")]);
+const shortKey = generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey.export({ format: "jwk" });
+
+t.test("a key that cannot be used does not hide the good one", async (t) => {
+  const broken: Readonly<Record<string, object>> = {
+    "a modulus that is no base64": { kty: "RSA", n: "!!", e: "AQAB" },
+    "no modulus": { kty: "RSA", e: "AQAB" },
+    "an empty modulus": { kty: "RSA", n: "", e: "AQAB" },
+    "an exponent of zero": { ...good.jwk, e: "AA" },
+    "a key of 1,024 bits": { ...shortKey },
+    "a modulus that is a number": { kty: "RSA", n: 5, e: "AQAB" },
+  };
+  for (const [name, key] of Object.entries(broken)) {
+    for (const kid of [undefined, "k"]) {
+      const named = (jwk: object) => ({ ...jwk, ...(kid === undefined ? {} : { kid }) });
+      const both = await arrange(t, [named(key), named(good.jwk)]);
+      t.equal(await both.verify(good, kid), "admitted", `${name}, kid ${kid}`);
+      t.equal(await both.verify(stranger, kid), "signature", `${name}, kid ${kid}, forged`);
+      const alone = await arrange(t, [named(key)]);
+      t.not(await alone.verify(good, kid), "admitted", `${name}, alone`);
+    }
+  }
+});
+
+t.test("a kid that is a number is compared as text", async (t) => {
+  const { verify } = await arrange(t, [{ ...one.jwk, kid: 7 }]);
+  t.equal(await verify(one, "7"), "admitted");
+  t.equal(await verify(one), "admitted");
+  t.equal(await verify(one, "8"), "kid");
+  t.equal(await verify(forger, "7"), "signature");
 });
 
 t.test("a key for something else verifies nothing, whichever others there are", async (t) => {

@@ -144,6 +144,8 @@ t.test("an error inside of a 200 without a lasting code is waited for, and costs
     { error: "overloaded" },
     { type: "error", error: { type: "overloaded_error" } },
     { error: { code: "rate_limit_exceeded", type: "requests" } },
+    { error: { code: "rate_limit_exceeded", type: "invalid_request_error" } },
+    { error: { code: "model_overloaded", type: "invalid_request_error" } },
     { error: { code: 1302, message: "concurrency" } },
     { error: { code: 408 }, ...choice({ finish_reason: "stop" }) },
     { choices: null, usage },
@@ -205,6 +207,16 @@ t.test("an end that is the model's own is an answer, and costs", async (t) => {
     t.match(await ask(), { state: "answered", spent: spentOf(2) }, finish_reason);
     const repair = server.asked.at(-1)?.messages.at(-1)?.content ?? "";
     t.equal(repair.includes("cut off"), finish_reason === "length");
+  }
+});
+
+t.test("an error without content beside an answer is no error", async (t) => {
+  const { server, ask } = await askedModel(t);
+  const usage = { prompt_tokens: 1_000, completion_tokens: 100 };
+  for (const error of [null, false, 0, "", {}, { code: null, message: null }, { code: 0, message: "" }]) {
+    const message = { role: "assistant", content: JSON.stringify(good) };
+    server.queue.push(json(200, { choices: [{ message, finish_reason: "stop" }], usage, error }));
+    t.match(await ask(), { state: "answered" }, JSON.stringify(error));
   }
 });
 

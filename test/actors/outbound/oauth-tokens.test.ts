@@ -97,10 +97,18 @@ t.test(
       const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, token_type }) });
       t.match(await ask(), { ok: true, tokens }, String(token_type));
     }
-    for (const nothing of [null, ""]) {
+    for (const nothing of [null, "", " ", "\t\n"]) {
       const members = { refresh_token: nothing, expires_in: nothing, error: nothing, error_description: nothing };
       const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, ...members }) });
       t.strictSame(await ask(), { ok: true, tokens, response: good });
+    }
+    for (const refresh_token of [false, true, 0, 5, {}, []]) {
+      const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, refresh_token }) });
+      t.match(await ask(), { ok: true, tokens }, `a refresh token that is ${JSON.stringify(refresh_token)}`);
+    }
+    for (const refresh_token of ["a b", "é"]) {
+      const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, refresh_token }) });
+      t.match(await ask(), { ok: false }, "a text that no header can hold is no refresh token");
     }
     const { ask } = await endpoint(t, { body: JSON.stringify({ ...good, scope: ["a", "b"] }) });
     t.match(await ask(), { tokens: { scopes: ["a", "b"] }, response: { scope: "a b" } });

@@ -49,6 +49,8 @@ for (const [name, verify, right, wrong] of [
     for (const headers of [wrong, {}, { ...right, [header]: `${Object.values(right)[0]}x` }]) {
       const refused = await send(headers as Record<string, string>, '{"n":2}');
       t.match([refused.status, problemOf(refused).detail], [401, "The delivery is not verified."]);
+      const challenge = name === "password" ? 'Basic realm="deliveries", charset="UTF-8"' : "Bearer";
+      t.equal(refused.headers["www-authenticate"], challenge, "it names the scheme that is taken");
     }
     const shown = await listed();
     t.match(shown, { items: [{ key: "unseen1" }], refused: { count: 3 } });

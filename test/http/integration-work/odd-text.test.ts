@@ -54,31 +54,39 @@ async function scene(t: Test) {
   return { owner, at, send, worked, tasks };
 }
 
-t.test("a mark that holds half of a pair, or a control character, is left out and named", async (t) => {
-  const { worked, tasks, owner, at } = await scene(t);
-  const odd: readonly [text: string, why: string][] = [
-    [`A${HALF}`, "it holds half of a surrogate pair"],
-    ["A\\udc00b", "it holds half of a surrogate pair"],
-    ["A\\u0000", "it holds the control character U+0000"],
-    ["A\\u001bb", "it holds the control character U+001B"],
-    ["A\\u0085b", "it holds the control character U+0085"],
-    ["A".repeat(256), "it is longer than 255 characters"],
-  ];
-  for (const [id, why] of odd) {
-    const text = `{"items":[{"id":"${id}","kind":"bug","say":"s","title":"T","text":""}]}`;
-    const { entries } = (await worked(text)) as { readonly entries: readonly Record<string, unknown>[] };
-    t.match(entries, [{ reason: `\`marks.issue\` has no value: ${why}` }], id);
-    const tried = await owner.request("POST", `${at}/try`, { body: text });
-    t.match(tried.body?.entries, [
-      { reason: `\`marks.issue\` has no value: ${why}`, raise: { marks: [{ kind: "kind", value: "bug" }] } },
+t.test(
+  "a mark that is blank, holds half of a pair or a control character, or is no finite number is left out and named",
+  async (t) => {
+    const { worked, tasks, owner, at } = await scene(t);
+    const odd: readonly [text: string, why: string][] = [
+      [`A${HALF}`, "it holds half of a surrogate pair"],
+      ["A\\udc00b", "it holds half of a surrogate pair"],
+      ["A\\u0000", "it holds the control character U+0000"],
+      ["A\\u001bb", "it holds the control character U+001B"],
+      ["A\\u0085b", "it holds the control character U+0085"],
+      ["A".repeat(256), "it is longer than 255 characters"],
+      ...[" ", "\\u00a0", "\\u2028", "\\ufeff", "\\r", "\\r\\n \\t"].map((id): [string, string] => [id, "it is blank"]),
+    ];
+    const numbers = ["1e400", "-1e400"].map((id): [string, string] => [
+      id,
+      "it is a number that is too large to be read",
     ]);
-  }
-  t.same(
-    (await tasks()).map(({ marks }) => marks),
-    [{ kind: "bug" }],
-    "its other marks are kept, and find the task",
-  );
-});
+    for (const [id, why] of [...odd.map(([id, why]): [string, string] => [`"${id}"`, why]), ...numbers]) {
+      const text = `{"items":[{"id":${id},"kind":"bug","say":"s","title":"T","text":""}]}`;
+      const { entries } = (await worked(text)) as { readonly entries: readonly Record<string, unknown>[] };
+      t.match(entries, [{ reason: `\`marks.issue\` has no value: ${why}` }], id);
+      const tried = await owner.request("POST", `${at}/try`, { body: text });
+      t.match(tried.body?.entries, [
+        { reason: `\`marks.issue\` has no value: ${why}`, raise: { marks: [{ kind: "kind", value: "bug" }] } },
+      ]);
+    }
+    t.same(
+      (await tasks()).map(({ marks }) => marks),
+      [{ kind: "bug" }],
+      "its other marks are kept, and find the task",
+    );
+  },
+);
 
 t.test("what is well-formed is a mark as it is, to the last unit", async (t) => {
   const { worked, tasks } = await scene(t);
@@ -92,6 +100,7 @@ t.test("what is well-formed is a mark as it is, to the last unit", async (t) => 
     "\\u200b",
     "a\\u202eb",
     " a ",
+    "\\ufeffb\\r\\n",
     "A".repeat(255),
   ];
   for (const id of ids) {

@@ -30,15 +30,15 @@ async function write(socket: Socket, bytes: string | Uint8Array): Promise<void> 
   if (!socket.write(bytes)) await once(socket, "drain");
 }
 
-/** A client that reads nothing until it has sent everything, as a blocking one does. */
-const byBlockingWriter: SendFrom = async (port, { method, path, isChunked }) => {
+/** A client that reads nothing until it has sent everything, as a blocking one does. `head` are further header lines. */
+async function sendBlocking(port: number, { method, path, isChunked }: Sent, head = ""): Promise<Got> {
   const socket = connect(port, "127.0.0.1");
   socket.pause();
   await once(socket, "connect");
   const framing = isChunked ? "transfer-encoding: chunked" : `content-length: ${BODY_BYTES}`;
   await write(
     socket,
-    `${method} ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\n${framing}\r\n\r\n`,
+    `${method} ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-type: application/json\r\n${head}${framing}\r\n\r\n`,
   );
   for (let sent = 0; sent < MEGABYTES; sent++) {
     if (isChunked) await write(socket, `${PIECE.length.toString(16)}\r\n`);
@@ -47,8 +47,14 @@ const byBlockingWriter: SendFrom = async (port, { method, path, isChunked }) => 
   }
   if (isChunked) await write(socket, "0\r\n\r\n");
   const answer = await text(socket);
-  return { status: Number(answer.split(" ")[1]), body: answer.slice(answer.indexOf("\r\n\r\n") + 4) };
-};
+  const final = answer.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, "");
+  return { status: Number(final.split(" ")[1]), body: final.slice(final.indexOf("\r\n\r\n") + 4) };
+}
+
+const byBlockingWriter: SendFrom = (port, sent) => sendBlocking(port, sent);
+
+/** A client that announces that it waits for 100 Continue and does not wait (RFC 9110, 10.1.1). */
+const byImpatientClient: SendFrom = (port, sent) => sendBlocking(port, sent, "expect: 100-continue\r\n");
 
 const byNodeClient: SendFrom = async (port, { method, path, isChunked }) => {
   const headers = { "content-type": "application/json", ...(isChunked ? {} : { "content-length": BODY_BYTES }) };
@@ -79,7 +85,12 @@ const byFetch: SendFrom = async (port, { method, path }) => {
   return { status: answer.status, body: await answer.text() };
 };
 
-const clients = { "a blocking writer": byBlockingWriter, "node:http": byNodeClient, fetch: byFetch };
+const clients = {
+  "a blocking writer": byBlockingWriter,
+  "a client that does not wait for 100 Continue": byImpatientClient,
+  "node:http": byNodeClient,
+  fetch: byFetch,
+};
 
 /** Requests that are answered before their body has arrived. */
 const early: readonly (readonly [why: string, method: string, path: string, status: number, slug: RegExp])[] = [

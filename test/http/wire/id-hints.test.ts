@@ -55,7 +55,25 @@ const hints: readonly [method: "GET" | "POST", path: string, hint: RegExp][] = [
     `/api/teams/team_${NONE}/lines/line_${NONE}/stations/work/replay-sets`,
     /sta_…; `work` is a key: GET \/api\/resources\/lines\/line_\w+ lists the ids$/,
   ],
+  [
+    "GET",
+    `/api/teams/team_${NONE}/hook-occurrences/tell`,
+    /occ_…; `tell` is not one: GET \/api\/teams\/team_\w+\/hook-occurrences lists the ids$/,
+  ],
+  ["GET", "/api/pull-requests/17", /pr_…; `17` is not one: GET \/api\/teams\/<team id>\/pull-requests lists the ids$/],
+  [
+    "POST",
+    "/api/workspaces/acme/dead-letters/17/retry",
+    /dead_…; `17` is not one: GET .*\/dead-letters lists the ids$/,
+  ],
+  ["GET", `/api/tasks/task_${NONE}/attachments/a.txt`, /att_…; `a.txt` is not one: GET \/api\/tasks\/task_\w+ lists/],
+  ["GET", `/api/teams/team_${NONE}/config-pull-requests/17`, /cpr_…; `17` is not one: GET .*\/searches\/<search id> /],
 ];
+
+function bodyOf(method: "GET" | "POST", path: string): object | undefined {
+  if (method === "GET") return undefined;
+  return path.endsWith("/retry") ? {} : { title: "x", line: "fix" };
+}
 
 /** Paths in their form, and what a hint could not repeat. */
 const unhinted = [
@@ -75,7 +93,7 @@ for (const TRANSPORT of ["uws", "node"]) {
     const ada = await service.signIn("ada@example.com");
     await workspaceWithTeam(ada);
     for (const [method, path, hint] of hints) {
-      const reply = await ada.request(method, path, method === "GET" ? undefined : { title: "x", line: "fix" });
+      const reply = await ada.request(method, path, bodyOf(method, path));
       t.match([reply.status, reply.body], [404, { type: "urn:service:problem:not-found", detail: /\S/, hint }], path);
     }
     for (const path of unhinted) {
@@ -97,6 +115,29 @@ t.test(
     t.equal((await service.anonymous.request("GET", "/api/resources/teams/core")).status, 401);
   },
 );
+
+t.test("every path that a person or token asks about an id has a hint", async (t) => {
+  const service = await startTestService(t);
+  const ada = await service.signIn("ada@example.com");
+  await workspaceWithTeam(ada);
+  const paths = tablesOf(service).routes.filter(
+    ({ method, path, credential }) =>
+      // The code host's ids are numbers of its own.
+      method === "GET" &&
+      /^\/api\/.*\{(\w*I|i)d\}/.test(path) &&
+      credential !== "pool" &&
+      !path.includes("installation"),
+  );
+  t.ok(paths.length > 20);
+  for (const { path } of paths) {
+    const { status, body } = await ada.request(
+      "GET",
+      path.replace("{slug}", "acme").replaceAll(/\{\w+\}/g, "some-key"),
+    );
+    if (status === 404) t.match(body?.hint, /^ids look like [a-z]+_…; `some-key` is /, path);
+    else t.equal(status, 400, path);
+  }
+});
 
 t.test("every path of a resource kind has a hint for each of its ids", async (t) => {
   const service = await startTestService(t);

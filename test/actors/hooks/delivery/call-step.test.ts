@@ -192,7 +192,7 @@ t.test("warnings tell of tools that hooks may not call, and of no others", async
 });
 
 t.test("before an event a tool's refusal is read from its whole output", async (t) => {
-  const before = { deadlineMs: 60_000 };
+  const before = { deadlineMs: new ManualClock().now() + 60_000 };
   const refuse = "not today";
   const refusals: readonly HostAnswer[] = [
     { body: { made: { refuse } } },
@@ -215,6 +215,9 @@ t.test("before an event a call fails where its tool's answer could not be read w
   const unread: readonly [HostAnswer, RegExp][] = [
     [{ body: { made: "x".repeat(512 * 1024) } }, /^its answer cannot be read: it is larger than 0\.5 MiB$/],
     [{ body: Buffer.from('{"made": "n\xe3o', "latin1") }, /^its answer cannot be read: it is not valid UTF-8$/],
+    [{ body: `{"made":{"refuse":"no","x":${"[".repeat(300)}${"]".repeat(300)}}}` }, /its JSON nests too deep/],
+    [{ body: `{"made":{"refuse":"no","x":[${"0,".repeat(200_001)}0]}}` }, /has too many values/],
+    [{ body: `{"made":{"refuse":"no","x":${"7".repeat(1_200)}}}` }, /has a number with too many digits$/],
     [
       { body: '{"made":', unread: { kind: "broken", reason: "the connection broke before its end" } },
       /the connection broke before its end$/,
@@ -222,7 +225,7 @@ t.test("before an event a call fails where its tool's answer could not be read w
   ];
   for (const [answer, reason] of unread) {
     const { run } = calling(hook(), { answer: () => answer });
-    t.match(await run({ deadlineMs: 60_000 }), { status: 200, code: "tool-failed", reason });
+    t.match(await run({ deadlineMs: new ManualClock().now() + 60_000 }), { status: 200, code: "tool-failed", reason });
     t.match(await run(), { status: 200, code: null }, "after an event a call that was answered was made");
   }
 });

@@ -35,6 +35,7 @@ const sent =
     response.writeHead(200, headers).end(bytes);
 const utf16 = (text: string) => Buffer.from(text, "utf16le");
 const padded = (bytes: number) => refusal.replace("{", `{"why":"${"x".repeat(bytes - refusal.length - 9)}",`);
+const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 const MIB = 1024 * 1024;
 
 /** What the request of a hook comes to, where its receiver answers so; sent by the service or by a runner. */
@@ -107,6 +108,7 @@ const refusals: Readonly<Record<string, Answer>> = {
   "over 16 KiB": sent(padded(17_000)),
   "of 1 MiB": sent(padded(MIB)),
   "over 16 KiB in gzip": sent(gzipSync(padded(MIB)), { "content-encoding": "gzip" }),
+  "with a list that is nested deep": sent(refusal.replace("}", `,"x":${nested(20_000)}}`)),
   "a status of 201": (response) => response.writeHead(201).end(refusal),
 };
 
@@ -116,6 +118,18 @@ const unreadable: Readonly<Record<string, readonly [Answer, RegExp]>> = {
   "over 1 MiB in gzip": [sent(gzipSync(padded(MIB + 1)), { "content-encoding": "gzip" }), /it is larger than 1 MiB$/],
   "a coding that is not known": [sent(refusal, { "content-encoding": "snappy" }), /content coding snappy is not/],
   "a coding that it has not": [sent(refusal, { "content-encoding": "gzip" }), /does not decode/],
+  "JSON with a number that is too long": [
+    sent(refusal.replace("}", `,"n":${"1".repeat(1_200)}}`)),
+    /its JSON nests too/,
+  ],
+  "JSON with a long number, nested too deep": [
+    sent(refusal.replace("}", `,"n":12345678901234567890,"x":${nested(1_100)}}`)),
+    /its JSON nests too deep/,
+  ],
+  "JSON with half a character, nested too deep": [
+    sent(refusal.replace("}", `,"n":"\\ud800","x":${nested(20_000)}}`)),
+    /its JSON nests too deep/,
+  ],
   "cut gzip": [sent(gzipSync(refusal).subarray(0, 20), { "content-encoding": "gzip" }), /does not decode/],
   "gzip without a word": [sent(gzipSync(refusal)), /it is not valid UTF-8$/],
   "a charset that is not known": [

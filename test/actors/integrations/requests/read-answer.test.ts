@@ -36,7 +36,8 @@ t.test(
       thread: { value: expr("capture.id") },
       nul: { value: expr("response.nul") },
       long: { value: expr("response.long") },
-      whole: { value: expr("'ok'") },
+      blank: { value: expr("' '") },
+      whole: { value: expr("' ok '") },
     };
     const on = [{ event: "task.opened", action: "act", mark }];
     const tools = { look: { action: "act", output: expr("capture.id + response.text") }, all: { action: "act" } };
@@ -45,7 +46,7 @@ t.test(
     t.same(bound.marks, { whole: "ok" });
     t.match(
       bound.unread,
-      /^`mark\.thread` has no value: it holds half of a surrogate pair; `mark\.nul` .* U\+0000; `mark\.long` .* 255/,
+      /^`mark\.thread` has no value: it holds half of a surrogate pair; `mark\.nul` .* U\+0000; `mark\.long` .* 255.*; `mark\.blank` .* it is blank/,
     );
     t.match(bound.response, /"7 \ufffd","text":"a \ufffd"/);
     const told = await run({ after: { kind: "tool", name: "look" } });

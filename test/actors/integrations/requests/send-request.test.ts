@@ -121,6 +121,20 @@ t.test("an attachment's redirects are followed, of every kind, within the integr
   t.equal(relative.sent[1]?.url.href, "https://api.example.com/2");
 });
 
+t.test("an address in UTF-8 that is not percent-encoded is requested as it was sent", async (t) => {
+  const latin1 = (text: string) => Buffer.from(text, "utf8").toString("latin1");
+  for (const [location, path] of [
+    [latin1("/2/é 😀"), "/2/%C3%A9%20%F0%9F%98%80"],
+    ["/2/\u00e9", "/2/%C3%A9"],
+    ["/2/😀", "/2/%F0%9F%98%80"],
+    ["/2/%C3%A9", "/2/%C3%A9"],
+  ] as const) {
+    const { run, sent } = fetching((at) => (at === url ? { status: 302, headers: { location } } : { body: "x" }));
+    t.match(await run(), { success: true });
+    t.equal(sent[1]?.url.pathname, path, location);
+  }
+});
+
 t.test("a redirect elsewhere, in circles or to nowhere fails, and nothing is sent there", async (t) => {
   const to = (location: string) =>
     fetching((at) => (at === url ? { status: 302, headers: { location } } : { body: "x" }));
@@ -130,7 +144,11 @@ t.test("a redirect elsewhere, in circles or to nowhere fails, and nothing is sen
       { code: "not-allowed", reason: /redirects to the host evil\.example\.net, which is not/ },
     ],
     ["https://api.example.com:8443/1", { code: "not-allowed" }],
-    ["file:///etc/passwd", { code: "not-allowed" }],
+    [
+      "file:///etc/passwd",
+      { code: "not-allowed", reason: "it redirects to an address that begins with file:, which is not followed" },
+    ],
+    ["data:,x", { code: "not-allowed", reason: /begins with data:, which/ }],
     ["https://", { code: "rejected", reason: "it responded 302" }],
   ];
   for (const [location, result] of elsewhere) {
