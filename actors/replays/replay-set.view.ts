@@ -18,7 +18,7 @@ const time = z.iso.datetime();
 const outcome = z.enum(taskOutcomes).describe("What became of the run in its task; `other` where nothing says it.");
 const count = z.int();
 
-/** What a set and the list of a station's runs show of a run. */
+/** The fields that a set and the list of a station's runs show for a run. */
 const runShape = {
   runId: z.string(),
   taskId: z.string(),
@@ -48,7 +48,7 @@ const entrySchema = z.strictObject({
   addedAt: time,
 });
 
-/** An ended run of a station, as lists show it. */
+/** An ended run of a station in lists. */
 export const replayableRunSchema = z
   .strictObject({
     ...runShape,
@@ -93,7 +93,7 @@ type ReplaySetView = z.output<typeof replaySetSchema>;
 type EntryView = z.output<typeof entrySchema>;
 type ReplayableRunView = z.output<typeof replayableRunSchema>;
 
-/** Where runs are shown: the station of their set or list. */
+/** The context in which runs are shown: the station of their set or list. */
 export interface RunsPlace {
   readonly workspaceId: string;
   readonly station: StationNow;
