@@ -99,12 +99,12 @@ export interface RunsPlace {
   readonly station: StationNow;
 }
 
-/** The runs of a set as they are now, in the order in which they were added. */
+/** Lists the current entries of a set, in the order of addition. */
 export function listEntries(reading: Reading, workspaceId: string, { id }: ReplaySetRow): readonly ReplayEntryRow[] {
   return replayEntries.list(reading, workspaceId, [id]);
 }
 
-/** A set with the views of its runs, and its health. */
+/** Shows a set with the views of its runs, and its health. */
 export function replaySetView(
   set: ReplaySetRow,
   { station: { line, station }, entries, health }: Pick<RunsPlace, "station"> & SetParts,
@@ -124,7 +124,7 @@ interface SetParts {
   readonly health: SetHealth;
 }
 
-/** An ended run as lists show it, with the sets that it is in; nothing when it is not stored any more. */
+/** Shows an ended run in lists, with the sets that contain it; empty when the run is no longer stored. */
 export function replayableRunView(reading: Reading, place: RunsPlace, runId: string): ReplayableRunView[] {
   const { workspaceId } = place;
   const past = findPastRun(reading, workspaceId, runId);
@@ -138,7 +138,7 @@ export function replayableRunView(reading: Reading, place: RunsPlace, runId: str
   return [{ ...runView(reading, place, past), inSet, spent: boundMoney(spent), steps, ms, fingerprint }];
 }
 
-/** A run of a set as it is now. */
+/** Shows the current state of a set's run. */
 export function entryView(reading: Reading, place: RunsPlace, entry: ReplayEntryRow): EntryView {
   const { runId, taskId, addedAt } = entry;
   const past = findPastRun(reading, place.workspaceId, runId);
