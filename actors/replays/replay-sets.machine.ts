@@ -1,6 +1,6 @@
 /**
- * The replay sets of a team, `replay-sets/<team>`: the only writer of its sets and their entries. This guarantees that at
- * most one set guards changes of a station, and that sets and teams stay within their limits.
+ * The replay sets of a team, `replay-sets/<team>`: the only writer of its sets and their entries. This guarantees that
+ * at most one set guards changes of a station, and that sets and teams stay within their limits.
  *
  * | state | moved by                                | next    | also                                            |
  * |-------|-----------------------------------------|---------|-------------------------------------------------|

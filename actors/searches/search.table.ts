@@ -3,13 +3,13 @@ import { indexedTable, listedTable } from "../tables/indexed-table.js";
 import { isSearchUnderWay, type SearchInputRow, type SearchRow } from "./search.js";
 import { searchChanges } from "./search-changes.js";
 
-/** A search with the values of its indexes that are computed. */
+/** A search with the computed values for its indexes. */
 interface ListedSearch extends SearchRow {
-  /** Null once it has ended. */
+  /** Null after its end. */
   readonly isUnderWay: "yes" | null;
 }
 
-/** `[search]`; ids rise with time. */
+/** Key: `[search]`. Search ids increase over time. */
 export const searches = listedTable<SearchRow, ListedSearch>("search", {
   order: ["id"],
   listed: (search) => ({ ...search, isUnderWay: isSearchUnderWay(search) ? "yes" : null }),
@@ -23,7 +23,7 @@ export const searches = listedTable<SearchRow, ListedSearch>("search", {
   },
 });
 
-/** `[search]` */
+/** Key: `[search]` */
 export const searchInputs = indexedTable<SearchInputRow>("search-input", {
   order: ["searchId"],
   blobs: ({ config }) => config.skills.map(({ digest }) => digest),
