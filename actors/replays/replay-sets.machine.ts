@@ -2,20 +2,20 @@
  * The replay sets of a team, `replay-sets/<team>`: the only writer of its sets and their entries. This guarantees that
  * at most one set guards changes of a station, and that sets and teams stay within their limits.
  *
- * | state | moved by                                | next    | also                                            |
- * |-------|-----------------------------------------|---------|-------------------------------------------------|
- * | open  | set.open, .rename, .delete              | open    | the set's row; with `delete` its entries        |
- * | open  | entry.add, .remove                      | open    | the entries, their runs' pins, the set's version |
- * | open  | guard.mark                              | open    | the mark, a change record                       |
- * | open  | the same, not permitted or not possible | open    | refused                                         |
- * | open  | replay.start                            | open    | the rows of the replay, and of a baseline       |
- * |       |                                         |         | beside it; both begin. If the set has 200       |
- * |       |                                         |         | replays, it tells the oldest to remove itself   |
- * | open  | replay.finished                         | open    | the rows of a replay with the answer, which     |
- * |       |                                         |         | begins; nothing if there is no answer           |
- * | open  | commits.hold                            | open    | holds commits of entries of an earlier release  |
- * | open  | sets.dissolve, woken `dissolve`         | open    | removes one set per turn, until none is left    |
- * | open  | woken `forget <set>`                    | open    | tells more replays of a removed set to go       |
+ * | state | moved by                                | next | also                                             |
+ * |-------|-----------------------------------------|------|--------------------------------------------------|
+ * | open  | set.open, .rename, .delete              | open | the set's row; with `delete` its entries         |
+ * | open  | entry.add, .remove                      | open | the entries, their runs' pins, the set's version |
+ * | open  | guard.mark                              | open | the mark, a change record                        |
+ * | open  | the same, not permitted or not possible | open | refused                                          |
+ * | open  | replay.start                            | open | the rows of the replay, and of a baseline        |
+ * |       |                                         |      | beside it; both begin. If the set has 200        |
+ * |       |                                         |      | replays, it tells the oldest to remove itself    |
+ * | open  | replay.finished                         | open | the rows of a replay with the answer, which      |
+ * |       |                                         |      | begins; nothing if there is no answer            |
+ * | open  | commits.hold                            | open | holds commits of entries of an earlier release   |
+ * | open  | sets.dissolve, woken `dissolve`         | open | removes one set per turn, until none is left     |
+ * | open  | woken `forget <set>`                    | open | tells more replays of a removed set to go        |
  *
  * Its only state is its rows. It stops when the last set and the last replay are gone.
  */

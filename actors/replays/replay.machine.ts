@@ -3,43 +3,43 @@
  * `classify` turns each message into an event before the step. If an event's name differs from its message's name, the
  * message follows in brackets.
  *
- * | state          | moved by                           | next        | also                                     |
- * |----------------|------------------------------------|-------------|------------------------------------------|
- * | new            | replay.begin                       | queued      | the limit of its lane                    |
- * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue         |
- * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated         |
- * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                          |
- * | queued,running | step.on (run.over, purse.moved,    | same        | a copy settles, and is judged if there   |
- * |                | woken `settle`)                    |             | is a judge, or waits for another attempt;|
- * |                |                                    |             | fills its queue. At the ceiling, queued  |
- * |                |                                    |             | runs are withdrawn, except those of lost |
- * |                |                                    |             | copies that may start again              |
- * | queued,running | judging.answered (effect.ended)    | same        | a copy gets its result, or the question  |
- * |                |                                    |             | waits for the model; `settle`            |
- * | queued,running | judging.on (woken `judging`)       | same        | asks the next questions                  |
- * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or |
- * |                |                                    |             | pairs begin                              |
- * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling, when the last running    |
- * |                |                                    |             | copy settles and no lost copy may start  |
- * |                |                                    |             | again; the others never start            |
- * | queued,running | replay.stop, also replay.end       | stopped     | its runs are withdrawn, its judging ends |
- * |                |                                    |             | a change record                          |
- * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs    |
- * | finished       | judging.end (replay.end)           | same        | its judging ends                         |
- * | finished       | recheck.over (run.over)            | same        | a second check                           |
- * | finished       | counterpart.ended                  | same        | pairs begin                              |
- * | finished,      | step.on (run.over)                 | same        | a copy that ran at the stop settles      |
- * | stopped,       |                                    |             |                                          |
- * | over-budget    |                                    |             |                                          |
- * | the same       | copies.make (woken `make`)         | same        | makes 50 copies, which never start       |
- * | any            | stop.refused (replay.stop)         | same        | refused                                  |
- * | any but new    | stop.repeated (replay.stop with a  | same        | repeats the answer                       |
- * |                | key that was used before)          |             |                                          |
- * | any            | replay.forget                      | removing    | its row is removed, runs are withdrawn   |
- * | removing       | copies.remove (woken `remove`)     | removing    | removes 50 copies with their runs; stops |
- * |                |                                    |             | when none is left                        |
- * | any            | replay.other (run.began, .asking,  | same        |                                          |
- * |                | note, or of another run)           |             |                                          |
+ * | state          | moved by                           | next        | also                                      |
+ * |----------------|------------------------------------|-------------|-------------------------------------------|
+ * | new            | replay.begin                       | queued      | the limit of its lane                     |
+ * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue          |
+ * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated          |
+ * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                           |
+ * | queued,running | step.on (run.over, purse.moved,    | same        | a copy settles, and is judged if there    |
+ * |                | woken `settle`)                    |             | is a judge, or waits for another attempt; |
+ * |                |                                    |             | fills its queue. At the ceiling, queued   |
+ * |                |                                    |             | runs are withdrawn, except those of lost  |
+ * |                |                                    |             | copies that may start again               |
+ * | queued,running | judging.answered (effect.ended)    | same        | a copy gets its result, or the question   |
+ * |                |                                    |             | waits for the model; `settle`             |
+ * | queued,running | judging.on (woken `judging`)       | same        | asks the next questions                   |
+ * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or  |
+ * |                |                                    |             | pairs begin                               |
+ * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling, when the last running     |
+ * |                |                                    |             | copy settles and no lost copy may start   |
+ * |                |                                    |             | again; the others never start             |
+ * | queued,running | replay.stop, also replay.end       | stopped     | its runs are withdrawn, its judging ends  |
+ * |                |                                    |             | a change record                           |
+ * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs     |
+ * | finished       | judging.end (replay.end)           | same        | its judging ends                          |
+ * | finished       | recheck.over (run.over)            | same        | a second check                            |
+ * | finished       | counterpart.ended                  | same        | pairs begin                               |
+ * | finished,      | step.on (run.over)                 | same        | a copy that ran at the stop settles       |
+ * | stopped,       |                                    |             |                                           |
+ * | over-budget    |                                    |             |                                           |
+ * | the same       | copies.make (woken `make`)         | same        | makes 50 copies, which never start        |
+ * | any            | stop.refused (replay.stop)         | same        | refused                                   |
+ * | any but new    | stop.repeated (replay.stop with a  | same        | repeats the answer                        |
+ * |                | key that was used before)          |             |                                           |
+ * | any            | replay.forget                      | removing    | its row is removed, runs are withdrawn    |
+ * | removing       | copies.remove (woken `remove`)     | removing    | removes 50 copies with their runs; stops  |
+ * |                |                                    |             | when none is left                         |
+ * | any            | replay.other (run.began, .asking,  | same        |                                           |
+ * |                | note, or of another run)           |             |                                           |
  *
  * 1. A copy and the counts and sums of the row change in one turn.
  * 2. At most 20 of its runs wait for a runner. At the ceiling, only the runs of lost copies stay queued: those copies

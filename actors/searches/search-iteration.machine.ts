@@ -1,29 +1,30 @@
 /**
- * An iteration of a search, `search-iteration/<id>`: one run of the search's agent, which proposes candidates or reflects
- * on failures. The search writes the iteration's row in the turn that starts it. `classifyIteration` turns each message
- * into an event before the step. If an event's name differs from its message's name, the message follows in brackets.
+ * An iteration of a search, `search-iteration/<id>`: one run of the search's agent, which proposes candidates or
+ * reflects on failures. The search writes the iteration's row in the turn that starts it.
+ * `classifyIteration` turns each message into an event before the step. If an event's name differs from its message's
+ * name, the message follows in brackets.
  *
- * | state          | moved by                                | next    | also                                           |
- * |----------------|-----------------------------------------|---------|------------------------------------------------|
- * | new            | iteration.begin                         | wanted  | queues the agent's run                         |
- * | wanted         | agent.taken (run.claimed)               | running | the first time counts in `iterationsRun`       |
- * | wanted         | agent.unclaimed (woken, after a day)    | failed  | withdraws the run; notifies the search         |
- * | wanted,running | agent.ended (run.over)                  | ended   | counts its reported cost; notifies the search  |
- * |                | (also if the runner is lost after the   |         |                                                |
- * |                | last proposal or cause)                 |         |                                                |
- * | wanted,running | agent.failed (run.over)                 | failed  | the same                                       |
- * | wanted,running | agent.lost (run.over, at most twice)    | wanted  | counts its reported cost; queues another run   |
- * | wanted,running | iteration.stop                          | failed  | withdraws the run; notifies the search         |
- * | wanted,running | proposal.admitted (candidates.propose)  | same    | rows of the candidates; notifies the search    |
- * | wanted,running | proposal.refused (candidates.propose)   | same    | refused; counts as an attempt                  |
- * | wanted,running | cause.taken (cause.record)              | same    | the cause, which replaces an earlier one       |
- * | wanted,running | agent.repeated (either, with a key      | same    | repeats the answer                             |
- * |                | that was used before)                   |         |                                                |
- * | any            | agent.refused (either)                  | same    | refused: the runner does not hold the run, or  |
- * |                |                                         |         | the iteration is of the other kind             |
- * | ended, failed  | agent.settled (run.over)                | same    | counts the cost of a withdrawn run             |
- * | any            | iteration.forget                        | gone    | its runs are removed                           |
- * | any            | iteration.other                         | same    |                                                |
+ * | state          | moved by                               | next    | also                                          |
+ * |----------------|----------------------------------------|---------|-----------------------------------------------|
+ * | new            | iteration.begin                        | wanted  | queues the agent's run                        |
+ * | wanted         | agent.taken (run.claimed)              | running | the first time counts in `iterationsRun`      |
+ * | wanted         | agent.unclaimed (woken, after a day)   | failed  | withdraws the run; notifies the search        |
+ * | wanted,running | agent.ended (run.over)                 | ended   | counts its reported cost; notifies the search |
+ * |                | (also if the runner is lost after the  |         |                                               |
+ * |                | last proposal or cause)                |         |                                               |
+ * | wanted,running | agent.failed (run.over)                | failed  | the same                                      |
+ * | wanted,running | agent.lost (run.over, at most twice)   | wanted  | counts its reported cost; queues another run  |
+ * | wanted,running | iteration.stop                         | failed  | withdraws the run; notifies the search        |
+ * | wanted,running | proposal.admitted (candidates.propose) | same    | rows of the candidates; notifies the search   |
+ * | wanted,running | proposal.refused (candidates.propose)  | same    | refused; counts as an attempt                 |
+ * | wanted,running | cause.taken (cause.record)             | same    | the cause, which replaces an earlier one      |
+ * | wanted,running | agent.repeated (either, with a key     | same    | repeats the answer                            |
+ * |                | that was used before)                  |         |                                               |
+ * | any            | agent.refused (either)                 | same    | refused: the runner does not hold the run, or |
+ * |                |                                        |         | the iteration is of the other kind            |
+ * | ended, failed  | agent.settled (run.over)               | same    | counts the cost of a withdrawn run            |
+ * | any            | iteration.forget                       | gone    | its runs are removed                          |
+ * | any            | iteration.other                        | same    |                                               |
  *
  * 1. At most one of its runs is in progress, and none after it ends or fails.
  * 2. The turn in which a run ends adds the run's reported cost to the search's budget, once per run.

@@ -1,29 +1,29 @@
 /**
- * A search for a better config of a station, `search/<id>`. Its start writes its rows. `classifySearch` turns each message
- * into an event before the step. A step takes all actions that `rules/decide-next.ts` decides until the search must wait.
- * If an event's name differs from its message's name, the message follows in brackets.
+ * A search for a better config of a station, `search/<id>`. Its start writes its rows. `classifySearch` turns each
+ * message into an event before the step. A step takes all actions that `rules/decide-next.ts` decides until the search
+ * must wait. If an event's name differs from its message's name, the message follows in brackets.
  *
- * | state         | moved by                                | next          | also                                      |
- * |---------------|-----------------------------------------|---------------|-------------------------------------------|
- * | new           | search.starts (search.start)            | seeding       | its rows, budget and lane; the seed's     |
- * |               |                                         |               | replay; a change record                   |
- * | new           | start.refused (search.start)            | new           | refused; nothing is stored                |
- * | any           | start.repeated (search.start with a     | same          | repeats the answer                        |
- * |               | key that was used before)               |               |                                           |
- * | seeding,      | steps.<state> (replay.moved, woken      | that state    | figures of ended replays; starts replays, |
- * | searching,    | `go-on`, candidates.admitted,           |               | starts an iteration, holds out, or ends   |
- * | holding-out   | iteration.over, station.left)           |               |                                           |
- * | the same      | replay.looked-at (woken `idle <id>`)    | same          | ends a replay if no runner claimed a copy |
- * |               |                                         |               | for a day                                 |
- * | the same      | search.stop                             | stopped       | its agent's run is withdrawn, its replays |
- * |               |                                         |               | are stopped; a change record              |
- * | any but new   | candidate.measured (replay.moved)       | same          | figures with the judged pairs             |
- * | any           | stop.refused (search.stop)              | same          | refused                                   |
- * | any but new   | stop.repeated (search.stop with a key   | same          | repeats the answer                        |
- * |               | that was used before)                   |               |                                           |
- * | any           | search.forget                           | gone          | removes its rows, iterations, candidates  |
- * | any           | search.other (replay.moved, station.left| same          |                                           |
- * |               | and others that change nothing)         |               |                                           |
+ * | state       | moved by                                 | next       | also                                      |
+ * |-------------|------------------------------------------|------------|-------------------------------------------|
+ * | new         | search.starts (search.start)             | seeding    | its rows, budget and lane; the seed's     |
+ * |             |                                          |            | replay; a change record                   |
+ * | new         | start.refused (search.start)             | new        | refused; nothing is stored                |
+ * | any         | start.repeated (search.start with a      | same       | repeats the answer                        |
+ * |             | key that was used before)                |            |                                           |
+ * | seeding,    | steps.<state> (replay.moved, woken       | that state | figures of ended replays; starts replays, |
+ * | searching,  | `go-on`, candidates.admitted,            |            | starts an iteration, holds out, or ends   |
+ * | holding-out | iteration.over, station.left)            |            |                                           |
+ * | the same    | replay.looked-at (woken `idle <id>`)     | same       | ends a replay if no runner claimed a copy |
+ * |             |                                          |            | for a day                                 |
+ * | the same    | search.stop                              | stopped    | its agent's run is withdrawn, its replays |
+ * |             |                                          |            | are stopped; a change record              |
+ * | any but new | candidate.measured (replay.moved)        | same       | figures with the judged pairs             |
+ * | any         | stop.refused (search.stop)               | same       | refused                                   |
+ * | any but new | stop.repeated (search.stop with a key    | same       | repeats the answer                        |
+ * |             | that was used before)                    |            |                                           |
+ * | any         | search.forget                            | gone       | removes its rows, iterations, candidates  |
+ * | any         | search.other (replay.moved, station.left | same       |                                           |
+ * |             | and others that change nothing)          |            |                                           |
  *
  * `seeding` leads to any other state, `searching` to any but `seeding`, `holding-out` to itself and the ends.
  *

@@ -29,24 +29,24 @@ export const searchInputs = indexedTable<SearchInputRow>("search-input", {
   blobs: ({ config }) => config.skills.map(({ digest }) => digest),
 });
 
-/** The input of a search, which exists as long as the search. */
+/** Returns the input of a search, which exists for as long as the search. */
 export function getSearchInput(reading: Reading, workspaceId: string, searchId: string): SearchInputRow {
   const input = searchInputs.get(reading, workspaceId, searchId);
   if (input === undefined) throw new Error("a search without its input");
   return input;
 }
 
-/** The searches of a team that have not ended. */
+/** Lists the searches of a team that have not ended. */
 export function listSearchesUnderWay(reading: Reading, workspaceId: string, teamId: string): readonly SearchRow[] {
   return searches.all(reading, workspaceId, { teamId, isUnderWay: "yes" });
 }
 
-/** The searches at a line's stations that have not ended. */
+/** Lists the searches at a line's stations that have not ended. */
 export function listUnderWayOfLine(reading: Reading, workspaceId: string, lineId: string): readonly SearchRow[] {
   return searches.all(reading, workspaceId, { lineId, isUnderWay: "yes" });
 }
 
-/** The search of a station that has not ended: none is started beside it. */
+/** Finds the running search of a station. A station has at most one. */
 export function findSearchUnderWay(
   reading: Reading,
   workspaceId: string,
