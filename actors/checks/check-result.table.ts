@@ -42,7 +42,10 @@ export interface CheckResultRow {
   readonly candidate: SideResult;
   readonly baseline: SideResult;
   readonly regressions: readonly RegressedTask[];
-  /** The probability of a false failure, from 0 to 1; null if not measured. */
+  /**
+   * The probability of a false failure, from 0 to 1; null until the baseline ends, and if no run of it has two scored
+   * copies.
+   */
   readonly falseFailure: number | null;
 }
 

@@ -74,7 +74,7 @@ const warning = z.strictObject({
     ),
 });
 
-/** A check in the answer to a request for it alone. */
+/** A complete check, as the endpoint for a single check returns it. */
 export const replayCheckSchema = z
   .strictObject({
     ...{ id: z.string(), teamId: z.string(), lineId: z.string(), stationId: z.string(), stationKey: z.string() },

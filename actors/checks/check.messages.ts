@@ -53,6 +53,7 @@ interface ForgetCheck extends Message {
   readonly type: "check.forget";
 }
 
+/** The messages to a check. */
 export type CheckMessage = StartCheck | ForgetCheck | ReplayMoved;
 
 /** A check of a workspace. */

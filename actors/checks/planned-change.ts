@@ -28,8 +28,8 @@ export interface PreparedChange {
 }
 
 /**
- * Prepares a change to be replayed. Refuses if the line would not accept the planned block with its repositories, with
- * the path of each problem, and if the change does not affect how runs go.
+ * Prepares a change to be replayed. Refuses planned blocks and repositories that the line would not accept, with the
+ * path of each problem. Also refuses a change that does not affect how runs go.
  */
 export function prepareChange(
   turn: TurnReading,

@@ -19,6 +19,7 @@ export interface DiscardDecisions extends Message {
   readonly type: "decisions.closed";
 }
 
+/** The messages to a task's decisions. */
 export type DecisionSetMessage = DraftDecisions | MergeDecisions | DiscardDecisions;
 
 /** The decisions of a task, addressed by the task's workspace and id. */

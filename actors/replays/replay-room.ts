@@ -35,7 +35,11 @@ export function tellToGo(turn: Turn, replayIds: readonly string[]): void {
   for (const id of replayIds) turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
 }
 
-/** Returns the ids of the replays to remove so that the new ones fit; refuses if too few are removable. */
+/**
+ * Returns the ids of the replays to remove so that the new ones fit; refuses if too few are removable. A replay is not
+ * removable while it runs or is judged, if another replay is paired with it or answers it, or if its set's figures need
+ * it.
+ */
 export function findRoom(
   turn: TurnReading,
   set: Pick<ReplaySetRow, "id">,

@@ -181,7 +181,7 @@ const taskRowSchema = z.strictObject({
   pair: outcome.nullable().describe("From most of its compared copies; null when none is."),
 });
 
-/** A replay in the answer to a request for it alone. */
+/** A complete replay, as the endpoint for a single replay returns it. */
 export const replaySchema = z
   .strictObject({
     ...replayShape,

@@ -116,6 +116,7 @@ export interface HoldEntryCommits extends Message {
   readonly type: "commits.hold";
 }
 
+/** The messages to a team's replay sets. */
 export type ReplaySetMessage =
   | OpenSet
   | RenameSet

@@ -23,6 +23,7 @@ export interface CopyChange {
 /** Where a step leads the replay: it continues, or reaches an end state. */
 export type ReplayLead = "on" | "finished" | "over-budget";
 
+/** The effect of a message on a replay. */
 export interface ReplayStep {
   /** The replay, with the changes included in its counts. */
   readonly row: ReplayRow;

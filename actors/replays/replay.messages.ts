@@ -56,6 +56,7 @@ interface PurseMoved extends Message {
   readonly type: "purse.moved";
 }
 
+/** The messages to a replay. */
 export type ReplayMessage =
   | BeginReplay
   | StopReplay

@@ -5,9 +5,9 @@ import { countOutcomes } from "./composition.js";
 export const MAX_SUGGESTED = 5;
 
 /**
- * Suggests runs that balance the outcomes in a set. Each pick has the outcome that is rarest among the set and the
- * earlier picks, and is the newest run with that outcome. `other` is picked only when no other outcome is left.
- * `candidates` are newest first, and so is the result.
+ * Suggests runs that balance the outcomes in a set. Each pick is the newest run whose outcome is the rarest among the
+ * set and the earlier picks. `other` is picked only when no other outcome is left. `candidates` are newest first, and
+ * so is the result.
  */
 export function suggestRuns<Run extends { readonly outcome: TaskOutcome }>(
   inSet: readonly { readonly outcome: TaskOutcome }[],

@@ -5,8 +5,8 @@ import type { VisibleSearch } from "./search.queries.js";
 import { searchCandidates } from "./search-candidate.table.js";
 
 /**
- * Finds a candidate that a person may pick. Refuses with `not-found` if the search has no such candidate, and with
- * `conflict` for the seed and for a candidate whose replay on the searched runs has not finished. A pickable candidate
+ * Finds a candidate that a person may pick. Refuses with `not-found` if the search has no such candidate. Refuses with
+ * `conflict` for the seed, and for a candidate whose replay on the searched runs has not finished. A pickable candidate
  * stays pickable, so the turn of the pick does not check again.
  */
 export function findPickable(

@@ -64,6 +64,7 @@ export interface ForgetIteration extends Message {
   readonly runIds: readonly string[];
 }
 
+/** The messages to an iteration. */
 export type SearchIterationMessage =
   | BeginIteration
   | ProposeCandidates

@@ -258,7 +258,7 @@ export const searchWarningSchema = z
   ])
   .meta({ title: "search warning" });
 
-/** A search in the answer to a request for it alone. */
+/** A complete search, as the endpoint for a single search returns it. */
 export const searchSchema = z
   .strictObject({
     ...searchShape,

@@ -75,6 +75,7 @@ interface ForgetSearch extends Message {
   readonly type: "search.forget";
 }
 
+/** The messages to a search. */
 export type SearchMessage =
   | StartSearch
   | StopSearch

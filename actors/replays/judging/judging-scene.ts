@@ -48,6 +48,7 @@ export function getReplay({ turn, replayId }: JudgingScene): ReplayRow {
   return replay;
 }
 
+/** Writes a changed replay row. */
 export function changeReplay(scene: JudgingScene, change: (replay: ReplayRow) => ReplayRow): void {
   const before = getReplay(scene);
   putReplay(scene.turn, before, change(before));
@@ -67,6 +68,7 @@ export function getJudge(scene: JudgingScene): Judge {
   return judge;
 }
 
+/** Returns the copy of a look, which exists for as long as its replay. */
 export function getCopy({ turn, replayId }: JudgingScene, { place, repeat }: Pick<Look, "place" | "repeat">) {
   const copy = replayCopies.get(turn, turn.self.partition, replayId, place, repeat);
   if (copy === undefined) throw new Error("a judging without its copy");

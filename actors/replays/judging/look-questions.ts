@@ -4,7 +4,8 @@
  * answers.
  *
  * 1. A replay stores at most {@link MAX_ASKED} questions at a time, including questions that wait for the model.
- * 2. From when it is asked until its usage is known, a question counts its estimate. After that it counts its cost.
+ * 2. From when it is asked until its usage is known, a question counts its estimate. After that it counts its cost. If
+ *    a crash loses an answer, the estimate stays counted and the question is asked again.
  * 3. One turn applies an outcome with all its consequences.
  * 4. A turn prepares at most one question, because that reads whole diffs. The next questions follow in later turns.
  * 5. A question that does not fit under the ceiling is given up only when no other question of the replay is in
@@ -25,13 +26,13 @@ import { hasRoom, recount } from "./spending.js";
 import { prepareVerdict, refuseVerdict, takeVerdict } from "./verdicts.js";
 
 /**
- * Maximum number of a replay's questions in progress or waiting for the model: the same as a workspace's concurrent
+ * Maximum number of a replay's questions that are in progress or wait for the model: a workspace's limit of concurrent
  * requests.
  */
 export const MAX_ASKED = modelLane.perParty;
 /** Maximum number of questions that one turn prepares or asks again. */
 const MADE_IN_TURN = 1;
-/** Maximum number of looks that one turn skips because they need no question. */
+/** Maximum number of copies that one turn skips because they need no question. */
 const SKIPPED_IN_TURN = 25;
 
 /** Name of the wake-up for a replay's judging. */

@@ -55,6 +55,7 @@ export function endRechecks(scene: JudgingScene): void {
   }
 }
 
+/** Whether no second check of the replay remains open. */
 export function areRechecksOver(scene: JudgingScene): boolean {
   return !getReplay(scene).probe || listOpen(scene).length === 0;
 }

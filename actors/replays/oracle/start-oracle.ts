@@ -15,9 +15,9 @@ import { toConfig, toFingerprints, toJudgeModel } from "../station-config.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**
- * Replays with the answer. After a replay of the live config over the whole set finishes, its runs are repeated under
- * the same config, and each agent gets the expected result of its work. The gain is an upper bound for any better
- * config, measured by the same check and judge.
+ * Replays with the answer. A replay of the live config over the whole set comes first. When it finishes, its runs are
+ * repeated under the same config, and each agent gets the expected result of its work. The gain is an upper bound for
+ * any better config, measured by the same check and judge.
  *
  * 1. A live replay has at most one replay with the answer, and only if a check or a judge scores the copies.
  * 2. It repeats the set's runs that were accepted or sent back, with the live replay's repeats and ceiling.
@@ -48,8 +48,9 @@ function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
 }
 
 /**
- * Starts the replay with the answer after a live replay, unless a condition prevents it. Runs in a turn of the team's
- * sets.
+ * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, excludes such
+ * a replay or already has one. Does nothing either if its set or config has changed since, nothing scores the copies, no
+ * run has an answer, or the team or set has reached a limit. Runs in a turn of the team's sets.
  */
 export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
   const { partition } = turn.self;

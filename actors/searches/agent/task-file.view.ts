@@ -25,7 +25,8 @@ export function taskFile(sight: Sight, taskId: string): string {
 }
 
 /**
- * Returns a candidate's results on the task: how many copies succeeded, and the first copies, those that failed first.
+ * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies that starts with
+ * those that did not succeed.
  */
 function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");

@@ -57,9 +57,12 @@ export function sumCosts({ costs }: ExpectedCosts, entries: readonly Pick<Costed
 }
 
 /**
- * Divides a search's ceiling among its parts, in proportion to their expected costs: the seed's replay over all runs, a
- * replay over the searched runs for each candidate that may be proposed, up to three replays over the held-out runs,
- * and the agent's runs, each weighted as three runs of the set. The sum never exceeds the ceiling.
+ * Divides a search's ceiling among its parts, in proportion to their expected costs. The sum never exceeds the ceiling.
+ * The parts are:
+ * - one replay of the seed over all runs;
+ * - one replay over the searched runs for each candidate that may be proposed;
+ * - up to three replays over the held-out runs;
+ * - the agent's runs, each weighted as three runs of the set.
  */
 export function allotBudget(budget: SearchBudget, split: Split<CostedEntry>): Allotments {
   const { iterations, perIteration, repeats, ceiling } = budget;

@@ -23,13 +23,13 @@ export interface Best<Each extends Contender> {
 
 /**
  * Chooses the best config of a search (document 2, "Search": `best`); null until the seed's replay finishes. The best
- * is the seed, unless a candidate beats it on searched runs and was not worse on held-out runs:
- * - objective `success`: of the candidates that are better than the seed on searched runs beyond noise, choose the
- *   highest score, then the lowest cost;
- * - objective `cost`: of the candidates with a lower cost per run than the seed, also on held-out tasks beyond chance,
- *   choose the lowest cost, then the highest score. If either cost is unknown, the candidate is not cheaper.
+ * is the seed, unless a candidate beats it on searched runs and was held out without being `worse` there:
+ * - objective `success`: among candidates that are `better` than the seed on searched runs, the highest score wins,
+ *   then the lowest cost;
+ * - objective `cost`: among candidates with a lower cost per run than the seed, on held-out tasks beyond chance, the
+ *   lowest cost wins, then the highest score. If either cost is unknown, the candidate is not cheaper.
  *
- * Of candidates with the same score and cost, choose the greatest held-out gain, then the first given.
+ * Between candidates with the same score and cost, the greatest held-out gain wins, then the first given.
  */
 export function chooseBest<Each extends Contender>(
   contenders: readonly Each[],

@@ -52,10 +52,10 @@ export function freeAmount({ ceiling, counted, underWay }: SearchSpending): Frac
 }
 
 /**
- * Returns the budget of a part that starts now; null if the free amount does not cover its allotment. If the free
- * amount exceeds the allotments of all parts to come, because earlier parts left some or never started, the parts share
- * it in proportion to their allotments. If it is smaller, because earlier parts spent more, each part still gets its
- * own allotment until the last parts, the held-out replays, cannot start.
+ * Returns the budget of a part that starts now; null if the free amount does not cover its allotment. Earlier parts may
+ * have left money or never started. If so, all parts to come share the free amount in proportion to their allotments.
+ * If earlier parts spent more, each part still gets its own allotment, until the last parts, the held-out replays,
+ * cannot start.
  */
 export function grantPart(
   kind: keyof PartsToCome,

@@ -31,8 +31,8 @@ export type SearchWarning =
   /** The allotment of the live config's replay is below the original cost of its runs. */
   | { readonly kind: "thin-budget"; readonly allotted: Money; readonly expected: Money }
   /**
-   * Too few tasks are held out to confirm a gain, so `onlyOnSeenTasks` is `too-few-held-out`; or, with objective
-   * `cost`, to confirm a lower cost, so the best is always the live config.
+   * Too few tasks are held out. With objective `success`, they cannot confirm a gain (`onlyOnSeenTasks` is
+   * `too-few-held-out`). With `cost`, they cannot confirm a lower cost, so the best is always the live config.
    */
   | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number }
   /** The station has a judge but no model is configured, so no copy that needs the judge is scored. */
