@@ -5,7 +5,7 @@ import { indexedTable } from "../tables/indexed-table.js";
 
 /** The result of one side of a check. */
 export interface SideResult {
-  /** The number of copies, and below how many were scored and how many succeeded. */
+  /** The number of copies. `scored` and `succeeded` count some of them. */
   readonly entries: number;
   readonly scored: number;
   readonly succeeded: number;

@@ -14,7 +14,10 @@ export interface Composition {
   readonly outcomes: readonly { readonly outcome: TaskOutcome; readonly count: number }[];
   /** The origins that occur, with the most runs first, then by name. */
   readonly origins: readonly { readonly origin: string; readonly count: number }[];
-  /** When the runs ended. For an even number of runs, the median is the earlier of the two in the middle. */
+  /**
+   * The earliest, median and latest end of the runs. For an even number of runs, the median is the earlier of the two
+   * in the middle.
+   */
   readonly oldest: string | null;
   readonly median: string | null;
   readonly newest: string | null;

@@ -13,7 +13,7 @@ export function countSpent(replay: ReplayRow): Fraction {
   return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** A search's ceiling, and the amount that counts against it besides one of its replays. */
+/** A search's ceiling, and the amount that everything except one of its replays counts against it. */
 export interface PurseLeft {
   readonly ceiling: Money;
   readonly others: Fraction;
@@ -26,8 +26,8 @@ export function isAtCeiling(replay: ReplayRow, purse: PurseLeft | null): boolean
 
 /**
  * Whether an attempt of a copy may start: the amount that counts, without this copy's own share, must be below the
- * ceiling. A copy whose runner was lost already counts a share of the ceiling. That share does not prevent its next
- * attempt, and a second share is not added. For a replay of a search, both the replay's ceiling and the search's
+ * ceiling. A lost copy that did not report its cost already counts a share of the ceiling. That share does not prevent
+ * its next attempt, and no second share is added. For a replay of a search, both the replay's ceiling and the search's
  * ceiling apply.
  */
 export function mayStart(

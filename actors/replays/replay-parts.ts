@@ -9,7 +9,7 @@ import type { ReplayCopyRow } from "./replay.js";
 import { listCopies } from "./replay-copy.table.js";
 import { getReplayInput, type ReplayInputRow } from "./replay-input.table.js";
 
-/** The rows of a replay's copies besides the copy rows, by copy. */
+/** The rows about a replay's copies, by copy, other than the copy rows themselves. */
 export interface ReplayRows {
   readonly judge: ReplayInputRow["config"]["station"]["judge"];
   /** Task titles, by task. */

@@ -32,8 +32,8 @@ export function openPurse(turn: Turn, { searchId, ceiling }: Pick<ReplayPurseRow
 }
 
 /**
- * Returns the search's ceiling and the amount that counts against it besides this replay; null for a replay outside a
- * search. `stored` must be the stored row.
+ * Returns the search's ceiling and the amount that everything except this replay counts against it; null for a replay
+ * outside a search. `stored` must be the stored row.
  */
 export function findPurseLeft(turn: TurnReading, stored: ReplayRow): PurseLeft | null {
   if (stored.search === null) return null;
@@ -88,7 +88,7 @@ function isFull(counted: Fraction, ceiling: Money): boolean {
   return reachesCeiling(counted, ceiling);
 }
 
-/** Returns a replay's reported spending, including the part besides its copies. */
+/** Returns a replay's reported spending, including the part that its copies did not cause. */
 function reported({ spending }: ReplayRow): Fraction {
   return add(fromText(spending.spent), fromText(spending.besides));
 }

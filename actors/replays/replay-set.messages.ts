@@ -55,7 +55,7 @@ export interface RemoveEntry extends SetMessage {
   readonly runId: string;
 }
 
-/** Sets or clears the mark that a set guards its station: changes of the station are then checked with it. */
+/** Sets or clears a set's guard mark. Changes of a station are checked with its marked set. */
 export interface MarkGuard extends SetMessage {
   readonly type: "guard.mark";
   readonly setId: string;

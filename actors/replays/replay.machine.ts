@@ -42,8 +42,8 @@
  * |                | note, or of another run)           |             |                                           |
  *
  * 1. A copy and the counts and sums of the row change in one turn.
- * 2. At most 20 of its runs wait for a runner. At the ceiling, only the runs of lost copies stay queued: those copies
- *    already count their share (`replay-ceiling.ts`). After the end, no run is queued.
+ * 2. At most 20 of its runs wait for a runner. At the ceiling, only the runs of lost copies that already count their
+ *    share stay queued (`replay-ceiling.ts`). After the end, no run is queued.
  * 3. Each run that the replay queued is a copy's newest attempt, or lost, or withdrawn and forgotten.
  * 4. A turn that gives copies results, ends the replay, ends its judging or removes it notifies its watchers with
  *    `replay.moved`.

@@ -31,7 +31,7 @@ export function findReplay(
   return findReplayOf(reading, team, replayId) ?? { refused: "not-found", detail: `Replay ${replayId} not found.` };
 }
 
-/** A replay run, with the copy that it is an attempt at or a second check of. */
+/** A replay run with its copy. The run is an attempt of the copy, or its second check. */
 export interface VisibleReplayRun extends VisibleReplay {
   readonly run: RunRow;
   readonly copy: ReplayCopyRow;

@@ -19,8 +19,7 @@ export interface ReplayCounts {
   /** Copies that a runner has. */
   readonly running: number;
   /**
-   * Copies that have stopped running, and below how many of them have each result. Copies that are being judged have
-   * none.
+   * Copies that have stopped running. The next three fields count them by result; a copy that is being judged has none.
    */
   readonly settled: number;
   readonly succeeded: number;

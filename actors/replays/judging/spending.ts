@@ -14,8 +14,8 @@ export function hasRoom(replay: ReplayRow, cost: Money | null, purse: PurseLeft 
 }
 
 /**
- * Replaces the amount `before` with `now` in the replay's spending besides its copies. A cost in another currency, or
- * of a model without a price, counts nothing.
+ * Replaces the amount `before` with `now` in `spending.besides`. A cost in another currency, or of a model without a
+ * price, counts nothing.
  */
 export function recount(replay: ReplayRow, before: Money | null, now: Money | null): ReplayRow {
   const { currency } = replay.ceiling;

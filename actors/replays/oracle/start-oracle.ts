@@ -49,7 +49,7 @@ function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
 
 /**
  * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, excludes such
- * a replay or already has one. Does nothing either if its set or config has changed since, nothing scores the copies, no
+ * a replay or already has one. Also does nothing if its set or config has changed since, nothing scores the copies, no
  * run has an answer, or the team or set has reached a limit. Runs in a turn of the team's sets.
  */
 export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
