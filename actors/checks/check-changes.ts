@@ -3,19 +3,20 @@ import { changedMembers } from "../tables/changed-members.js";
 import type { PublishedWrite } from "../tables/on-write.js";
 import type { ReplayCheckRow } from "./check.js";
 
-/** A check as its stream publishes it: how far it has come. */
+/** The progress of a check, in the form that its stream publishes. */
 type CheckProgress = Pick<
   ReplayCheckRow,
   "id" | "verdict" | "undecidedBecause" | "compared" | "regressed" | "decidedAt" | "endedAt"
 >;
 
-/** What the stream of a check publishes: the members that changed, and the id; that it is gone. */
+/** A change on a check's stream. `replay-check`: the changed members with the id. `deleted`: the check is gone. */
 export type CheckChange =
   | { readonly type: "replay-check"; readonly check: Pick<CheckProgress, "id"> & Partial<CheckProgress> }
   | { readonly type: "deleted" };
 
 export const replayCheckTopic = topic<CheckChange>("replay-check");
 
+/** Lists the stream entries for a written check; empty if its progress did not change. */
 export function checkChanges(
   check: ReplayCheckRow,
   { first }: Pick<PublishedWrite<ReplayCheckRow>, "first">,

@@ -13,7 +13,7 @@ import type { CheckResultRow, RegressedTask, SideResult } from "./check-result.t
 import type { ReplaySide, ReplaySides, SideCopy } from "./check-sides.js";
 import type { InSteps } from "./in-steps.js";
 
-/** What a check shows of its replays, as far as they have come. */
+/** Computes a check's results from its replays in their current state. */
 export function* toResult(
   reading: Reading,
   workspaceId: string,
@@ -56,13 +56,13 @@ function toTask(regression: Regression<SideCopy>, titles: ReadonlyMap<string, st
   };
 }
 
-/** Most reasons of a regressed task, and most bytes of each. */
+/** Maximum number of reasons for a regressed task, and maximum size of each in bytes. */
 const MAX_REASONS = 5;
 const REASON_BYTES = 500;
 
 type Reasons = RegressedTask["reasons"];
 
-/** Why copies failed, each reason once, in the order of the copies. */
+/** Lists why copies failed, without duplicates, in the order of the copies. */
 function listReasons(reading: Reading, workspaceId: string, copies: readonly SideCopy[]): Reasons {
   const failed = copies.filter(({ result }) => result === "failed");
   const reasons = failed.flatMap((copy) => reasonsOf(reading, workspaceId, copy));
@@ -70,7 +70,7 @@ function listReasons(reading: Reading, workspaceId: string, copies: readonly Sid
   return [...distinct.values()].slice(0, MAX_REASONS);
 }
 
-/** A failed check says what it printed last, a judge why it did not pass the change; else there is a sentence. */
+/** Returns why a copy failed: the judge's reasons, the end of a failed check's output, or otherwise a sentence. */
 function reasonsOf(reading: Reading, workspaceId: string, copy: SideCopy): Reasons {
   if (copy.why === null) return [];
   const { code, text } = copy.why;
@@ -82,7 +82,7 @@ function reasonsOf(reading: Reading, workspaceId: string, copy: SideCopy): Reaso
   return [{ code, detail: printed === "" ? firstBytes(text, REASON_BYTES) : lastBytes(printed, REASON_BYTES) }];
 }
 
-/** What the judge said; of claims, only of those that are not met. */
+/** Returns the judge's reasons. With claims, only those about unmet claims. */
 function judgedReasons(
   reading: Reading,
   workspaceId: string,

@@ -4,10 +4,10 @@ import { findLeaving } from "../tables/room.js";
 import type { ReplayCheckRow } from "./check.js";
 import { replayChecks } from "./check.table.js";
 
-/** Most checks over a set that are stored. */
+/** Maximum number of checks stored for a set. */
 const MAX_CHECKS = 200;
 
-/** The ids of the set's oldest checks that are to go so that there is room for one; refused where too few have ended. */
+/** Returns the ids of the set's oldest ended checks to remove so that one more fits; refuses if too few have ended. */
 export function findCheckRoom(turn: TurnReading, setId: string): readonly string[] | Refusal {
   const oldestFirst = replayChecks.all(turn, turn.self.partition, { setId }).toReversed();
   const mayGo = ({ endedAt }: ReplayCheckRow) => endedAt !== null;

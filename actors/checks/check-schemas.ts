@@ -52,7 +52,7 @@ const threshold = z.strictObject({
     ),
 });
 
-/** What is said of a check besides its verdict. */
+/** The kinds of warnings that a check shows besides its verdict. */
 export const checkWarningKinds = [
   "false-failure",
   "judging-not-set-up",
@@ -74,7 +74,7 @@ const warning = z.strictObject({
     ),
 });
 
-/** A check, as it is read. */
+/** A complete check, as the endpoint for a single check returns it. */
 export const replayCheckSchema = z
   .strictObject({
     ...{ id: z.string(), teamId: z.string(), lineId: z.string(), stationId: z.string(), stationKey: z.string() },

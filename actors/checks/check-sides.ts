@@ -7,7 +7,7 @@ import type { ReplayCheckRow } from "./check.js";
 import { atOnce, type InSteps } from "./in-steps.js";
 import type { CheckSide } from "./verdict.js";
 
-/** A copy of one side, with why it did not succeed. */
+/** A copy on one side, with the reason if it did not succeed. */
 export type SideCopy = Pick<
   ReplayCopyRow,
   "replayId" | "place" | "repeat" | "taskId" | "originalRunId" | "state" | "result" | "why" | "check"
@@ -19,18 +19,18 @@ export interface ReplaySide extends CheckSide {
   readonly copies: readonly SideCopy[];
 }
 
-/** A check's two replays as they are now; null for one that is gone. */
+/** The current state of a check's two replays; null for a replay that is gone. */
 export interface ReplaySides {
   readonly candidate: ReplaySide | null;
   readonly baseline: ReplaySide | null;
-  /** The runs that the check replays, in the order of their set; those of the baseline when its replay is gone. */
+  /** The runs that the check replays, in the order of their set; the baseline's runs if the check's replay is gone. */
   readonly entries: readonly ReplayEntry[];
   readonly runs: readonly string[];
 }
 
 /**
- * Reads both replays. Of the baseline, which may be one of more runs, those count that the check replays. Copies whose
- * rows are not made yet are there, and have not settled.
+ * Reads both replays. From the baseline, which may cover more runs, it takes only the runs that the check replays. A
+ * copy whose row does not exist yet appears as `waiting`.
  */
 export function readSides(reading: Reading, workspaceId: string, check: Sides): ReplaySides {
   return atOnce(readSidesInSteps(reading, workspaceId, check));
@@ -38,7 +38,7 @@ export function readSides(reading: Reading, workspaceId: string, check: Sides): 
 
 type Sides = Pick<ReplayCheckRow, "replayId" | "baselineReplayId">;
 
-/** As {@link readSides}. */
+/** Like {@link readSides}, in steps. */
 export function* readSidesInSteps(
   reading: Reading,
   workspaceId: string,
@@ -70,7 +70,7 @@ function readSide(
   return { replay, state: replay.state, copies };
 }
 
-/** A set holds a run once. */
+/** Identifies a copy. A set contains a run at most once. */
 function nameOf({ originalRunId, repeat }: Pick<SideCopy, "originalRunId" | "repeat">): string {
   return `${originalRunId} ${repeat}`;
 }

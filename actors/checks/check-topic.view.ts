@@ -4,8 +4,8 @@ import { replayChecks } from "./check.table.js";
 import { checkView } from "./check.view.js";
 
 /**
- * The topic of a check, for those who may read its team's outcomes. Its id is looked up within a workspace. Changes say
- * how far it has come; what regressed, and why, is in a read.
+ * Defines the topic of a check, for readers of its team's outcomes. A check's id can be looked up only within a
+ * workspace. Changes show its progress; a read shows what regressed, and why.
  */
 export const replayCheckTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>

@@ -6,9 +6,10 @@ import { findWait, type Wait } from "../replays/replay-waiting.js";
 import type { ReplaySides } from "./check-sides.js";
 
 /**
- * What a check that runs waits for at the time of a read: something, when each of its replays that is under way waits,
- * runners before the model; null while one goes on. Without `latest` runners are not looked at, and only a wait for the
- * model, which is in rows, is found. `latest` keeps pictures, as for {@link findWait}.
+ * Returns what a running check waits for at the time of a read: it waits only if each of its replays in progress waits;
+ * otherwise null. A wait for runners takes precedence over a wait for the model. If `latest` is null, it ignores
+ * runners and finds only waits for the model, which are in rows. `latest` should cache pictures, as for {@link
+ * findWait}.
  */
 export function whatCheckWaitsFor(
   latest: Reading | null,

@@ -1,30 +1,29 @@
 /**
- * A check of a planned change, `replay-check/<id>`: the guarding set of its station, replayed under the planned config
- * beside the live one. Messages are classified before the step. Where an event has another name
- * than its message, the message follows in brackets.
+ * A check of a planned change, `replay-check/<id>`: it replays the guarding set of its station under the planned config
+ * and compares the result with the live config. `classifyCheck` turns each message into an event before the step. If an
+ * event's name differs from its message's name, the message follows in brackets.
  *
- * | state           | moved by                            | next      | also                                        |
- * |-----------------|-------------------------------------|-----------|---------------------------------------------|
- * | new             | start.made (check.start)            | running   | its row, the rows of its replay and of a    |
- * |                 |                                     |           | baseline where the set has none: they begin |
- * |                 |                                     |           | and tell it what becomes of them; a change  |
- * |                 |                                     |           | record                                      |
- * | any             | start.answered (check.start)        | same      | answered with an earlier check: it holds    |
- * |                 |                                     |           | still, or was started under this key        |
- * | any             | start.refused (check.start)         | same      | refused                                     |
- * | running         | moved.on (replay.moved)             | running   | counts what regressed and what compares     |
- * | running         | moved.failed (replay.moved)         | failed    | more regressed than may; replays may go on  |
- * | running         | moved.passed (replay.moved)         | passed    | both ended, with enough scored              |
- * | running         | moved.undecided (replay.moved)      | undecided | both ended or are gone, and why             |
- * | failed, passed, | moved.on (replay.moved)             | same      | what was found, as the replays end          |
- * | undecided       |                                     |           |                                             |
- * | any             | check.forget                        | new       | removes its rows                            |
- * | any             | check.other (replay.moved, late)    | same      |                                             |
+ * | state           | moved by                         | next      | also                                        |
+ * |-----------------|----------------------------------|-----------|---------------------------------------------|
+ * | new             | start.made (check.start)         | running   | its row, the rows of its replay and of a    |
+ * |                 |                                  |           | baseline if the set has none: both begin    |
+ * |                 |                                  |           | and notify it; a change record              |
+ * | any             | start.answered (check.start)     | same      | answers with an earlier check that is still |
+ * |                 |                                  |           | valid, or was started with this key         |
+ * | any             | start.refused (check.start)      | same      | refused                                     |
+ * | running         | moved.on (replay.moved)          | running   | counts regressed and compared tasks         |
+ * | running         | moved.failed (replay.moved)      | failed    | too many regressions; replays may continue  |
+ * | running         | moved.passed (replay.moved)      | passed    | both ended, with enough scored              |
+ * | running         | moved.undecided (replay.moved)   | undecided | both ended or are gone; stores why          |
+ * | failed, passed, | moved.on (replay.moved)          | same      | updates the results until the replays end   |
+ * | undecided       |                                  |           |                                             |
+ * | any             | check.forget                     | new       | removes its rows                            |
+ * | any             | check.other (replay.moved, late) | same      |                                             |
  *
- * 1. A verdict but `running` is never left (`verdict.ts`); it is in the row in the turn that finds it.
- * 2. Until nothing of its replays runs any more it watches and pins both; then what it shows is kept.
+ * 1. Every verdict except `running` is final (`verdict.ts`). The turn that finds it writes it to the row.
+ * 2. The check watches and pins both replays until none of their runs is running. Then it stores its results.
  * 3. In `new` it has no rows, and stops.
- * 4. A start tells the oldest checks of its set to go where there is no room for another (`check-room.ts`).
+ * 4. If its set has the maximum of checks, a start tells the oldest to remove itself (`check-room.ts`).
  */
 import { chartOf, type InTurn, type NoContext, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -38,7 +37,7 @@ import { readSides } from "./check-sides.js";
 import { prepareCheck } from "./prepare-check.js";
 import { decide } from "./verdict.js";
 
-/** The event of each message to a check. Reads only. */
+/** Returns a function that finds the event for each message to a check. It only reads. */
 function classifyCheck(judging: ReplayJudging) {
   return (message: CheckMessage, _state: unknown, turn: TurnReading) => {
     switch (message.type) {
@@ -46,7 +45,7 @@ function classifyCheck(judging: ReplayJudging) {
         return toStart(message, turn, judging);
       case "replay.moved":
         return toMoved(turn);
-      // No transition takes a message of an unknown type.
+      // No transition handles a message of an unknown type.
       default:
         return message;
     }
@@ -71,7 +70,7 @@ function toStart(message: StartCheck, turn: TurnReading, judging: ReplayJudging)
 
 const taken: Refusal = { refused: "conflict", detail: "The check has started." };
 
-/** What it finds once one of its replays moved. What it was told too late changes nothing. */
+/** Returns the event for a replay's progress. A notification after the check's end changes nothing. */
 function toMoved(turn: TurnReading) {
   const row = replayChecks.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined || row.endedAt !== null) return toEvent("check.other");
@@ -85,7 +84,7 @@ const { on, machine } = chartOf<NoContext, ReturnType<ReturnType<typeof classify
 
 const leave = ({ turn }: InTurn) => turn.stop();
 
-/** Transitions of a check that is decided. */
+/** Transitions of a check with a final verdict. */
 const decided = {
   ...on("start.answered", ({ turn, started }) => turn.reply(started)),
   ...on("start.refused", ({ turn, refusal }) => turn.reply(refusal)),
@@ -121,7 +120,7 @@ const checkMachine = machine({
   },
 });
 
-/** See the table above; `judging` is what scores the copies of its replays. */
+/** Defines the check actor (see the table above). `judging` describes how this deployment scores copies. */
 export function replayCheckActor(judging: ReplayJudging) {
   return defineActor(replayCheckRef, { machine: checkMachine, classify: classifyCheck(judging), version: 1 });
 }

@@ -8,28 +8,28 @@ import type { ReplayMoved } from "../replays/replay.messages.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { ReplayCheckRow } from "./check.js";
 
-/** A part of a request in its form, or the faults of it, which are refused in their order with the others. */
+/** A parsed part of a request, or the faults in its form. The turn refuses faults in order with the other refusals. */
 export type Parsed<Part> = { readonly data: Part } | { readonly errors: readonly FieldError[] };
 
-/** What a plan makes of a station. */
+/** A planned change of a station. */
 export interface PlannedChange {
   readonly station: ProposedBlock;
-  /** The line's repositories as the plan has them; null for the live ones. */
+  /** The line's repositories in the plan; null for the live ones. */
   readonly repositories: LineFields["repositories"] | null;
 }
 
-/** What a check is asked for besides. */
+/** The other terms of a check. */
 export interface CheckTerms {
   readonly reference: ReplayCheckRow["reference"];
-  /** 1 to 5. */
+  /** From 1 to 5. */
   readonly repeats: number;
 }
 
-/** Starts a check of a planned change, at an address of its own; answers with an earlier one where that holds still. */
+/** Starts a check of a planned change, as a new actor. Answers with an earlier check if that is still valid. */
 export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
   readonly type: "check.start";
   readonly caller: Caller;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -38,17 +38,22 @@ export interface StartCheck extends Answered<CheckStarted | Refusal>, Keyed {
   readonly terms: Parsed<CheckTerms>;
 }
 
+/** The answer to {@link StartCheck}. */
 export interface CheckStarted {
   readonly checkId: string;
-  /** `reused`: another request started it, and it holds for this one. `replayed`: an earlier request under this key did. */
+  /**
+   * `reused`: another request started the check, and it is also valid for this request. `replayed`: an earlier request
+   * with this idempotency key started it.
+   */
   readonly how: "started" | "reused" | "replayed";
 }
 
-/** It is stored too long: removes its rows. */
+/** Sent by retention, or to make space for a new check: removes the check's rows. */
 interface ForgetCheck extends Message {
   readonly type: "check.forget";
 }
 
+/** The messages to a check. */
 export type CheckMessage = StartCheck | ForgetCheck | ReplayMoved;
 
 /** A check of a workspace. */

@@ -12,7 +12,10 @@ export interface VisibleCheck extends VisibleTeam {
   readonly check: ReplayCheckRow;
 }
 
-/** The check; refused `not-found` unless the caller reads the team's outcomes and the check is the team's. */
+/**
+ * Returns the check. Refuses with `not-found` if the caller cannot read the team's outcomes or the check belongs to
+ * another team.
+ */
 export function findReplayCheck(
   reading: Reading,
   caller: Caller,
@@ -25,7 +28,7 @@ export function findReplayCheck(
   return { refused: "not-found", detail: `Replay check ${checkId} not found.` };
 }
 
-/** A check by its id, for who may read it already; undefined when it is gone. */
+/** Returns a check by id without an access check, for callers that were already checked; undefined if it is gone. */
 export function findStoredCheck(reading: Reading, workspaceId: string, checkId: string): ReplayCheckRow | undefined {
   return replayChecks.get(reading, workspaceId, checkId);
 }
@@ -33,7 +36,10 @@ export function findStoredCheck(reading: Reading, workspaceId: string, checkId: 
 /** Reads a slice of checks, newest first. */
 type ReadChecks = (reading: Reading, cursor: Cursor<ReplayCheckRow> | null) => Slice<ReplayCheckRow>;
 
-/** The checks over a set; with `before` those older than that one, none where it is of another set. */
+/**
+ * Reads the checks over a set; `before` limits them to those older than that check. Empty if that check is of another
+ * set.
+ */
 export function checksOfSet(
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },
   { limit, before }: { readonly limit: number; readonly before: string | undefined },

@@ -2,7 +2,7 @@ import { retain } from "../tables/retention.js";
 import { replayCheckRef } from "./check.messages.js";
 import { replayChecks } from "./check.table.js";
 
-/** Checks that are over, with what they found. They outlive their replays and their set. */
+/** The retention of ended checks with their results, which may outlive their replays and their set. */
 export const replayCheckRetention = retain(replayChecks, {
   period: "work",
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),

@@ -2,7 +2,7 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { ReplayCheckRow } from "./check.js";
 import { checkChanges } from "./check-changes.js";
 
-/** `[check]`; ids rise with time. */
+/** Key: `[check]`. Check ids increase over time. */
 export const replayChecks = indexedTable<ReplayCheckRow>("replay-check", {
   order: ["id"],
   changes: (check, _reading, write) => checkChanges(check, write),
@@ -12,7 +12,7 @@ export const replayChecks = indexedTable<ReplayCheckRow>("replay-check", {
   },
 });
 
-/** Whether it is decided for good. */
+/** Whether its verdict is final. */
 export function isDecided({ verdict }: Pick<ReplayCheckRow, "verdict">): boolean {
   return verdict !== "running";
 }

@@ -23,15 +23,15 @@ import { atOnce } from "./in-steps.js";
 import type { PreparedCheck } from "./prepare-check.js";
 import type { Decision } from "./verdict.js";
 
-/** What the transitions of a check do; `check.machine.ts` says when. */
+/** The actions of a check's transitions. `check.machine.ts` defines when they run. */
 
-/** One of its replays moved: what it finds now. */
+/** The state of both replays after one of them progressed, and the decision from it. */
 interface SidesMoved {
   readonly sides: ReplaySides;
   readonly decision: Decision;
 }
 
-/** Starts the replays of a check, which then notify it, writes its row, and answers. */
+/** Starts the replays of a check, which notify it, writes its row, and answers. */
 export function startCheck(message: EventWith<StartCheck>, prepared: PreparedCheck, judging: ReplayJudging): void {
   const { turn, caller, client } = message;
   const { partition, id } = turn.self;
@@ -53,7 +53,10 @@ export function startCheck(message: EventWith<StartCheck>, prepared: PreparedChe
   turn.reply({ checkId: id, how: "started" });
 }
 
-/** A replay of the live config with as many copies. It never checks the set, so that it costs no more than was set. */
+/**
+ * Starts a replay of the live config with as many copies. It never checks the set, so its cost stays within the
+ * ceiling.
+ */
 function orderBaseline(turn: Turn, { point, terms, threshold }: PreparedCheck, judging: ReplayJudging): ReplayRow {
   const { repeats } = terms;
   return orderReplay(turn, planLive(turn, point, judging, { repeats, ceiling: threshold.ceiling }));
@@ -108,8 +111,8 @@ function toRow(
 }
 
 /**
- * Counts what it finds now. The first verdict that is not `running` stays, with what was found; once both replays are
- * over, what they have is kept, and they are let go.
+ * Updates the check's counts. Stores the first verdict other than `running`, with the results. Once both replays are
+ * over, stores their final results and releases them.
  */
 export function takeMoved(turn: Turn, { sides, decision }: SidesMoved): void {
   const { partition } = turn.self;
@@ -132,12 +135,12 @@ function isSame(one: ReplayCheckRow, other: ReplayCheckRow): boolean {
   return fields.every((field) => one[field] === other[field]);
 }
 
-/** Whether nothing of a replay runs any more. */
+/** Whether none of a replay's runs is running. */
 function isStill(side: ReplaySide | null): boolean {
   return side === null || (!isUnderWay(side.replay) && side.replay.counts.running === 0);
 }
 
-/** Keeps what the check shows. Of replays that are gone there is nothing to keep: what was found before stays. */
+/** Stores the check's results. If a replay is gone, the results that were stored before stay. */
 function keepResult(
   turn: Turn,
   row: ReplayCheckRow,
@@ -157,7 +160,7 @@ function letGo(turn: Turn, { id, replayId, baselineReplayId }: ReplayCheckRow): 
   }
 }
 
-/** Removes its rows. */
+/** Removes the check's rows. */
 export function forgetCheck(turn: Turn): void {
   const { partition, id } = turn.self;
   const row = getCheck(turn);

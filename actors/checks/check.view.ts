@@ -14,16 +14,16 @@ import { atOnce, type InSteps } from "./in-steps.js";
 
 interface Asked {
   readonly reused: boolean;
-  /** Where runners are looked up for `waiting`; null on streams, which do not say `runner`. */
+  /** Used to look up runners for `waiting`; null on streams, which do not show `runner`. */
   readonly latest: Reading | null;
 }
 
-/** A check by itself: from its replays while they are stored, then from what was kept of them. */
+/** Shows the complete check, from its replays while they are stored, and later from its stored results. */
 export function checkView(reading: Reading, workspaceId: string, row: ReplayCheckRow, asked: Asked): ReplayCheckView {
   return atOnce(viewInSteps(reading, workspaceId, row, asked));
 }
 
-/** As {@link checkView}. */
+/** Like {@link checkView}, in steps. */
 export function* viewInSteps(
   reading: Reading,
   workspaceId: string,
@@ -52,7 +52,7 @@ export function* viewInSteps(
   };
 }
 
-/** The check in a list. */
+/** Shows the check in a list. */
 export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
   const { id, stationId, stationKey, verdict, undecidedBecause, regressed: regressions } = row;
   const { attempt, reference, createdAt } = row;
@@ -62,7 +62,7 @@ export function listedCheckView(row: ReplayCheckRow): ListedCheckView {
   };
 }
 
-/** What its replays say now, or what was kept once one of them is gone. */
+/** Computes the results from its replays, or returns the stored results once a replay is gone. */
 function* findResult(
   reading: Reading,
   workspaceId: string,

@@ -1,7 +1,7 @@
-/** Work in steps, between which others may have their turn: each `yield` is such a place, and the result comes last. */
+/** Work in steps: other work may run at each `yield`, and the result comes at the end. */
 export type InSteps<Result> = Generator<undefined, Result, undefined>;
 
-/** Does all of it at once: in turns, and for streams. */
+/** Runs all steps at once, for turns and streams. */
 export function atOnce<Result>(steps: InSteps<Result>): Result {
   for (;;) {
     const step = steps.next();

@@ -15,21 +15,21 @@ import { findResource } from "../resources/resource.table.js";
 import { type KeptField, keptFields } from "./check.js";
 import type { Parsed, PlannedChange } from "./check.messages.js";
 
-/** A planned change as it is replayed. */
+/** A planned change, ready to be replayed. */
 export interface PreparedChange {
-  /** The planned block, with the fields that a check keeps as they are live. */
+  /** The planned block, with the fields that a check keeps at their live values. */
   readonly block: StationBody;
   /** The live line, with the planned repositories. */
   readonly line: LineFields;
   readonly config: RunConfig;
   readonly fingerprints: Fingerprints;
-  /** The fields of the block that the plan changed, and that the check kept. */
+  /** The fields that the plan changes but the check keeps. */
   readonly keptLive: readonly KeptField[];
 }
 
 /**
- * The change as it is replayed. Refused where the line would not take the planned block with its repositories, each
- * problem at its path, and where runs would go as they go now.
+ * Prepares a change to be replayed. Refuses planned blocks and repositories that the line would not accept, with the
+ * path of each problem. Also refuses a change that does not affect how runs go.
  */
 export function prepareChange(
   turn: TurnReading,
@@ -50,14 +50,19 @@ export function prepareChange(
   return { block, line, config, fingerprints, keptLive };
 }
 
-/** The block with the fields of the live station that say how runs are scored and placed, and what it omits. */
+/**
+ * Returns the planned block with the live fields for scoring and placement, and with live values for omitted fields.
+ */
 function keepLive(planned: StationBlock, live: Station): Pick<PreparedChange, "block" | "keptLive"> {
   const { check, judge, diffs, runners } = live;
   const keptLive = keptFields.filter((field) => canonicalJson(planned[field]) !== canonicalJson(live[field]));
   return { block: { ...passingAs(planned, live), check, judge, diffs, runners }, keptLive };
 }
 
-/** Past runs began from the live line's repositories: others are not replayed. */
+/**
+ * Lists errors for repositories that the live line does not have: past runs did not use them, so they cannot be
+ * replayed.
+ */
 function listStrangers(live: LineFields, planned: LineFields["repositories"] | null): FieldError[] {
   const known = new Set(live.repositories.map(({ name }) => name));
   return (planned ?? []).flatMap(({ name }, index) => {

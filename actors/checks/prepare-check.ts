@@ -19,7 +19,7 @@ import { replayChecks } from "./check.table.js";
 import { findCheckRoom } from "./check-room.js";
 import { type PreparedChange, prepareChange } from "./planned-change.js";
 
-/** A check that may start: all that its rows are made from. */
+/** The data for the rows of a check that may start. */
 export interface PreparedCheck {
   readonly point: StartingPoint;
   readonly change: PreparedChange;
@@ -27,22 +27,23 @@ export interface PreparedCheck {
   readonly threshold: CheckThreshold;
   readonly attempt: number;
   readonly runsDigest: string;
-  /** The set's baseline; null when one is to start beside it. */
+  /** The set's baseline; null if the check must start one. */
   readonly baseline: ReplayRow | null;
-  /** Replays and checks of the set that are to go, so that there is room. */
+  /** Replays and checks of the set to remove so that the new ones fit. */
   readonly replaced: readonly string[];
   readonly leaving: readonly string[];
 }
 
-/** What a start comes to: a check, one that is there already, or a refusal. */
+/** The result of a start request: a new check, an existing check, or a refusal. */
 export type CheckStart =
   | { readonly to: "start"; readonly prepared: PreparedCheck }
   | { readonly to: "reuse" | "repeat"; readonly checkId: string }
   | { readonly to: "refuse"; readonly refusal: Refusal };
 
 /**
- * What a start comes to, in the order of its refusals: who may not plan; the station; the line's terms and the guarding
- * set; the planned block; whether it changes how runs go; the other terms; room for its replays and for it. Reads only.
+ * Prepares a check. Refusals come in this order: missing permission to plan; the station; the line's terms and the
+ * guarding set; the planned block; no effect on runs; the other terms; no space for its replays, or for the check. Only
+ * reads.
  */
 export function prepareCheck(message: StartCheck, turn: TurnReading, judging: JudgingSetup): CheckStart {
   const refused = refusePlanner(turn, message.caller, message.teamId);
@@ -94,7 +95,7 @@ function repeat(turn: TurnReading, checkId: string): CheckStart {
   });
 }
 
-/** The set that guards the station's changes, and the terms of the line as it is applied. */
+/** Finds the set that guards the station's changes, and the terms of the applied line. */
 function findGuarded(
   turn: TurnReading,
   { teamId, lineId, stationKey }: Pick<StartCheck, "teamId" | "lineId" | "stationKey">,
@@ -132,19 +133,19 @@ function refuse(refusal: Refusal): CheckStart {
   return { to: "refuse", refusal };
 }
 
-/** A change of a station, by how runs go with it and without it. */
+/** A change of a station, identified by the running fingerprints before and after it. */
 type ChangeOf = Pick<ReplayCheckRow, "stationId" | "candidateRunning" | "liveRunning">;
 
-/** What has to be equal besides, so that an earlier check of a change holds for it still. */
+/** The other values that must be equal for an earlier check of the change to be still valid. */
 type CheckedWith = Pick<ReplayCheckRow, "setId" | "runsDigest" | "threshold" | "scoring" | "repeats">;
 
-/** The checks of a change, newest first. */
+/** Lists the checks of a change, newest first. */
 function listEarlier(reading: Reading, workspaceId: string, of: ChangeOf): readonly ReplayCheckRow[] {
   const { stationId, candidateRunning, liveRunning } = of;
   return replayChecks.all(reading, workspaceId, { stationId, candidateRunning, liveRunning });
 }
 
-/** The newest that holds still: one that runs, or that was decided either way, of the same runs by the same terms. */
+/** Finds the newest check that is still valid: it runs or has passed or failed, with the same runs and terms. */
 function findReusable(earlier: readonly ReplayCheckRow[], wanted: CheckedWith): ReplayCheckRow | undefined {
   const terms = termsOf(wanted);
   return earlier.find((check) => check.verdict !== "undecided" && termsOf(check) === terms);
@@ -154,7 +155,7 @@ function termsOf({ setId, runsDigest, threshold, scoring, repeats }: CheckedWith
   return canonicalJson({ setId, runsDigest, threshold, scoring, repeats });
 }
 
-/** A digest of the runs of a set, whatever their order. */
+/** Returns a digest of a set's runs that does not depend on their order. */
 function digestRuns(runIds: readonly string[]): string {
   return createHash("sha256")
     .update([...runIds].sort().join(" "))

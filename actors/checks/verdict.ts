@@ -3,11 +3,11 @@ import { isUnderWay } from "../replays/replay.table.js";
 import { type Copy, groupByTask, isScored } from "../statistics/copy.js";
 import { findRegressions } from "../statistics/regression.js";
 
-/** What is known of a check (replays, Replay check verdict). All but `running` are for good. */
+/** The verdicts of a check (replays, Replay check verdict). All except `running` are final. */
 export const verdicts = ["failed", "running", "undecided", "passed"] as const;
 export type CheckVerdict = (typeof verdicts)[number];
 
-/** Why a check is undecided; of several, the first. */
+/** Why a check is undecided. If several reasons apply, the first one counts. */
 export const undecidedReasons = [
   "replay-gone",
   "stopped",
@@ -18,35 +18,35 @@ export const undecidedReasons = [
 ] as const;
 export type UndecidedReason = (typeof undecidedReasons)[number];
 
-/** One side of a check: a replay with its copies, all of them, on the runs that the check replays. */
+/** One side of a check: a replay with all of its copies of the runs that the check replays. */
 export interface CheckSide {
   readonly state: ReplayState;
   readonly copies: readonly Copy[];
 }
 
-/** Two replays beside each other, as far as they have come. */
+/** The current state of the two replays. */
 export interface CheckSides {
-  /** The replay of the planned change; null when it is gone. */
+  /** The replay of the planned change; null if it is gone. */
   readonly candidate: CheckSide | null;
-  /** That of the live config. */
+  /** The replay of the live config; null if it is gone. */
   readonly baseline: CheckSide | null;
-  /** The runs replayed, in the order of their set. */
+  /** The runs that the check replays, in the order of their set. */
   readonly runs: readonly string[];
 }
 
-/** What a check finds. */
+/** The result of deciding a check. */
 export interface Decision {
   readonly verdict: CheckVerdict;
   /** Null unless undecided. */
   readonly undecidedBecause: UndecidedReason | null;
-  /** The tasks that regressed so far, and those that both sides scored. */
+  /** The number of tasks that regressed so far, and of tasks that both sides scored so far. */
   readonly regressed: number;
   readonly compared: number;
 }
 
 /**
- * The verdict, in the order of the reference: too many regressions, which may be known while replays still run; then
- * whether one of them is under way; then what keeps it from being decided.
+ * Decides the verdict, in the order of the reference: too many regressions, which may be known while replays still run;
+ * then whether a replay is still running; then the reasons for no decision.
  */
 export function decide(sides: CheckSides, mostRegressions: number): Decision {
   const { candidate, baseline, runs } = sides;
@@ -69,7 +69,7 @@ function whyUndecided({ candidate, baseline }: CheckSides, compared: number): Un
   return 2 * compared < groupByTask(candidate.copies).size ? "too-few-scored" : null;
 }
 
-/** The tasks that both sides scored. */
+/** Counts the tasks that both sides scored. */
 function countCompared(own: readonly Copy[], other: readonly Copy[]): number {
   const scored = scoredTasks(other);
   return [...scoredTasks(own)].filter((taskId) => scored.has(taskId)).length;

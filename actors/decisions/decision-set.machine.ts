@@ -1,22 +1,22 @@
 /**
  * The decisions of a task, `decisions/<task>`: one set, drafted after runs and shown with the task's pull request.
- * Messages are classified before the step.
+ * `classify` turns each message into an event before the step.
  *
- * | state     | moved by                                       | next      | also                                       |
- * |-----------|------------------------------------------------|-----------|--------------------------------------------|
- * | none      | draft.taken (decisions.draft)                  | proposed  | stores the set                             |
- * | none      | draft.of-nothing (the same, no task is there)  | (ended)   |                                            |
- * | none      | decisions.merged, decisions.closed             | (ended)   |                                            |
- * | proposed  | draft.taken                                    | proposed  | the set replaces the earlier one           |
- * | discarded | draft.taken                                    | proposed  | the same                                   |
- * | proposed, | draft.of-nothing                               | same      |                                            |
- * | discarded |                                                |           |                                            |
- * | proposed  | decisions.merged                               | stands    | lists find the set                         |
- * | proposed  | decisions.closed                               | discarded | for a pull request closed without merging  |
- * | discarded | decisions.merged, decisions.closed             | discarded |                                            |
- * | stands    | any                                            | stands    | nothing is drafted for the task again      |
+ * | state     | moved by                                    | next      | also                                      |
+ * |-----------|---------------------------------------------|-----------|-------------------------------------------|
+ * | none      | draft.taken (decisions.draft)               | proposed  | stores the set                            |
+ * | none      | draft.of-nothing (the same, without a task) | (ended)   |                                           |
+ * | none      | decisions.merged, decisions.closed          | (ended)   |                                           |
+ * | proposed  | draft.taken                                 | proposed  | the set replaces the earlier one          |
+ * | discarded | draft.taken                                 | proposed  | the same                                  |
+ * | proposed, | draft.of-nothing                            | same      |                                           |
+ * | discarded |                                             |           |                                           |
+ * | proposed  | decisions.merged                            | stands    | lists find the set                        |
+ * | proposed  | decisions.closed                            | discarded | if the pull request is closed, not merged |
+ * | discarded | decisions.merged, decisions.closed          | discarded |                                           |
+ * | stands    | any                                         | stands    | the task's set no longer changes          |
  *
- * Its rows have no state of their own: in `none` there are none, and lists find them in `stands` alone.
+ * Its rows do not store the state. In `none` there are no rows. Lists find the rows only in `stands`.
  */
 import { chartOf, type NoContext, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -26,7 +26,7 @@ import { parseDraftedDecisions } from "./decision.js";
 import { indexDecisionSet, replaceDecisionSet } from "./decision.table.js";
 import { type DecisionSetMessage, decisionSetRef } from "./decision-set.messages.js";
 
-/** Classifies a message as an event of the machine. Reads only. */
+/** Turns a message into an event of the machine. Only reads. */
 function classify(message: DecisionSetMessage, _state: unknown, turn: TurnReading) {
   if (message.type !== "decisions.draft") return message;
   const task = tasks.get(turn, turn.self.partition, turn.self.id);
@@ -73,5 +73,5 @@ const decisionSetMachine = machine({
   },
 });
 
-/** See the table above. */
+/** Defines the actor for a task's decisions (see the table above). */
 export const decisionSetActor = defineActor(decisionSetRef, { machine: decisionSetMachine, classify, version: 1 });

@@ -5,7 +5,7 @@ import { retain } from "../tables/retention.js";
 import { storedAs } from "../tables/table-declaration.js";
 import type { DraftedDecision } from "./decision.js";
 
-/** A dissent of a team member from a decision, at one of its files. */
+/** A team member's objection to a decision, at one of its files. */
 interface Dispute {
   readonly file: string;
   readonly userId: string;
@@ -17,7 +17,7 @@ export interface DecisionRow extends DraftedDecision {
   readonly id: string;
   readonly taskId: string;
   readonly teamId: string;
-  /** The run that made it. */
+  /** The run in which it was made. */
   readonly runId: string;
   readonly disputes: readonly Dispute[];
   readonly draftedAt: string;
@@ -27,12 +27,12 @@ export interface DecisionRow extends DraftedDecision {
 export interface Merge {
   /** `owner/name` */
   readonly repository: string;
-  /** Address of the pull request for people. */
+  /** The pull request's URL for people. */
   readonly url: string;
   readonly atMs: number;
 }
 
-/** A decision that stands, as lists find it. */
+/** A standing decision in the form that lists use. */
 export interface StandingDecision {
   readonly id: string;
   readonly mergedAtMs: number;
@@ -43,9 +43,9 @@ export interface StandingDecision {
   readonly paths: readonly string[];
 }
 
-/** `[task, decision]`: the current set of the task. */
+/** The task's current set. Key: `[task, decision]` */
 export const decisions = table<DecisionRow>("decision");
-/** `[merged at (ms), decision]`: those that stand. */
+/** The standing decisions. Key: `[merged at (ms), decision]` */
 export const standingDecisions = indexedTable<StandingDecision>("decision-standing", {
   order: ["mergedAtMs", "id"],
   indexes: { "decision-standing-in": { by: ["repository"], holdsRow: true } },
@@ -55,7 +55,10 @@ export const standingDecisions = indexedTable<StandingDecision>("decision-standi
   ),
 });
 
-/** Those that stand are listed as long as their tasks are stored, which end as they are merged. */
+/**
+ * The retention of standing decisions. They stay in lists for as long as their tasks are stored: a task ends with its
+ * merge.
+ */
 export const standingRetention = retain(standingDecisions, {
   period: "work",
   begunAtMs: ({ mergedAtMs }) => mergedAtMs,
@@ -66,7 +69,7 @@ export const standingRetention = retain(standingDecisions, {
   },
 });
 
-/** Replaces the task's set. In a turn of the task's decisions. */
+/** Replaces the task's set. Call it in a turn of the task's decisions. */
 export function replaceDecisionSet(
   turn: Turn,
   of: Pick<DecisionRow, "teamId" | "runId">,

@@ -3,12 +3,12 @@ import { z } from "zod";
 /** The kinds of a decision (expressions and insights, Change stack and decisions). */
 export const decisionKinds = ["trade-off", "assumption", "limitation", "rejected-approach", "deviation"] as const;
 
-/** Most decisions stored of one set; a drafter that finds more found noise. */
+/** Maximum number of decisions stored for one set. A draft with more is mostly noise. */
 const MAX_DECISIONS = 100;
-/** Longest path of a file, in characters. */
+/** Maximum length of a file path, in characters. */
 export const MAX_PATH = 1_024;
 
-/** What an agent decided in a run, as drafted. */
+/** A decision that an agent made in a run, as drafted. */
 const drafted = z.object({
   kind: z.enum(decisionKinds),
   title: z.string().min(1).max(120),
@@ -18,9 +18,10 @@ const drafted = z.object({
   steps: z.array(z.int().min(0)).min(1).max(20),
 });
 
+/** A drafted decision that is within the limits. */
 export type DraftedDecision = Readonly<z.output<typeof drafted>>;
 
-/** The drafted decisions that keep the limits, in their order; others are dropped. */
+/** Returns the drafted decisions that are within the limits, in their order. Others are dropped. */
 export function parseDraftedDecisions(given: readonly unknown[]): readonly DraftedDecision[] {
   return given
     .flatMap((each) => {

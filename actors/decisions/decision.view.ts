@@ -4,7 +4,7 @@ import type { Cursor, Slice } from "../tables/page-source.js";
 import { decisionKinds } from "./decision.js";
 import { decisions, type StandingDecision, standingDecisions } from "./decision.table.js";
 
-/** A decision that stands, as a list shows it. */
+/** A standing decision in a list. */
 export const decisionSchema = z
   .strictObject({
     id: z.string(),
@@ -28,10 +28,10 @@ export const decisionSchema = z
 
 type DecisionView = z.output<typeof decisionSchema>;
 
-/** Filters of a list; a decision has to match all that are given. */
+/** The filters of a list. A decision must match all given filters. */
 export interface DecisionFilter {
   readonly repository: string | undefined;
-  /** A file, or a folder with a trailing `/` and everything under it. */
+  /** A file; or with a trailing `/`, a folder with everything under it. */
   readonly path: string | undefined;
   /** Merged at this time or later. */
   readonly sinceMs: number | undefined;
@@ -47,15 +47,16 @@ export interface DecisionPlace {
   readonly id: string;
 }
 
+/** A page of the list. */
 export interface DecisionPage {
-  /** Only decisions after this position, which were merged before. */
+  /** Only decisions after this position in the list, which were merged earlier. */
   readonly after: DecisionPlace | null;
   readonly limit: number;
   /** Where the previous slice stopped. */
   readonly cursor: Cursor<StandingDecision> | null;
 }
 
-/** A slice of the decisions that stand, the latest merged first. */
+/** Lists a slice of the standing decisions, latest merge first. */
 export function listStandingDecisions(
   reading: Reading,
   workspaceId: string,
@@ -69,7 +70,7 @@ export function listStandingDecisions(
     workspaceId,
     { repository },
     {
-      // Skipping a time skips all decisions that were merged at it.
+      // A bound on the time alone excludes all decisions that were merged at that time.
       after: sinceMs === undefined ? undefined : [sinceMs - 1],
       before: after === null ? until : [after.mergedAtMs, after.id],
       ...{ limit, cursor, fits: (standing) => fits(standing, filter) },
@@ -83,7 +84,7 @@ function fits({ teamId, paths }: StandingDecision, { path, seesTeam }: DecisionF
   return paths.some((each) => (path.endsWith("/") ? each.startsWith(path) : each === path));
 }
 
-/** A decision as a list shows it; nothing when it is gone. */
+/** Shows a decision in a list; empty if it is gone. */
 export function decisionView(
   reading: Reading,
   workspaceId: string,

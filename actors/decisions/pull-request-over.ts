@@ -2,7 +2,9 @@ import type { Subscriber } from "../../runtime/actor-type.js";
 import type { PullRequestOver } from "../pull-requests/standing.js";
 import { decisionSetRef } from "./decision-set.messages.js";
 
-/** What was decided in a task stands once its pull request is merged, and is discarded when that is closed without. */
+/**
+ * Makes a task's decisions stand when its pull request is merged, and discards them when it is closed without merging.
+ */
 export const pullRequestOverSubscriber: Subscriber<PullRequestOver> = {
   name: "decisions stand or are discarded with their pull request",
   facts: ["pull-request.over"],

@@ -11,7 +11,7 @@ import { findStationNow, type RunRefusalCode, refuseRun, runRefusals } from "./r
 /** A run that a request names. */
 interface Named {
   readonly runId: string;
-  /** Its path in the body. */
+  /** The path of the run's field in the request body. */
   readonly path: string;
 }
 
@@ -20,7 +20,7 @@ interface Found extends Named {
   readonly taskId: string;
 }
 
-/** Adds runs to a set: all of them, or none. A refusal names every run that it is about. */
+/** Adds either all of the runs to a set, or none. A refusal names each run that caused it. */
 export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
   const { turn } = event;
   const named: readonly Named[] =
@@ -37,7 +37,7 @@ export function addEntries(event: Delivered<AddEntries>): SetChanged | Refusal {
   });
 }
 
-/** A run of the set's team, with its task; null when there is none. */
+/** Returns a run of the set's team, with its task; null if there is none. */
 function findRun(turn: Turn, { teamId }: ReplaySetRow, named: Named): Found | null {
   const { partition } = turn.self;
   const run = runs.get(turn, partition, named.runId);
@@ -50,7 +50,7 @@ function notFound(missing: readonly Named[]): Refusal {
   return { refused: "not-found", detail: missing.map(({ runId }) => `Run ${runId} not found.`).join(" ") };
 }
 
-/** Why the runs cannot be added; null when they can. */
+/** Returns why the runs cannot be added; null if they can. */
 function refuseRuns(turn: Turn, set: ReplaySetRow, found: readonly Found[]): Refusal | null {
   const { partition } = turn.self;
   if (isSearched(turn, set)) return searchUnderWay;

@@ -5,22 +5,24 @@ import { replayInputs } from "./replay-input.table.js";
 import { type ReplaySetRow, replayEntries } from "./replay-set.table.js";
 import type { Fingerprints } from "./station-config.js";
 
-/** Runs whose replays of the live config check the set: fewer tell nothing of its noise (replays, Limits). */
+/**
+ * Minimum number of runs for a live replay to check its set: fewer runs do not show the set's noise (replays, Limits).
+ */
 const CHECKED_FROM = 5;
-/** Copies of each run that check a set, at least. */
+/** Minimum number of copies of each run in a replay that checks its set. */
 const CHECKING_REPEATS = 3;
 
-/** What a baseline is looked for with. */
+/** The requirements that a baseline must meet. */
 interface Wanted {
-  /** Those of the live config as it is now. */
+  /** The fingerprints of the current live config. */
   readonly live: Pick<Fingerprints, "runningFingerprint" | "scoringFingerprint">;
-  /** Copies of each run that it must have at least; 1 by default. */
+  /** Minimum number of copies of each run; 1 by default. */
   readonly repeats?: number;
 }
 
 /**
- * The baseline of a set: the newest replay of the live config as it is now, queued, running or finished, of all its runs
- * and with at least as many copies.
+ * Finds the baseline of a set: the newest replay of the current live config that is queued, running or finished. It
+ * must repeat all of the set's runs, at least as often as required.
  */
 export function findBaseline(
   reading: Reading,
@@ -32,7 +34,7 @@ export function findBaseline(
   return findLive(reading, workspaceId, set, { live, fits });
 }
 
-/** How often a baseline of a set that is started now repeats each run, and whether it checks the set. */
+/** Returns how often a new baseline repeats each run, and whether it checks the set. */
 export function planBaseline(
   reading: Reading,
   workspaceId: string,
@@ -45,7 +47,7 @@ export function planBaseline(
   return { probe: true, repeats: Math.max(repeats, CHECKING_REPEATS) };
 }
 
-/** Whether the replay is of every run that the set holds now. */
+/** Whether the replay repeats every run that the set contains now. */
 export function coversSet(reading: Reading, workspaceId: string, replay: ReplayRow, set: ReplaySetRow): boolean {
   if (replay.setVersion === set.version) return true;
   const entries = replayInputs.get(reading, workspaceId, replay.id)?.entries ?? [];
@@ -53,7 +55,7 @@ export function coversSet(reading: Reading, workspaceId: string, replay: ReplayR
   return replayEntries.list(reading, workspaceId, [set.id]).every(({ runId }) => replayed.has(runId));
 }
 
-/** The newest replay of the live config that may count as a baseline. */
+/** Returns the newest replay of the live config that qualifies as a baseline. */
 function findLive(
   reading: Reading,
   workspaceId: string,

@@ -4,7 +4,10 @@ import type { WriteScope } from "../resources/kind.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { ReplaySetRow } from "./replay-set.table.js";
 
-/** What a station block is checked within (`candidate-rules.ts`) when nothing is written but a replay of it. */
+/**
+ * Returns the scope for validating a station block (`candidate-rules.ts`) when only a replay uses the block and nothing
+ * is written.
+ */
 export function toBlockScope(
   turn: TurnReading,
   { teamId, lineId, stationKey }: Pick<ReplaySetRow, "teamId" | "lineId" | "stationKey">,

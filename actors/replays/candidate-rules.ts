@@ -8,19 +8,21 @@ import type { ResourceRow } from "../resources/resource.table.js";
 import { danglingReferences, missingReference } from "../resources/resource-indexes.table.js";
 import { isHarnessOffered } from "../runners/runner.table.js";
 
-/** The line of a candidate, as it is at the time of the proposal. */
+/** The current line of a candidate, at the time of the proposal. */
 export type LineRow = ResourceRow<LineFields>;
 
 interface CheckedAt {
   readonly stationKey: string;
   readonly scope: WriteScope<unknown>;
-  /** The path of the line's repositories, when they are proposed with the block; by default they are the live ones. */
+  /**
+   * The path of the line's repositories if the request proposes them with the block. By default they are the live ones.
+   */
   readonly linePath?: string;
 }
 
 /**
- * The errors of a block as the station of its line, each at its path under `station`. It may name any tools of its team,
- * whoever wrote it, the agent of a search too: a replay calls none, so nothing leaves by them.
+ * Validates a block as the station of its line. Each error has a path under `station`. The block may name any tools of
+ * its team, even if a search's agent wrote it: a replay calls no tools, so no data leaves through them.
  */
 export function checkBlock(block: StationBlock, line: LineRow, at: CheckedAt): readonly FieldError[] {
   const { stationKey, scope, linePath = null } = at;
@@ -55,7 +57,10 @@ function replaced({ stations, ...line }: LineFields, place: number, block: Stati
   return { ...line, stations: stations.map((station, index) => (index === place ? block : station)) };
 }
 
-/** Reports an error that the line would have outside what is proposed as an error of the whole block. */
+/**
+ * Maps an error to the proposed block. An error in a part of the line that is not proposed becomes an error of the
+ * whole block.
+ */
 function placed({ path, message }: FieldError, own: string, linePath: string | null): FieldError {
   if (path.startsWith(own)) return { path: `station${path.slice(own.length)}`, message };
   if (linePath !== null && path.startsWith("repositories")) return { path: `${linePath}.${path}`, message };

@@ -4,7 +4,7 @@ import type { Warning } from "../resources/kind.js";
 
 type Compared = "check" | "judge" | "timeoutMinutes" | "diffs" | "runners";
 
-/** What follows when a candidate has another value than the live station. */
+/** The consequence of each field whose value differs between candidate and live station. */
 const consequences: readonly [field: Compared, follows: string][] = [
   ["check", "its copies are scored otherwise than the baseline's"],
   ["judge", "its copies are scored otherwise than the baseline's"],
@@ -14,8 +14,8 @@ const consequences: readonly [field: Compared, follows: string][] = [
 ];
 
 /**
- * Warnings of a candidate for what makes a comparison with the baseline about something else than how the agent works: a
- * field that is easily forgotten in a block, as it is in the station now.
+ * Lists warnings about a candidate that make its comparison with the baseline less about the agent's work. Each warning
+ * is for a field whose value in the block differs from the live station's current value.
  */
 export function candidateWarnings(block: StationBlock, live: Station): readonly Warning[] {
   return consequences.flatMap(([field, follows]) => {

@@ -1,20 +1,23 @@
 import { type TaskOutcome, taskOutcomes } from "../run-facts/run-outcome.table.js";
 
-/** What a composition needs of a run. */
+/** The fields of a run that its set's composition needs. */
 export interface ComposedRun {
   readonly outcome: TaskOutcome;
-  /** Null where nothing says it. */
+  /** Null if unknown. */
   readonly origin: string | null;
   readonly endedAt: string | null;
 }
 
-/** What the runs of a set are like. */
+/** The composition of a set's runs. */
 export interface Composition {
-  /** All outcomes, in their order. */
+  /** All outcomes, in their standard order. */
   readonly outcomes: readonly { readonly outcome: TaskOutcome; readonly count: number }[];
-  /** Those that there are, most runs first, then by name. */
+  /** The origins that occur, with the most runs first, then by name. */
   readonly origins: readonly { readonly origin: string; readonly count: number }[];
-  /** When the runs ended; the median of an even number is the earlier of both in the middle. */
+  /**
+   * The earliest, median and latest end of the runs. For an even number of runs, the median is the earlier of the two
+   * in the middle.
+   */
   readonly oldest: string | null;
   readonly median: string | null;
   readonly newest: string | null;
@@ -27,10 +30,10 @@ interface BalanceWarning {
   readonly entries: number;
 }
 
-/** A set of fewer runs is not called unbalanced. */
+/** Minimum number of runs in a set for a balance warning. */
 const MIN_BALANCED = 6;
 
-/** The composition of a set's runs, in any order. */
+/** Computes the composition of a set's runs, which may be in any order. */
 export function composeRuns(runs: readonly ComposedRun[]): Composition {
   const outcomes = countOutcomes(runs);
   const ends = runs.flatMap(({ endedAt }) => endedAt ?? []).sort();
@@ -44,7 +47,7 @@ export function composeRuns(runs: readonly ComposedRun[]): Composition {
   };
 }
 
-/** How many runs turned out each way, in the order of outcomes. */
+/** Counts the runs with each outcome, in the standard order of outcomes. */
 export function countOutcomes(runs: readonly Pick<ComposedRun, "outcome">[]): Composition["outcomes"] {
   return taskOutcomes.map((outcome) => ({ outcome, count: runs.filter((run) => run.outcome === outcome).length }));
 }

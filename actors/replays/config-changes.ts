@@ -1,7 +1,7 @@
 import type { RunConfig } from "../lines/fingerprint.js";
 import { canonicalJson } from "../resources/canonical-json.js";
 
-/** The parts of a station's config that a change may be about (replays, Replay candidate). */
+/** The parts of a station's config that a change can concern (replays, Replay candidate). */
 export const changeParts = [
   ...(["prompt", "harness", "model", "effort", "profile", "image", "repository"] as const),
   ...(["skill", "tool", "decisions", "memories", "judge"] as const),
@@ -10,10 +10,10 @@ export const changeParts = [
 /** One difference between two configs of a station. */
 export interface ConfigChange {
   readonly part: (typeof changeParts)[number];
-  /** Which repository, skill, tool or field of the judge; null when the part is a single value. */
+  /** The name of the repository, skill, tool or judge field; null when the part is a single value. */
   readonly name: string | null;
   readonly kind: "added" | "removed" | "changed";
-  /** Null when the value is hidden (prompts, rubrics, contents of skills and profiles), and when there is none. */
+  /** Null when the value is hidden (prompts, rubrics, contents of skills and profiles), or absent. */
   readonly was: unknown;
   readonly now: unknown;
 }
@@ -22,12 +22,12 @@ type Station = RunConfig["station"];
 type Repository = RunConfig["repositories"][number];
 type Judge = NonNullable<Station["judge"]>;
 
-/** Texts that a change does not show. */
+/** Judge texts that a change does not show. */
 const hiddenOfJudge: ReadonlySet<keyof Judge> = new Set(["rubric", "claims"]);
 
 /**
- * The differences of the config `planned` from `live`, part by part; skills are compared by their contents. Lists no
- * memories, which configs do not have, and nothing that is no part: the check, its diffs and the timeout.
+ * Lists the differences of the config `planned` from `live`, part by part, comparing skills by content. Omits memories,
+ * which configs do not contain, and the fields outside the parts: the check, its diffs and the timeout.
  */
 export function listConfigChanges(live: RunConfig, planned: RunConfig): readonly ConfigChange[] {
   const [was, now] = [live.station, planned.station];
@@ -49,7 +49,7 @@ function single(part: "harness" | "model" | "effort" | "profile" | "decisions", 
   return was[part] === now[part] ? [] : [difference(part, null, was[part], now[part])];
 }
 
-/** Another profile, or the same one with another content, which is hidden. */
+/** Returns a change if the profile differs, or if its content does. The content is hidden. */
 function profileChanges(live: RunConfig, planned: RunConfig): ConfigChange[] {
   const { profile } = planned.station;
   if (live.station.profile !== profile) return single("profile", live.station, planned.station);
@@ -103,7 +103,7 @@ function judgeChanges(live: Judge | null, planned: Judge | null): ConfigChange[]
   });
 }
 
-/** The names in either list, each once, those of the first list first. */
+/** Lists the names in either list, each once, starting with those in the first list. */
 function namesOf<One>(first: readonly One[], second: readonly One[], nameOf: (one: One) => string): readonly string[] {
   return [...new Set([...first, ...second].map(nameOf))];
 }

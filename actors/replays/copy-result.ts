@@ -3,13 +3,16 @@ import type { RunRow } from "../runs/run.js";
 import type { ReplayCopyRow } from "./replay.js";
 import type { ReplayInputRow } from "./replay-input.table.js";
 
-/** What is known of a copy that runs no more. Its result is null when its change is to be judged. */
+/** The result of a copy that has stopped running. It is null when a judge must still decide it. */
 export type CopyResult = Pick<ReplayCopyRow, "result" | "why">;
 
-/** Attempts that a copy has when its runners are lost. */
+/** Maximum number of attempts for a copy whose runners are lost. */
 export const MAX_ATTEMPTS = 3;
 
-/** What a failure says of the config: `failed` that its copy did not succeed, `unscored` nothing. */
+/**
+ * What a failure says about the config: `failed` means that the copy failed, `unscored` that it says nothing.
+ * `of-its-setup` fails the copy only if the config changes a repository's setup or image.
+ */
 const failures: Readonly<Record<FailureCode, "failed" | "unscored" | "of-its-setup">> = {
   "harness-failed": "failed",
   "timed-out": "failed",
@@ -26,7 +29,7 @@ const failures: Readonly<Record<FailureCode, "failed" | "unscored" | "of-its-set
 
 type EndedRun = Pick<RunRow, "outcome" | "reason" | "ending" | "failure" | "check">;
 
-/** The result of a copy by the run of its last attempt, and by what the replay runs. */
+/** Derives a copy's result from its last attempt's run and the replay's configs. */
 export function toCopyResult(run: EndedRun, input: Pick<ReplayInputRow, "config" | "live">): CopyResult {
   const { outcome, failure, reason } = run;
   switch (outcome) {
@@ -61,7 +64,7 @@ function ofFailure(
   return isFailed ? failed(code, text) : unscored(code, text);
 }
 
-/** Whether the config has a repository with another setup or image than the live config. */
+/** Whether the config has a repository whose setup or image differs from the live config. */
 function changesSetup({ config, live }: Pick<ReplayInputRow, "config" | "live">): boolean {
   return config.repositories.some(({ name, setup, image }) => {
     const now = live.repositories.find((repository) => repository.name === name);

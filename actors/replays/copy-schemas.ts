@@ -4,7 +4,7 @@ import { spentSchema } from "../runners/protocol.js";
 const count = z.int();
 const place = z.int().nullable();
 
-/** Whether the check passed, as lists have it. */
+/** The check result in lists. */
 const listedCheckSchema = z.strictObject({ passed: z.boolean(), exitCode: count.nullable() });
 
 const checkSchema = listedCheckSchema.extend({
@@ -17,7 +17,7 @@ const reason = z.strictObject({
   citations: z.array(z.strictObject({ kind: z.enum(["step", "hunk"]), step: place, hunk: place })),
 });
 
-/** A verdict, as lists have it. */
+/** A verdict in lists. */
 const listedJudgeSchema = z.strictObject({
   scale: z.enum(["yes-no", "number", "claims"]).nullable().describe("Null without a verdict, as all that follows."),
   passed: z.boolean().nullable(),
@@ -61,7 +61,7 @@ const pairSchema = listedPairSchema.extend({
 
 const money = spentSchema.nullable();
 
-/** What a copy of a run has in every answer. */
+/** The fields that a copy has in every answer. */
 const copyShape = {
   runId: z.string().nullable().describe("Its newest run; null until it has one."),
   originalRunId: z.string(),
@@ -96,7 +96,7 @@ const copyShape = {
   ),
 };
 
-/** A copy in a list of replays, and on the stream: without outputs, reasons and claims. */
+/** A copy in a list of replays and on the stream: without outputs, reasons and claims. */
 export const listedCopySchema = z.strictObject({
   ...copyShape,
   check: listedCheckSchema.nullable(),
@@ -106,7 +106,7 @@ export const listedCopySchema = z.strictObject({
   pair: listedPairSchema.nullable(),
 });
 
-/** A copy with what was said of it. */
+/** A copy with its outputs, reasons and claims. */
 export const copySchema = z.strictObject({
   ...copyShape,
   check: checkSchema.nullable(),
@@ -116,7 +116,7 @@ export const copySchema = z.strictObject({
   pair: pairSchema.nullable().describe("Beside the copy of the replay in `pairedWith`; null until that is asked for."),
 });
 
-/** What a schema gives, not to be written to. */
+/** The read-only form of a schema's output. */
 export type Shown<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 
 type Frozen<Value> = Value extends readonly (infer Item)[]
@@ -125,7 +125,7 @@ type Frozen<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Name in keyof Value]: Frozen<Value[Name]> }
     : Value;
 
-/** The parts of a copy that its judging and its checks are shown as. */
+/** The views of a copy's judging, pair and checks. */
 export type JudgeView = Shown<typeof judgeSchema>;
 export type PairView = Shown<typeof pairSchema>;
 export type CheckView = Shown<typeof checkSchema>;

@@ -2,10 +2,10 @@ import { boundMoney, type Money } from "../money.js";
 import type { CheckView, CopyView, JudgeView, ListedCopyView, PairView } from "./copy-schemas.js";
 import type { ReplayCopyRow } from "./replay.js";
 
-/** A copy with what else is shown of it. */
+/** A copy with the other data that its view shows. */
 export interface CopyParts {
   readonly copy: ReplayCopyRow;
-  /** The task's. */
+  /** The title of the task. */
   readonly title: string;
   readonly check: CheckView | null;
   readonly judge: JudgeView;
@@ -16,7 +16,7 @@ export interface CopyParts {
   readonly pairingSpent: Money | null;
 }
 
-/** What is shown of a copy with its texts, or without. */
+/** The views of a copy's checks and judgings, with or without their texts. */
 interface Looks<Check, Judge, Pair> {
   readonly check: Check;
   readonly judge: Judge;
@@ -25,12 +25,12 @@ interface Looks<Check, Judge, Pair> {
   readonly pair: Pair;
 }
 
-/** The copy with outputs, reasons and claims, as they were given. */
+/** Shows the copy with its outputs, reasons and claims. */
 export function copyView(parts: CopyParts): CopyView {
   return toView(parts, parts);
 }
 
-/** The copy in lists of replays and on the stream: without outputs, reasons and claims. */
+/** Shows the copy for lists of replays and for the stream: without outputs, reasons and claims. */
 export function listedCopyView(parts: CopyParts): ListedCopyView {
   const { check, judge, secondJudge, recheck, pair } = parts;
   return toView(parts, {
@@ -42,7 +42,7 @@ export function listedCopyView(parts: CopyParts): ListedCopyView {
   });
 }
 
-/** Written out, as a replay has 250: objects made of others' members cost several times as much. */
+/** Lists each member explicitly: a replay has up to 250 copies, and spreading objects costs several times as much. */
 function toView<Check, Judge, Pair>(parts: CopyParts, looks: Looks<Check, Judge, Pair>) {
   const { copy } = parts;
   return {

@@ -7,7 +7,7 @@ interface Entry {
   readonly runId: string;
 }
 
-/** Lists the entries whose commits nobody holds yet: their teams' sets hold them at the next start. */
+/** Lists the entries whose commits have no hold yet. Each team's sets add the holds at the next start. */
 export const heldCommitWalks: readonly Walk[] = [
   eachRow<Entry>("replay-entry", ({ setId, runId }, place) => {
     const set = place.reading.get<{ readonly teamId: string }>([place.partition, rowSpace, "replay-set", setId]);

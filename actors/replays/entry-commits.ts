@@ -4,17 +4,17 @@ import { toArchiveId } from "../archives/archive.js";
 import { archiveRef } from "../archives/archive.messages.js";
 import { basesOf, runInputs } from "../runs/run-input.table.js";
 
-/** `[team, set, run]` -> true: entries of an earlier release, whose commits nobody holds yet. */
+/** Entries that an earlier release stored, whose commits have no hold yet. Key: `[team, set, run]`; value: true. */
 export const dueHolds = table<true>("entry-commits-due");
 
-/** A run whose commits something needs. */
+/** A run whose commits a set or a replay needs. */
 interface HeldRun {
   readonly runId: string;
-  /** The id of the set or the replay that needs them; its hold is one of each run. */
+  /** The id of the set or replay that needs the commits. It has a separate hold for each run. */
   readonly holder: string;
 }
 
-/** Has the commits that a run began from kept for `holder`, whatever becomes of their branches; again is fine. */
+/** Holds the commits that a run started from for `holder`, even if their branches change or disappear. Idempotent. */
 export function holdCommits(turn: Turn, { runId, holder }: HeldRun): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
@@ -22,7 +22,7 @@ export function holdCommits(turn: Turn, { runId, holder }: HeldRun): void {
   }
 }
 
-/** Ends it. In a turn that sees the run's input, which whoever holds its commits pins. */
+/** Releases the hold. Call it in a turn that can read the run's input: each holder pins that input. */
 export function letGoOfCommits(turn: Turn, { runId, holder }: HeldRun): void {
   for (const { repository, commit } of listCommits(turn, runId)) {
     const to = archiveRef(turn.self.partition, toArchiveId(repository, commit));
@@ -30,7 +30,7 @@ export function letGoOfCommits(turn: Turn, { runId, holder }: HeldRun): void {
   }
 }
 
-/** Holds the commits of a team's entries of an earlier release. In a turn of the team's sets. */
+/** Holds the commits of a team's entries that an earlier release stored. Runs in a turn of the team's sets. */
 export function holdDueCommits(turn: Turn): void {
   const { partition, id: teamId } = turn.self;
   for (const { key } of dueHolds.entries(turn, partition, [teamId])) {

@@ -5,8 +5,8 @@ import { findPastRun } from "./replayable-run.js";
 import { findStationNow, refuseRun } from "./run-refusal.js";
 
 /**
- * The runs of a set as they are now, for a replay to repeat, with why any of them cannot be; only those `wanted`, where
- * these are given.
+ * Lists the current runs of a set for a replay, each with the reason if it cannot be repeated. `wanted` limits the list
+ * to those runs.
  */
 export function listEntries(
   turn: TurnReading,

@@ -2,18 +2,20 @@ import { z } from "zod";
 import { passingAs } from "../lines/passing.js";
 import { type StationBlock, type StationBody, stationSchema } from "../lines/station.js";
 
-/** Changes of the live station: each field that is given replaces the live one as a whole. */
+/** Changes to the live station: each given field replaces the whole live field. */
 interface LiveBlock {
   readonly from: "live";
   readonly changes: Partial<StationBlock>;
 }
 
-/** A station block as a body proposes it: whole, or as changes of the live one. {@link resolveBlock} makes it whole. */
+/**
+ * A station block in a request body: a complete block, or changes to the live one. {@link resolveBlock} completes it.
+ */
 export type ProposedBlock = StationBlock | LiveBlock;
 
 const wholeBlock = z.strictObject(stationSchema.shape);
 
-/** Without defaults: an omitted field is the live one. */
+/** The fields without their defaults: an omitted field keeps the live value. */
 const changedFields = Object.fromEntries(
   Object.entries<z.ZodType>(stationSchema.shape).map(([name, field]) => [name, z.optional(withoutDefault(field))]),
 );
@@ -33,7 +35,10 @@ export const proposedBlockSchema = z
       "every other field is the live station's at that moment. A read has the whole block.",
   );
 
-/** The whole block; `live` is the station that it is proposed for, whose `passesTo` a block has that omits its own. */
+/**
+ * Returns the complete block. `live` is the station that the block is proposed for; it provides `passesTo` if the block
+ * omits it.
+ */
 export function resolveBlock(proposed: ProposedBlock, live: StationBody): StationBody {
   if (!("from" in proposed)) return passingAs(proposed, live);
   const { id: _id, ...kept } = live;

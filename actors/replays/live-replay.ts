@@ -5,19 +5,21 @@ import type { ReplayPlan } from "./replay-plan.js";
 import type { StartingPoint } from "./starting-point.js";
 import { toJudgeModel } from "./station-config.js";
 
-/** How often a replay of the live config repeats each run, and what it may spend. */
+/** The repeats and the ceiling of a replay of the live config. */
 interface LiveTerms extends Pick<ReplayRow, "repeats" | "ceiling"> {
-  /** Whether it checks the set; by default it does not, as none of a check or a search does. */
+  /** Whether the replay checks the set; false by default, as for the replays of checks and searches. */
   readonly probe?: boolean;
-  /** The search that it is the seed of; by default none. */
+  /** The search that the replay is the seed of; by default none. */
   readonly search?: ReplayRow["search"];
-  /** Most copies that run at once; by default no limit of its own. */
+  /** Maximum number of copies that run at once; by default the replay has no limit of its own. */
   readonly concurrency?: number | null;
-  /** Whether a replay with the answer may follow; by default it may. */
+  /** Whether a replay with the answer may follow; true by default. */
   readonly oracle?: boolean;
 }
 
-/** The plan of a replay of the live config over a whole set, which becomes the set's baseline. Has at least one entry. */
+/**
+ * Plans a replay of the live config over a whole set, which becomes the set's baseline. The set has at least one entry.
+ */
 export function planLive(
   turn: Turn,
   { fingerprints, ...start }: StartingPoint,

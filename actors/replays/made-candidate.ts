@@ -7,7 +7,7 @@ import type { CandidateKind, ReplayRow } from "./replay.js";
 import { replays } from "./replay.table.js";
 import { getReplayInput } from "./replay-input.table.js";
 
-/** Why a candidate that nobody proposed cannot be withdrawn. */
+/** Why a candidate that the service made cannot be withdrawn. */
 const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
   live: "It is the station's config as a replay was started with. Deleting the replay set removes it.",
   planned: "A replay check made it. It is removed together with that check.",
@@ -15,7 +15,7 @@ const uses: Readonly<Record<Exclude<CandidateKind, "proposed">, string>> = {
   "with-answer": "It is replayed with the answer. Deleting the replay set removes it.",
 };
 
-/** The candidate that was made with a replay. Only one of the live config is read. */
+/** Finds a candidate that the service made. Its resource can be read only for a replay of the live config. */
 export function findMadeCandidate(reading: Reading, id: string): MadeResource | undefined {
   const workspaceId = findWorkspaceOf(reading, MADE_CANDIDATE, id);
   if (workspaceId === undefined) return undefined;

@@ -5,12 +5,12 @@ import { replayPairs } from "./judging/replay-pair.table.js";
 import { listCopies } from "./replay-copy.table.js";
 import { nameOf } from "./replay-parts.js";
 
-/** A copy with all that figures are measured by, and its run; null before it has one. */
+/** A copy with the data for its figures, and its run; null before it has one. */
 export interface ReplayedCopy extends MeasuredCopy {
   readonly runId: string | null;
 }
 
-/** The copies of a replay with all that figures are measured by, by place and then repeat: at most 250. */
+/** Lists the copies of a replay with the data for its figures, by place and then repeat: at most 250. */
 export function listReplayedCopies(reading: Reading, workspaceId: string, replayId: string): readonly ReplayedCopy[] {
   const pairs = replayPairs.list(reading, workspaceId, [replayId]);
   const outcomes = new Map(pairs.map((pair) => [nameOf(pair), pair.outcome]));

@@ -2,7 +2,10 @@ import type { Reading } from "../../storage/store.js";
 import type { Caller } from "../caller.js";
 import { listMemberships } from "../workspaces/member.table.js";
 
-/** The id of the first workspace of the caller that fits: for what is found by its id within a workspace alone. */
+/**
+ * Finds the first of the caller's workspaces that `fits` accepts. Use it for ids that can be looked up only within a
+ * workspace.
+ */
 export function findMemberWorkspace(
   reading: Reading,
   caller: Caller,

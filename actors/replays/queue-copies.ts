@@ -12,15 +12,15 @@ import type { ReplayInputRow } from "./replay-input.table.js";
 import { findPurseLeft } from "./replay-purse.js";
 import type { CopyChange } from "./replay-step.js";
 
-/** Copies of a replay that wait for a runner at once: enough for a pool to find the next one without asking. */
+/** Maximum number of a replay's copies that wait for a runner: enough for a pool to find the next one immediately. */
 const MAX_QUEUED = 20;
 
-/** What copies are queued from. */
+/** The data for queuing copies. */
 interface Queuing {
   readonly row: ReplayRow;
   readonly input: ReplayInputRow;
   readonly context: ReplayContext;
-  /** The name of the copy with a number. */
+  /** Returns the name of the copy with this number. */
   nameOf(index: number): CopyName;
 }
 
@@ -29,8 +29,8 @@ interface Queued extends Pick<ReplayContext, "next" | "back"> {
 }
 
 /**
- * Queues the next copies, first those that never ran, up to {@link MAX_QUEUED}; at the ceiling only such as may start
- * again.
+ * Queues the next copies, up to {@link MAX_QUEUED}, starting with those that never ran. At the ceiling, it queues only
+ * lost copies that may start again.
  */
 export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing): Queued {
   const changes: CopyChange[] = [];
@@ -55,7 +55,7 @@ export function queueCopies(turn: Turn, { row, input, context, nameOf }: Queuing
   return { next, back, changes };
 }
 
-/** Queues the run of a copy: the input of the run that it repeats, under the replay's config. Returns its id. */
+/** Queues the run of a copy: the input of the original run, under the replay's config. Returns the run's id. */
 function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: ReplayCopyRow): string {
   const { partition } = turn.self;
   const { id, teamId, lineId, stationId, stationKey, fingerprint } = row;
@@ -72,7 +72,10 @@ function queueCopy(turn: Turn, row: ReplayRow, input: ReplayInputRow, copy: Repl
   return runId;
 }
 
-/** What the repeated run began from, for the repositories of the replay's config; a new one from its head. */
+/**
+ * Returns the original run's beginning, for the repositories of the replay's config. A repository that the original run
+ * did not have starts from its head.
+ */
 function toBeginning(
   turn: Turn,
   { runId: repeats, beginning: original }: RunInputRow,
@@ -97,7 +100,7 @@ function toBeginning(
   };
 }
 
-/** What a run began from, by its commits: neither branch is where it was any more. */
+/** Returns a checkout's starting point by commit only: the branches may have moved since. */
 function asBegun({ repository, base, diff, merges }: InputCheckout): InputCheckout {
   return { repository, base, diff, ...(merges !== undefined && merges.commit !== null && { merges }) };
 }

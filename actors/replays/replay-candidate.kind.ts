@@ -13,7 +13,7 @@ import { proposedBlockSchema, resolveBlock } from "./live-block.js";
 import { findMadeCandidate } from "./made-candidate.js";
 import { listUnderWay } from "./replay.table.js";
 
-/** Name prefixes of the replays that the service makes itself. */
+/** Name prefixes of the replays that the service starts itself. */
 const reservedPrefixes = ["Live config", "Planned change", "With the answer"] as const;
 
 const name = z.string().superRefine((text, context) => {
@@ -35,10 +35,10 @@ const schema = z.strictObject({
   station: proposedBlockSchema,
 });
 
-/** A candidate as a body gives it. */
+/** A candidate in a request body. */
 type ReplayCandidateBody = z.output<typeof schema>;
 
-/** A stored candidate: its block is whole. */
+/** A stored candidate, whose block is complete. */
 export type ReplayCandidateFields = Omit<ReplayCandidateBody, "station"> & { readonly station: StationBody };
 
 const fingerprint = z.string().describe("A hash of everything that affects how a run goes.");
@@ -57,7 +57,7 @@ export const configChangeSchema = z.strictObject({
   now: z.unknown().describe("Null where it is hidden, as in `was`, or is not there."),
 });
 
-/** A station block that is proposed for replays; it is never applied to the line. */
+/** The resource kind of a station block that is proposed for replays. It is never applied to the line. */
 export const replayCandidateKind: Kind<ReplayCandidateBody> = {
   name: "replay-candidate",
   plural: "replay-candidates",
@@ -72,7 +72,7 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
   hcl: null,
   hidden: [],
   address: (fields, station) => `${station}/${fields.name}`,
-  // A proposal holds no references: it must never block a change of the configuration.
+  // A proposal has no references, so it never blocks a change of the configuration.
   references: () => [],
   validate: (fields, scope) => {
     const found = findStation(scope);
@@ -92,7 +92,7 @@ export const replayCandidateKind: Kind<ReplayCandidateBody> = {
     return isReplayed ? `A replay of the replay-candidate ${row.address} is under way.` : null;
   },
   added: {
-    // In answers also the names that nobody may propose.
+    // In answers, the name may also have a reserved prefix.
     name: z.string(),
     lineId: z.string(),
     stationId: z.string(),
@@ -126,7 +126,7 @@ function stationPlace(
     : { address: `${line.address}/${station.key}`, teamId: line.teamId };
 }
 
-/** The candidate as it is stored, with the differences from the station as it is now. */
+/** Completes the candidate for storage, with the differences from the current station. */
 function completeCandidate(fields: ReplayCandidateBody, scope: WriteScope<ReplayCandidateBody>) {
   const found = findStation(scope);
   if (found === null) throw new Error("a candidate for a station that is not there");

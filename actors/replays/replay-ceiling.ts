@@ -4,8 +4,8 @@ import { reachesCeiling, unpricedRun } from "../statistics/spending.js";
 import type { ReplayCopyRow, ReplayRow, ReplaySpending } from "./replay.js";
 
 /**
- * What counts against the ceiling of a replay: what its copies reported, what was spent besides, and once a share of the
- * ceiling for each copy that did not report its cost (`statistics/spending.ts`).
+ * Computes the amount that counts against a replay's ceiling: the cost that its copies reported, its other spending,
+ * and one share of the ceiling for each copy that did not report its cost (`statistics/spending.ts`).
  */
 export function countSpent(replay: ReplayRow): Fraction {
   const { spent, besides, unpriced } = replay.spending;
@@ -13,21 +13,22 @@ export function countSpent(replay: ReplayRow): Fraction {
   return unpriced === 0 ? known : add(known, multiply(fraction(unpriced), unpricedRun(replay)));
 }
 
-/** The ceiling of a search for all it does, and what counts against it beside one of its replays. */
+/** A search's ceiling, and the amount that everything except one of its replays counts against it. */
 export interface PurseLeft {
   readonly ceiling: Money;
   readonly others: Fraction;
 }
 
-/** Whether no more copies are started that have not run. `purse` is null for a replay of no search. */
+/** Whether copies that never ran may no longer start. `purse` is null for a replay outside a search. */
 export function isAtCeiling(replay: ReplayRow, purse: PurseLeft | null): boolean {
   return !mayStart(replay, { priced: true }, purse);
 }
 
 /**
- * Whether an attempt of a copy may start: what the rest counts is below the ceiling. A copy whose runner was lost, and
- * which counts its share of the ceiling since, counts no second one: its own share does not keep it from starting again.
- * A replay of a search has room while its own ceiling and that of the search have.
+ * Whether an attempt of a copy may start: the amount that counts, without this copy's own share, must be below the
+ * ceiling. A lost copy that did not report its cost already counts a share of the ceiling. That share does not prevent
+ * its next attempt, and no second share is added. For a replay of a search, both the replay's ceiling and the search's
+ * ceiling apply.
  */
 export function mayStart(
   replay: ReplayRow,
@@ -42,8 +43,8 @@ export function mayStart(
 }
 
 /**
- * The spending of a replay after a copy changed: itself where the copy cost nothing more, so that neither it nor a purse
- * is computed anew for each copy that is queued or taken.
+ * Adds a copy's change to a replay's spending. Returns the same object if the copy's cost is unchanged, so that queuing
+ * or claiming a copy does not recompute the replay's spending or the search's budget.
  */
 export function addSpending(
   spending: ReplaySpending,
@@ -59,7 +60,10 @@ export function addSpending(
   };
 }
 
-/** What a copy spent after another attempt: the sum in the ceiling's currency, or what was first reported in another. */
+/**
+ * Returns a copy's spending after another attempt: the sum in the ceiling's currency, or the first cost reported in
+ * another.
+ */
 export function addReported(before: Money | null, more: Money | null, currency: string): Money | null {
   if (before === null || more === null) return boundMoney(before ?? more);
   if (more.currency !== currency) return boundMoney(before);

@@ -6,8 +6,8 @@ import { type ReplayRowView, replayRowView } from "./replay-row.view.js";
 import { replaySetTopic } from "./replay-set.table.js";
 
 /**
- * What the stream of a replay publishes: the members of the replay that changed, and the id; a copy of which something
- * changed, which readers are sent as it is then; that it is gone.
+ * A change on a replay's stream: the replay's changed members and its id; a changed copy, which readers receive in its
+ * current state; or the replay's deletion.
  */
 export type ReplayChange =
   | { readonly type: "replay"; readonly replay: Pick<ReplayRowView, "id"> & Partial<ReplayRowView> }
@@ -22,13 +22,15 @@ interface CopyChange {
 
 export const replayTopic = topic<ReplayChange>("replay");
 
-/** What the stream of a search publishes of its replays: one that is in another state, or `gone`. */
+/** Changes of a search's replays on the search's stream: a replay's new state, or `gone`. */
 export const searchedReplayTopic = topic<{
   readonly type: "replay";
   readonly replay: { readonly id: string; readonly state: ReplayRow["state"] | "gone" };
 }>("search");
 
-/** The stream entries of a replay that was written: for its own readers, and for those of its set and its search. */
+/**
+ * Lists the stream entries for a written replay: for its own readers, and for the readers of its set and its search.
+ */
 export function replayChanges(replay: ReplayRow, { first }: Pick<PublishedWrite<ReplayRow>, "first">): ChangeEntry[] {
   const { id, setId, state, candidate, judged, search } = replay;
   const view = replayRowView(replay);
@@ -47,12 +49,12 @@ export function replayChanges(replay: ReplayRow, { first }: Pick<PublishedWrite<
   return entries;
 }
 
-/** The stream entry of a set whose health is to be read anew. */
+/** Returns the stream entry for a set whose health must be read again. */
 export function healthChange(setId: string): ChangeEntry {
   return toChangeEntry(replaySetTopic(setId), { type: "health" });
 }
 
-/** The stream entry of a copy of which something is shown that changed. */
+/** Returns the stream entry for a copy whose view changed. */
 export function copyChange({ replayId, place, repeat }: Omit<CopyChange, "type"> & { readonly replayId: string }) {
   return toChangeEntry(replayTopic(replayId), { type: "copy", place, repeat });
 }

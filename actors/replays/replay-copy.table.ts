@@ -3,24 +3,24 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { ReplayCopyRow } from "./replay.js";
 import { copyChange } from "./replay-changes.js";
 
-/** `[replay, place, repeat]` */
+/** Key: `[replay, place, repeat]` */
 export const replayCopies = indexedTable<ReplayCopyRow>("replay-copy", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
   indexes: { "replay-copy-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
   changes: (copy) => [copyChange(copy)],
 });
 
-/** Whether it runs no more. */
+/** Whether the copy has stopped running. */
 export function isSettled({ state }: Pick<ReplayCopyRow, "state">): boolean {
   return state !== "waiting" && state !== "queued" && state !== "running";
 }
 
-/** The copies of a replay, by place and then repeat: at most 250. */
+/** Lists the copies of a replay, by place and then repeat: at most 250. */
 export function listCopies(reading: Reading, workspaceId: string, replayId: string): readonly ReplayCopyRow[] {
   return replayCopies.list(reading, workspaceId, [replayId]);
 }
 
-/** The copy whose newest attempt is this run. */
+/** Finds the copy whose newest attempt is this run. */
 export function findCopyOfRun(
   reading: Reading,
   workspaceId: string,

@@ -11,17 +11,17 @@ import type { ReplaySetRow } from "./replay-set.table.js";
 import { findStationNow } from "./run-refusal.js";
 import { findLiveFingerprints } from "./station-config.js";
 
-/** Live replays of one config that say how much success moves by chance: the newest ones. */
+/** Maximum number of live replays of one config to measure random variation of success by: the newest ones. */
 const MAX_LIVE = 10;
 
-/** A set, as far as the figures of its replays depend on it. */
+/** The properties of a set that its replays' figures depend on. */
 export interface SetTerms {
   readonly workspaceId: string;
   readonly baselineId: string | null;
   readonly minGain: number;
 }
 
-/** The set as it is now; read once for all of its replays that are asked about. */
+/** Reads the current properties of a set. Read them once for all of its replays in a request. */
 export function readSetTerms(
   reading: Reading,
   workspaceId: string,
@@ -43,12 +43,12 @@ export interface ReplayFigures {
   readonly replay: ReplayRow;
   readonly isBaseline: boolean;
   readonly totals: SuccessTotals;
-  /** The replay that it is compared with, and how it did beside it; null without one. */
+  /** The replay to compare with, and the comparison; both null without one. */
   readonly counterpart: ReplayRow | null;
   readonly versus: Versus | null;
 }
 
-/** The replay that one is compared with; null without one. */
+/** Returns the replay to compare with; null without one. */
 export function findOther(
   reading: Reading,
   { workspaceId, baselineId }: SetTerms,
@@ -58,6 +58,7 @@ export function findOther(
   return otherId === null ? null : (replays.get(reading, workspaceId, otherId) ?? null);
 }
 
+/** Computes the figures of a replay, with the results that `memory` has cached. */
 export function readFigures(reading: Reading, terms: SetTerms, replay: ReplayRow, memory: ReplayMemory): ReplayFigures {
   const { workspaceId, baselineId, minGain } = terms;
   const totals = memory.totalsOf(reading, workspaceId, replay);
@@ -69,7 +70,7 @@ export function readFigures(reading: Reading, terms: SetTerms, replay: ReplayRow
   return { replay, isBaseline, totals, counterpart: other, versus };
 }
 
-/** The replays of the live config under the config of this one, newest first. */
+/** Lists the live replays with the same config as this replay, newest first. */
 function listLiveLike(reading: Reading, workspaceId: string, replay: ReplayRow): readonly ReplayRow[] {
   const { setId, runningFingerprint, scoringFingerprint } = replay;
   const filter = { setId, runningFingerprint, scoringFingerprint };

@@ -6,45 +6,48 @@ import { digestsOfAnswer, type RunAnswer } from "../runs/run-answer.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import type { RunRefusalCode } from "./run-refusal.js";
 
-/** A run of a replay, as its set had it at the start. */
+/** A run that a replay repeats, copied from its set at the start. */
 export interface ReplayEntry {
-  /** The entry's place in the set, which is its order. */
+  /** The entry's place in the set. Places give the order of entries. */
   readonly place: number;
-  /** The run that is repeated. */
+  /** The original run. */
   readonly runId: string;
   readonly taskId: string;
-  /** The task's, at the start. */
+  /** The task's title at the start. */
   readonly title: string;
-  /** Why the run cannot be repeated, at the start; its copies are unscored then. Null when it can. */
+  /** Why the run could not be repeated at the start, which makes its copies unscored; null if it could. */
   readonly refusal: RunRefusalCode | null;
-  /** What its copies are told of how the work should have turned out; in a replay with the answer alone. */
+  /** The expected result that its copies receive; only in a replay with the answer. */
   readonly answer?: RunAnswer;
 }
 
-/** What a replay froze at its start. Skills are bodies (`tables/blobs.ts`), named by their digests. */
+/**
+ * The input that a replay stores at its start and never changes. Skills are blobs (`tables/blobs.ts`), referenced by
+ * digest.
+ */
 export interface ReplayInputRow {
   readonly replayId: string;
-  /** The config that its runs run with. */
+  /** The config of its runs. */
   readonly config: RunConfig;
-  /** The model that judges, by name, whatever is set up later; null without a judge, and where none was set up. */
+  /** The name of the model that judges, fixed at the start; null without a judge, and if no model was configured. */
   readonly judgeModel: string | null;
-  /** The tools of the config as they were at its start, for what a repeated run did not have; absent for none. */
+  /** The config's tools at the start of the replay, used if the original run did not have them; absent for none. */
   readonly tools?: RunTools;
-  /** The rest of the station block, which affects no config. */
+  /** The other fields of the station block, which are not in a config. */
   readonly block: Pick<StationBody, "name" | "passesTo" | "alerts" | "runners">;
   /** `<team key>/<line key>/<station key>` */
   readonly stationAddress: string;
-  /** Keys of the stations that its runs may hand over to and that come later in the line. */
+  /** Keys of the later stations in the line that its runs may hand over to. */
   readonly next: readonly string[];
-  /** The commands of the live config: only where a command is equal to the live one does it get secrets. */
+  /** The commands of the live config. A command of the replay gets secrets only if it equals the live command. */
   readonly live: Pick<RunConfig, "repositories"> & { readonly station: Pick<RunConfig["station"], "check"> };
-  /** At most 50, in the order of the set. */
+  /** At most 50 entries, in the order of the set. */
   readonly entries: readonly ReplayEntry[];
-  /** Most copies that run at once; null for no limit of its own. */
+  /** Maximum number of copies that run at once; null for no limit of its own. */
   readonly concurrency: number | null;
 }
 
-/** `[replay]` */
+/** Key: `[replay]` */
 export const replayInputs = indexedTable<ReplayInputRow>("replay-input", {
   order: ["replayId"],
   blobs: ({ config, tools, entries }) => [
@@ -54,7 +57,7 @@ export const replayInputs = indexedTable<ReplayInputRow>("replay-input", {
   ],
 });
 
-/** The input of a replay, which exists as long as the replay. */
+/** Returns the input of a replay, which exists for as long as the replay. */
 export function getReplayInput(reading: Reading, workspaceId: string, replayId: string): ReplayInputRow {
   const input = replayInputs.get(reading, workspaceId, replayId);
   if (input === undefined) throw new Error("a replay without its input");

@@ -5,29 +5,29 @@ import { compareSides, type Versus } from "./figures/versus.js";
 import type { ReplayRow } from "./replay.js";
 import { listCopies } from "./replay-copy.table.js";
 
-/** Replays whose copies are remembered, and comparisons. The copies of one take about 30 KB. */
+/** Maximum number of replays whose copies are cached. The copies of one replay take about 30 KB. */
 const MAX_REPLAYS = 200;
 const MAX_COMPARISONS = 2_000;
 
 /**
- * Figures of replays, remembered by what they are computed from, so that to read them again costs next to nothing.
+ * A cache of replay figures, which makes repeated reads cheap.
  *
- * 1. A copy's result never changes once it is known, so that which results are known follows from their counts: figures
- *    of a replay are remembered under its id and its counts, which change in the turn that changes the copy.
- * 2. Nothing is remembered of a replay whose copies are not all there yet.
- * 3. It is bounded: beyond that, what was asked for least recently is forgotten.
+ * 1. A copy's known result never changes, so the counts of results identify which results are known. The cache key of a
+ *    replay is its id with its counts, which change in the same turn as the copy.
+ * 2. A replay is cached only once it has all of its copies.
+ * 3. The size is limited. When full, the cache evicts the least recently used entry.
  */
 export class ReplayMemory {
   readonly #copies = new Remembered<readonly Copy[]>(MAX_REPLAYS);
   readonly #totals = new Remembered<SuccessTotals>(MAX_COMPARISONS);
   readonly #versus = new Remembered<Versus>(MAX_COMPARISONS);
 
-  /** The results of a replay's copies, by place and then repeat. */
+  /** Returns the results of a replay's copies, by place and then repeat. */
   copiesOf(reading: Reading, workspaceId: string, replay: ReplayRow): readonly Copy[] {
     return this.#copies.find(keyOf(replay)) ?? this.learn(replay, listCopies(reading, workspaceId, replay.id));
   }
 
-  /** As {@link copiesOf}, from all rows of the replay's copies, which were read for something else. */
+  /** Like {@link copiesOf}, but takes all rows of the replay's copies, when the caller has already read them. */
   learn(replay: ReplayRow, rows: readonly Copy[]): readonly Copy[] {
     const known = this.#copies.find(keyOf(replay));
     if (known !== undefined) return known;
@@ -36,6 +36,7 @@ export class ReplayMemory {
     return copies;
   }
 
+  /** Returns the success totals of a replay's copies. */
   totalsOf(reading: Reading, workspaceId: string, replay: ReplayRow): SuccessTotals {
     const known = this.#totals.find(keyOf(replay));
     if (known !== undefined) return known;
@@ -44,7 +45,7 @@ export class ReplayMemory {
     return totals;
   }
 
-  /** How `own` did beside `other`. `live` has the replays of the live config. */
+  /** Compares `own` with `other`. `live` contains replays of the live config. */
   versus(reading: Reading, workspaceId: string, { own, other, live, minGain }: Compared): Versus {
     const key = [keyOf(own), keyOf(other), minGain, ...live.map(keyOf)].join(" ");
     const known = this.#versus.find(key);
@@ -61,7 +62,7 @@ export class ReplayMemory {
   }
 }
 
-/** Two replays beside each other, with those that say how much success moves by chance. */
+/** Two replays to compare, with the live replays that random variation is measured by. */
 export interface Compared {
   readonly own: ReplayRow;
   readonly other: ReplayRow;
@@ -73,7 +74,7 @@ function keyOf({ id, counts: { settled, succeeded, failed, unscored } }: ReplayR
   return `${id}:${settled}:${succeeded}:${failed}:${unscored}`;
 }
 
-/** Only what success is computed from; copies of one run share their texts. */
+/** Keeps only the fields that success is computed from. Copies of one run share their strings. */
 function toCopies(copies: readonly Copy[]): readonly Copy[] {
   const texts = new Map<string, string>();
   const shared = (text: string): string => {
@@ -86,7 +87,7 @@ function toCopies(copies: readonly Copy[]): readonly Copy[] {
   }));
 }
 
-/** Values by key; the one that was asked for least recently goes first. */
+/** An LRU cache of values by key. */
 class Remembered<Value> {
   readonly #max: number;
   readonly #values = new Map<string, Value>();

@@ -9,10 +9,10 @@ import type { ReplayCopyRow } from "./replay.js";
 import { listCopies } from "./replay-copy.table.js";
 import { getReplayInput, type ReplayInputRow } from "./replay-input.table.js";
 
-/** What is stored of a replay's copies besides their own rows, by copy. */
+/** The rows about a replay's copies, by copy, other than the copy rows themselves. */
 export interface ReplayRows {
   readonly judge: ReplayInputRow["config"]["station"]["judge"];
-  /** By task. */
+  /** Task titles, by task. */
   readonly titles: ReadonlyMap<string, string>;
   readonly first: ReadonlyMap<string, ReplayVerdictRow>;
   readonly second: ReadonlyMap<string, ReplayVerdictRow>;
@@ -20,12 +20,12 @@ export interface ReplayRows {
   readonly rechecks: ReadonlyMap<string, ReplayRecheckRow>;
 }
 
-/** The copies of a replay, by place and then repeat: at most 250. */
+/** Returns the copies of a replay, by place and then repeat: at most 250. */
 export function readCopies(reading: Reading, workspaceId: string, replayId: string): readonly ReplayCopyRow[] {
   return listCopies(reading, workspaceId, replayId);
 }
 
-/** These rows, at most 250 of each kind; only those of one run with its place in the set. */
+/** Reads these rows, at most 250 of each kind. `place` limits them to one run of the set. */
 export function readReplayRows(
   reading: Reading,
   workspaceId: string,
@@ -44,7 +44,7 @@ export function readReplayRows(
   };
 }
 
-/** What is shown of a copy. */
+/** Returns the data that the view of a copy shows. */
 export function partsOf(rows: ReplayRows, copy: ReplayCopyRow, texts: Texts = "brief"): CopyParts {
   const name = nameOf(copy);
   const [second, pair] = [rows.second.get(name), rows.pairs.get(name)];
@@ -72,7 +72,7 @@ function byCopy<Row extends CopyKey>(rows: readonly Row[]): ReadonlyMap<string, 
   return new Map(rows.map((row) => [nameOf(row), row]));
 }
 
-/** A copy's name in its replay. */
+/** Returns a copy's name within its replay. */
 export function nameOf({ place, repeat }: Pick<CopyKey, "place" | "repeat">): string {
   return `${place}/${repeat}`;
 }

@@ -3,7 +3,10 @@ import type { ReplayRow } from "./replay.js";
 import { replays } from "./replay.table.js";
 import type { ReplayEntry } from "./replay-input.table.js";
 
-/** What a replay pins from its start until it ended: the runs that it repeats, and the replay that it is set beside. */
+/**
+ * Lists the rows that a replay pins from its start to its end: the original runs, and the replay that it is paired
+ * with.
+ */
 export function listPinned(
   { pairedWith }: ReplayRow,
   entries: readonly ReplayEntry[],

@@ -19,36 +19,39 @@ import { listPinned } from "./replay-pins.js";
 import type { ReplaySetRow } from "./replay-set.table.js";
 import type { Fingerprints } from "./station-config.js";
 
-/** Most that a replay may spend, in its currency (replays, Limits). */
+/** Maximum ceiling of a replay, in its currency (replays, Limits). */
 export const MAX_CEILING = 1_000;
 
-/** Most replays of a team that are under way at once. */
+/** Maximum number of a team's replays in progress at once. */
 export const MAX_UNDER_WAY = 100;
 
-/** A replay that is to be started: by a person, a check or a search. */
+/** A replay to start, for a person, a check or a search. */
 export interface ReplayPlan
   extends Pick<ReplayRow, "candidate" | "repeats" | "ceiling" | "probe" | "pairedWith" | "answers" | "search"> {
   readonly set: ReplaySetRow;
-  /** The station block that it runs, and its line: the live one, but for a planned change's repositories. */
+  /**
+   * The station block to run, and its line. The line is the live one, unless a planned change proposes other
+   * repositories.
+   */
   readonly block: StationBody;
   readonly line: LineFields;
   readonly config: RunConfig;
   readonly fingerprints: Fingerprints;
   readonly judgeModel: string | null;
-  /** The config of the station as it is now. */
+  /** The current live config of the station. */
   readonly live: RunConfig;
-  /** The runs of the set that it repeats, at least one. */
+  /** The set's runs to repeat, at least one. */
   readonly entries: readonly ReplayEntry[];
-  /** The replay that became the set's baseline with this start; `itself` when this one does. */
+  /** The replay that becomes the set's baseline with this start; `itself` if it is the planned replay. */
   readonly startedBaseline: string | "itself" | null;
   readonly concurrency: number | null;
-  /** Whether a replay with the answer may follow; by default it may. */
+  /** Whether a replay with the answer may follow; true by default. */
   readonly oracle?: boolean;
 }
 
 /**
- * Writes the rows of a replay, pins the runs that it repeats with their commits, and has it begin. In a turn of the
- * team's sets.
+ * Writes the rows of a replay, pins the original runs, holds their commits, and starts the replay. Runs in a turn of
+ * the team's sets.
  */
 export function orderReplay(turn: Turn, plan: ReplayPlan): ReplayRow {
   const { partition } = turn.self;
@@ -96,7 +99,7 @@ function toInput(turn: Turn, replayId: string, plan: ReplayPlan): ReplayInputRow
   };
 }
 
-/** The ceiling of a replay that repeats each run `repeats` times where `asked` were asked for. */
+/** Scales the ceiling requested for `asked` repeats to `repeats` repeats, up to {@link MAX_CEILING}. */
 export function raiseCeiling({ amount, currency }: Money, asked: number, repeats: number): Money {
   const raised = multiply(decimal(amount), fraction(repeats, asked));
   return { amount: Math.min(MAX_CEILING, toNumber(raised)), currency };

@@ -1,15 +1,18 @@
 import { table } from "../../storage/table.js";
 import type { Money } from "../money.js";
 
-/** What all replays of a search and the runs of its agent may spend together, and what they did. */
+/** The shared budget of a search's replays and its agent's runs, with their spending. */
 export interface ReplayPurseRow {
   readonly searchId: string;
   readonly ceiling: Money;
-  /** What counts against the ceiling, as a fraction in its currency (`fraction.ts`, `toText`). */
+  /** The amount that counts against the ceiling, as a fraction in its currency (`fraction.ts`, `toText`). */
   readonly counted: string;
-  /** Of that, what was reported: without shares for what reported no cost. With estimates of model calls under way. */
+  /**
+   * The reported part of that amount, without the shares for work that reported no cost. Includes estimates for model
+   * calls in progress.
+   */
   readonly spent: string;
 }
 
-/** `[search]` */
+/** Key: `[search]` */
 export const replayPurses = table<ReplayPurseRow>("replay-purse");

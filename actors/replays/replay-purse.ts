@@ -10,28 +10,31 @@ import { countSpent, type PurseLeft } from "./replay-ceiling.js";
 import { type ReplayPurseRow, replayPurses } from "./replay-purse.table.js";
 
 /**
- * The purse of a search: one ceiling for all its replays and the runs of its agent.
+ * The budget of a search: one ceiling for all its replays and its agent's runs.
  *
- * 1. It changes in the turn in which the spending of one of them changes, by the difference: whatever number of copies
- *    there is, that is one row.
- * 2. When it becomes full, or has room again, the replays under way are told.
+ * 1. It is one row, whatever the number of copies. The turn that changes the spending of a replay or an agent run also
+ *    changes the row, by the difference.
+ * 2. When the budget becomes full, or is no longer full, the replays in progress are notified.
  */
 
-/** What is counted at once. */
+/** Amounts to add to the budget together. */
 export interface Counted {
-  /** What counts against the ceiling. */
+  /** The amount that counts against the ceiling. */
   readonly counted: Fraction;
-  /** What was reported. */
+  /** The reported amount. */
   readonly spent: Fraction;
 }
 
-/** Opens the purse of a search that starts. */
+/** Creates the budget of a search that starts. */
 export function openPurse(turn: Turn, { searchId, ceiling }: Pick<ReplayPurseRow, "searchId" | "ceiling">): void {
   const none = toText(ZERO);
   replayPurses.put(turn, turn.self.partition, searchId, { searchId, ceiling, counted: none, spent: none });
 }
 
-/** What its purse leaves to a replay, as the replay is stored; null for one of no search. */
+/**
+ * Returns the search's ceiling and the amount that everything except this replay counts against it; null for a replay
+ * outside a search. `stored` must be the stored row.
+ */
 export function findPurseLeft(turn: TurnReading, stored: ReplayRow): PurseLeft | null {
   if (stored.search === null) return null;
   const purse = replayPurses.get(turn, turn.self.partition, stored.search.searchId);
@@ -39,7 +42,7 @@ export function findPurseLeft(turn: TurnReading, stored: ReplayRow): PurseLeft |
   return { ceiling: purse.ceiling, others: subtract(fromText(purse.counted), countSpent(stored)) };
 }
 
-/** Writes a replay, and counts in its purse what it counts more than before. */
+/** Writes a replay, and adds the change of its spending to its search's budget. */
 export function putReplay(turn: Turn, before: ReplayRow, after: ReplayRow): void {
   replays.put(turn, turn.self.partition, before, after);
   if (after.search === null || before.spending === after.spending) return;
@@ -48,7 +51,10 @@ export function putReplay(turn: Turn, before: ReplayRow, after: ReplayRow): void
   countInPurse(turn, after.search.searchId, { counted, spent });
 }
 
-/** Adds to what a search spent; less than nothing takes away. Its replays are told when their room ends or begins. */
+/**
+ * Adds to a search's spending; negative amounts subtract. Notifies the other replays in progress when the budget
+ * becomes full, or is no longer full.
+ */
 export function countInPurse(turn: Turn, searchId: string, more: Counted): void {
   if (compare(more.counted, ZERO) === 0 && compare(more.spent, ZERO) === 0) return;
   const { partition, id: self } = turn.self;
@@ -65,7 +71,7 @@ export function countInPurse(turn: Turn, searchId: string, more: Counted): void 
   for (const { id } of others) turn.send(replayRef(partition, id), { type: "purse.moved" });
 }
 
-/** What the stream of a search publishes of its spending. */
+/** Changes of a search's spending on the search's stream. */
 const searchTopic = topic<{ readonly type: "spent"; readonly spent: Money }>("search");
 
 function publishSpent(
@@ -82,7 +88,7 @@ function isFull(counted: Fraction, ceiling: Money): boolean {
   return reachesCeiling(counted, ceiling);
 }
 
-/** What a replay spent, with what counts beside its copies. */
+/** Returns a replay's reported spending, including the part that its copies did not cause. */
 function reported({ spending }: ReplayRow): Fraction {
   return add(fromText(spending.spent), fromText(spending.besides));
 }

@@ -8,20 +8,20 @@ import { isKeptReplay } from "./replay.retention.js";
 import { isUnderWay, replays } from "./replay.table.js";
 import type { ReplaySetRow } from "./replay-set.table.js";
 
-/** Most replays that a set keeps. */
+/** Maximum number of replays stored for a set. */
 export const MAX_REPLAYS = 200;
 
 interface Wanted {
-  /** Replays that are to start. */
+  /** Number of replays that are about to start. */
   readonly count: number;
-  /** The replay that one of them is to be set beside, or answers. */
+  /** The existing replay that a new one is paired with or answers. */
   readonly beside: string | null;
 }
 
 /**
- * Makes room in a set for replays that are to start: tells the oldest that may go to remove themselves, first of all those
- * that were stopped before any of their copies was scored or cost anything. Refused, with none told, where too few may
- * go. In a turn of the team's sets.
+ * Makes space in a set for new replays: tells the oldest removable ones to remove themselves. Replays that were stopped
+ * before any copy was scored or had a cost go first. If too few are removable, refuses and removes none. Runs in a turn
+ * of the team's sets.
  */
 export function makeRoom(turn: Turn, set: ReplaySetRow, wanted: Wanted): Refusal | null {
   const found = findRoom(turn, set, wanted);
@@ -35,7 +35,11 @@ export function tellToGo(turn: Turn, replayIds: readonly string[]): void {
   for (const id of replayIds) turn.send(replayRef(turn.self.partition, id), { type: "replay.forget" });
 }
 
-/** The ids of the replays that are to go so that there is room; refused where too few may. */
+/**
+ * Returns the ids of the replays to remove so that the new ones fit; refuses if too few are removable. A replay is not
+ * removable while it runs or is judged, if another replay is paired with it or answers it, or if its set's figures need
+ * it.
+ */
 export function findRoom(
   turn: TurnReading,
   set: Pick<ReplaySetRow, "id">,
@@ -57,13 +61,13 @@ const full: Refusal = {
     "with it. Stop one, wait until one has ended, or delete the set.",
 };
 
-/** Those that tell nothing first, each kind oldest first. */
+/** Orders replays for removal: first those without information, each group oldest first. */
 function inOrder(newestFirst: readonly ReplayRow[]): readonly ReplayRow[] {
   const oldestFirst = newestFirst.toReversed();
   return [...oldestFirst.filter(isEmpty), ...oldestFirst.filter((replay) => !isEmpty(replay))];
 }
 
-/** Whether it was stopped before any copy was scored or cost anything. */
+/** Whether the replay was stopped before any copy was scored or had a cost. */
 function isEmpty({ state, counts, spending }: ReplayRow): boolean {
   const hasScored = counts.succeeded + counts.failed > 0;
   return state === "stopped" && !hasScored && spending.unpriced === 0 && compare(fromText(spending.spent), ZERO) === 0;

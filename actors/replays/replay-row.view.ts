@@ -2,9 +2,10 @@ import { toAmount } from "../money.js";
 import type { ReplayRow } from "./replay.js";
 import { countSpent } from "./replay-ceiling.js";
 
-/** A replay without its copies and figures, as its stream publishes it. */
+/** A replay without its copies and figures, in the form that its stream publishes. */
 export type ReplayRowView = ReturnType<typeof replayRowView>;
 
+/** Shows a replay without its copies and figures. */
 export function replayRowView(replay: ReplayRow) {
   const { id, setId, setVersion, lineId, stationId, stationKey, candidate, fingerprint, state, repeats } = replay;
   const { ceiling, createdAt, startedAt, endedAt, probe, pairedWith, search, counts, runs, waiting, judged } = replay;

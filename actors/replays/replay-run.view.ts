@@ -23,7 +23,7 @@ export const replayRunSchema = z
   })
   .meta({ title: "replay run" });
 
-/** The config that a run of a replay ran with. */
+/** The config of a replay run. */
 export const replayRunConfigSchema = runConfigSchema
   .extend({
     ...{ runId: z.string(), fingerprint },
@@ -31,7 +31,7 @@ export const replayRunConfigSchema = runConfigSchema
   })
   .meta({ title: "replay run config" });
 
-/** The run with a page of its steps. */
+/** Shows the run with a page of its steps. */
 export function replayRunView(
   reading: Reading,
   { workspaceId, replay, copy, run: row }: VisibleReplayRun,
@@ -50,6 +50,7 @@ export function replayRunView(
   };
 }
 
+/** Shows the config of a replay run. */
 export function replayRunConfigView(
   reading: Reading,
   { workspaceId, run }: VisibleReplayRun,
@@ -61,7 +62,7 @@ export function replayRunConfigView(
   };
 }
 
-/** The replay of a run, with all that is said of its copy. */
+/** Shows the replay of a run, with the complete view of the run's copy. */
 export function runReplayView(reading: Reading, { workspaceId, replay, set, copy }: VisibleReplayRun): RunReplayView {
   const { id, state: of, createdAt, probe, candidate, search } = replay;
   const rows = readReplayRows(reading, workspaceId, { replayId: id, place: copy.place });

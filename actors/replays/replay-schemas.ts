@@ -9,14 +9,14 @@ const time = z.iso.datetime();
 const outcome = z.enum(["win", "loss", "tie"]);
 const few = z.boolean().describe("Whether it is of fewer than 5 tasks, which tell little.");
 
-/** Success with its 95 % interval, bootstrapped over tasks; null while no task is scored. */
+/** The success rate with its 95 % interval, bootstrapped over tasks; null while no task is scored. */
 export const intervalSchema = z.strictObject({ rate: z.number(), low: z.number(), high: z.number() }).nullable();
 
 const interval = intervalSchema.describe(
   "Success with its 95 % interval, bootstrapped over tasks; null while no task is scored.",
 );
 
-/** Success gained over another replay. */
+/** The gain in success over another replay. */
 export const gainSchema = z.strictObject({
   gain: z.number().describe("Success gained on the tasks that both sides scored, paired task by task."),
   low: z.number(),
@@ -72,7 +72,7 @@ const progress = z.strictObject({
     ),
 });
 
-/** Who ran under which config, in every answer about a replay. */
+/** The candidate of a replay, in every answer about the replay. */
 const replayCandidateShape = z.strictObject({
   id: z
     .string()
@@ -140,7 +140,7 @@ const replayShape = {
 
 const { comparedWith, againstBaseline } = replayShape;
 
-/** A replay beside others: its figures without its copies. */
+/** The figures of a replay without its copies, for comparison with others. */
 export const replaySummarySchema = z.strictObject({
   ...{ id: z.string(), candidate: replayCandidateShape, fingerprint: z.string(), state: z.enum(replayStates) },
   ...{ repeats: count, createdAt: time, endedAt: time.nullable(), totals, comparedWith, againstBaseline },
@@ -181,7 +181,7 @@ const taskRowSchema = z.strictObject({
   pair: outcome.nullable().describe("From most of its compared copies; null when none is."),
 });
 
-/** A replay as it is read by itself. */
+/** A complete replay, as the endpoint for a single replay returns it. */
 export const replaySchema = z
   .strictObject({
     ...replayShape,

@@ -5,7 +5,10 @@ import { entryView, listEntries, replaySetView } from "./replay-set.view.js";
 import { findStationNow } from "./run-refusal.js";
 import { type HealthTerms, readHealth } from "./set-health.queries.js";
 
-/** The topic of a replay set, for those who may read its team's outcomes. Its id is looked up within a workspace. */
+/**
+ * Defines the topic of a replay set, for readers of its team's outcomes. A set's id can be looked up only within a
+ * workspace.
+ */
 export function replaySetTopicView(terms: HealthTerms): StreamTopic {
   return {
     workspaceOf: (reading, caller, id) =>

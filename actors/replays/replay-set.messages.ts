@@ -7,10 +7,10 @@ import type { Keyed } from "../resources/repeated-request.js";
 import type { StationPlace } from "./run-refusal.js";
 import type { StartWarning } from "./start-warnings.js";
 
-/** What became of a change of a set. */
+/** The result of a change to a set. */
 export interface SetChanged {
   readonly setId: string;
-  /** Whether an earlier request under the same key made it. */
+  /** Whether an earlier request with the same idempotency key made the change. */
   readonly replayed: boolean;
 }
 
@@ -18,99 +18,105 @@ interface SetMessage extends Answered<SetChanged | Refusal> {
   readonly caller: Caller;
 }
 
-/** Opens an empty set. */
+/** Creates an empty set. */
 export interface OpenSet extends SetMessage, StationPlace, Keyed {
   readonly type: "set.open";
   readonly name: string;
 }
 
+/** Renames a set. */
 export interface RenameSet extends SetMessage {
   readonly type: "set.rename";
   readonly setId: string;
   readonly name: string;
 }
 
-/** Removes a set with its entries, which lets go of their runs. */
+/** Removes a set with its entries, which releases their runs. */
 export interface DeleteSet extends SetMessage {
   readonly type: "set.delete";
   readonly setId: string;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
 }
 
-/** Most runs of a set (replays, Limits). */
+/** Maximum number of runs in a set (replays, Limits). */
 export const MAX_ENTRIES = 50;
 
-/** Adds runs to a set: all of them, or none. */
+/** Adds either all of the runs to a set, or none. */
 export type AddEntries = SetMessage & Keyed & AddedRuns & { readonly type: "entry.add"; readonly setId: string };
 
-/** One run, or several: at least one, each once. */
+/** One run, or several: at least one, without duplicates. */
 export type AddedRuns = { readonly runId: string } | { readonly runIds: readonly string[] };
 
+/** Removes a run from a set. */
 export interface RemoveEntry extends SetMessage {
   readonly type: "entry.remove";
   readonly setId: string;
   readonly runId: string;
 }
 
-/** Marks the set as the one that changes of its station are checked with, or takes the mark away. */
+/** Sets or clears a set's guard mark. Changes of a station are checked with its marked set. */
 export interface MarkGuard extends SetMessage {
   readonly type: "guard.mark";
   readonly setId: string;
   readonly guardsChanges: boolean;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
 }
 
-/** Starts a replay of the set, and a baseline beside it when the set has none. */
+/** Starts a replay of the set, and a baseline with it if the set has none. */
 export interface StartReplay extends Answered<ReplayStarted | Refusal>, Keyed {
   readonly type: "replay.start";
   readonly caller: Caller;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
   readonly setId: string;
-  /** The id of a proposed candidate of the station, or `live`. */
+  /** The id of a candidate that was proposed for the station, or `live`. */
   readonly candidate: string;
-  /** Above 0, at most 1,000. */
+  /** More than 0, at most 1,000. */
   readonly ceiling: Money;
-  /** 1 to 5. */
+  /** From 1 to 5. */
   readonly repeats: number;
-  /** False for no replay with the answer after a baseline that starts; true by default. */
+  /** False to prevent a replay with the answer after a baseline that this request starts; true by default. */
   readonly oracle?: boolean;
 }
 
+/** The answer to {@link StartReplay}. */
 export interface ReplayStarted {
   readonly replayId: string;
-  /** The ceiling that holds. */
+  /** The ceiling of the replay. */
   readonly ceiling: Money;
-  /** The baseline that started: the replay itself, or another beside it. Null when the set has one. */
+  /**
+   * The baseline that this request starts: the replay itself, or a separate replay. Null if the set already has one.
+   */
   readonly baseline: {
     readonly id: string;
     readonly ceiling: Money;
     readonly status: "started" | "starting";
   } | null;
-  /** The replay with the answer that follows once that baseline has finished, with its ceiling; null for none. */
+  /** The replay with the answer that follows that baseline, with its ceiling; null for none. */
   readonly oracle: { readonly ceiling: Money } | null;
   readonly warnings: readonly StartWarning[];
   readonly replayed: boolean;
 }
 
-/** From a replay of the live config, in the turn in which it finished. */
+/** Sent by a replay of the live config in the turn in which it finishes. */
 export interface LiveReplayFinished extends Message {
   readonly type: "replay.finished";
   readonly replayId: string;
 }
 
-/** The team or its workspace is gone: removes all of its sets. */
+/** Removes all sets of a team that was deleted, or whose workspace was. */
 export interface DissolveSets extends Message {
   readonly type: "sets.dissolve";
 }
 
-/** At the start of the service: holds the commits of entries of an earlier release. */
+/** Sent at service start: holds the commits of entries that an earlier release stored. */
 export interface HoldEntryCommits extends Message {
   readonly type: "commits.hold";
 }
 
+/** The messages to a team's replay sets. */
 export type ReplaySetMessage =
   | OpenSet
   | RenameSet
@@ -123,5 +129,5 @@ export type ReplaySetMessage =
   | HoldEntryCommits
   | DissolveSets;
 
-/** The replay sets of a team, by workspace and team. */
+/** The replay sets of a team, addressed by workspace and team. */
 export const replaySetsRef = reference<ReplaySetMessage>("replay-sets");

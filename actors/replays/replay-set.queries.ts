@@ -12,14 +12,14 @@ import { dueHolds } from "./entry-commits.js";
 import { MAX_SETS, type ReplaySetRow, replaySets } from "./replay-set.table.js";
 import type { StationPlace } from "./run-refusal.js";
 
-/** What a caller wants of a team's replays: to read them, or to change them too. */
+/** The access to a team's replays that a caller needs: read them, or also change them. */
 export type Wish = "read" | "plan";
 
 type TeamPlace = Pick<VisibleTeam, "workspaceId" | "teamId">;
 
 /**
- * Why the caller may not change the team's replays, or null: `not-found` unless they read its outcomes, `forbidden` when
- * they may not plan.
+ * Returns why the caller may not change the team's replays, or null: `not-found` if they cannot read its outcomes,
+ * `forbidden` if they lack the `plan` permission.
  */
 function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId }: TeamPlace): Refusal | null {
   if (findResource(reading, workspaceId, "team", teamId) === undefined) return { refused: "not-found" };
@@ -27,7 +27,7 @@ function refusePlanning(reading: Reading, caller: Caller, { workspaceId, teamId 
   return permit(reading, caller, workspaceId, "plan", "replay-set");
 }
 
-/** The same again within a turn: while the message waited, the caller may have lost what admitted them. */
+/** Repeats the check within a turn: the caller may have lost access while the message waited. */
 export function refusePlanner(turn: TurnReading, caller: Caller, teamId: string): Refusal | null {
   if (caller.kind === "token" && isTokenOver(turn, caller, turn.now)) {
     return { refused: "unauthenticated", detail: "The token was revoked, or it has expired." };
@@ -35,17 +35,20 @@ export function refusePlanner(turn: TurnReading, caller: Caller, teamId: string)
   return refusePlanning(turn, caller, { workspaceId: turn.self.partition, teamId });
 }
 
-/** The team, for callers who may read its replays, or plan them. */
+/** Returns the team, if the caller has the wanted access to its replays. */
 export function findTeam(reading: Reading, caller: Caller, teamId: string, wish: Wish): VisibleTeam | Refusal {
   const team = findTeamOfOutcomes(reading, caller, teamId);
   if (isRefusal(team) || wish === "read") return team;
   return refusePlanning(reading, caller, team) ?? team;
 }
 
-/** A station of a team's line, as it is now. */
+/** A current station of a team's line. */
 export interface TeamStation extends VisibleTeam, StationPlace {}
 
-/** The station; refused `not-found` unless the caller reads the team's outcomes and its line has the station. */
+/**
+ * Returns the station. Refuses with `not-found` if the caller cannot read the team's outcomes or the line lacks the
+ * station.
+ */
 export function findTeamStation(
   reading: Reading,
   caller: Caller,
@@ -62,7 +65,10 @@ export interface VisibleSet extends VisibleTeam {
   readonly set: ReplaySetRow;
 }
 
-/** The set; refused `not-found` unless the caller reads the team's outcomes and the set is the team's. */
+/**
+ * Returns the set. Refuses with `not-found` if the caller cannot read the team's outcomes or the set belongs to another
+ * team.
+ */
 export function findReplaySet(
   reading: Reading,
   caller: Caller,
@@ -74,16 +80,17 @@ export function findReplaySet(
   return set?.teamId === teamId ? { ...team, set } : setNotFound(setId);
 }
 
-/** A set by its id, for who may read it already; undefined when it is gone. */
+/** Returns a set by id without an access check, for callers that were already checked; undefined if it is gone. */
 export function findStoredSet(reading: Reading, workspaceId: string, setId: string): ReplaySetRow | undefined {
   return replaySets.get(reading, workspaceId, setId);
 }
 
+/** The refusal for a set that does not exist or is not visible. */
 export function setNotFound(setId: string): Refusal {
   return { refused: "not-found", detail: `Replay set ${setId} not found.` };
 }
 
-/** The sets of a team, or only those of a station; newest first. */
+/** Lists the sets of a team, or of one station; newest first. */
 export function listReplaySets(
   reading: Reading,
   { workspaceId, teamId }: TeamPlace,
@@ -92,13 +99,13 @@ export function listReplaySets(
   return replaySets.all(reading, workspaceId, { teamId, ...(place ?? {}) }, { limit: MAX_SETS });
 }
 
-/** The teams with entries of an earlier release, whose commits nobody holds yet. */
+/** Lists the teams with entries of an earlier release whose commits have no hold yet. */
 export function listTeamsToHold(reading: Reading, workspaceId: string): readonly string[] {
   const teamIds = dueHolds.entries(reading, workspaceId).map(({ key }) => String(key.at(-3)));
   return [...new Set(teamIds)];
 }
 
-/** The station of a team's line by its key; refused `not-found`. */
+/** Finds a station of a team's line by key; refuses with `not-found`. */
 export function findStationByKey(
   reading: Reading,
   team: TeamPlace,
@@ -110,7 +117,7 @@ export function findStationByKey(
   return station === undefined ? stationNotFound(stationKey) : { lineId, stationId: station.id };
 }
 
-/** The station of a team's line; refused `not-found`, with a hint where a key stands for the id. */
+/** Finds a station of a team's line by id. Refuses with `not-found`, with a hint if the value is a station key. */
 export function findStationOf(
   reading: Reading,
   team: TeamPlace,

@@ -7,28 +7,29 @@ import { pin, unpin } from "../tables/pins.js";
 import { holdCommits, letGoOfCommits } from "./entry-commits.js";
 import type { ReplayRow } from "./replay.js";
 
-/** Most sets of a team: lists of them have no pages. */
+/** Maximum number of sets in a team. Lists of sets are not paginated. */
 export const MAX_SETS = 100;
 
-/** A named set of ended runs at one station, which may be repeated. Its runs are entries. */
+/** A named set of ended runs of one station, which replays can repeat. The runs are its entries. */
 export interface ReplaySetRow {
   readonly id: string;
   readonly teamId: string;
   readonly lineId: string;
   readonly stationId: string;
-  /** The station's key, which its id never outlives. */
+  /** The station's key, which never changes for a station id. */
   readonly stationKey: string;
   readonly name: string;
-  /** From 1; rises with each entry that is added or removed. */
+  /** Starts at 1, and increases with each added or removed entry. */
   readonly version: number;
-  /** Whether changes of the station are checked with it; at most one set of a station. */
+  /** Whether changes of the station are checked with this set; true for at most one set of a station. */
   readonly guardsChanges: boolean;
   readonly createdAt: string;
 }
 
 /**
- * What the stream of a set publishes: the members that changed, and the id, where runs that it holds are read anew; a
- * replay of it that is new or in another state; that its health is to be read anew; that it is gone.
+ * Changes on a set's stream. `replay-set`: the changed members with the id; readers then read the set's runs again.
+ * `replay`: a replay is new or in a new state. `health`: readers must read the health again. `deleted`: the set is
+ * gone.
  */
 type ReplaySetChanged =
   | { readonly type: "replay-set"; readonly set: Pick<ReplaySetRow, "id"> & Partial<ReplaySetRow> }
@@ -38,7 +39,7 @@ type ReplaySetChanged =
 
 export const replaySetTopic = topic<ReplaySetChanged>("replay-set");
 
-/** `[set]`; ids rise with time. */
+/** Key: `[set]`. Set ids increase over time. */
 export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
   order: ["id"],
   changes: (set, _reading, { first }) => {
@@ -50,25 +51,25 @@ export const replaySets = indexedTable<ReplaySetRow>("replay-set", {
 });
 
 /**
- * A run of a set. It pins the run, and so its task, input, steps and bodies, and holds the archives of the commits that
- * the run began from.
+ * A run of a set. The entry pins the run, and so the run's task, input, steps and blobs. It also holds the archives of
+ * the commits that the run started from.
  */
 export interface ReplayEntryRow {
   readonly setId: string;
-  /** Its place in the set: the version that the set had with it first. */
+  /** Its place in the set: the first version of the set that contains it. */
   readonly place: number;
   readonly runId: string;
   readonly taskId: string;
   readonly addedAt: string;
 }
 
-/** `[set, place]`, in the order in which they were added */
+/** Key: `[set, place]`, in the order of addition. */
 export const replayEntries = indexedTable<ReplayEntryRow>("replay-entry", {
   ...{ under: ["setId"], order: ["place"] },
   indexes: { "replay-entry-of-run": ["runId", "setId"] },
 });
 
-/** Adds runs to a set, in their order. In a turn of the team's sets. */
+/** Adds runs to a set, in their order. Runs in a turn of the team's sets. */
 export function insertEntries(
   turn: Turn,
   set: ReplaySetRow,
@@ -84,13 +85,13 @@ export function insertEntries(
   }
 }
 
-/** Takes a run out of a set. In a turn of the team's sets. */
+/** Removes a run from a set. Runs in a turn of the team's sets. */
 export function removeEntry(turn: Turn, set: ReplaySetRow, entry: ReplayEntryRow): void {
   replaySets.put(turn, turn.self.partition, set, { ...set, version: set.version + 1 });
   releaseEntry(turn, entry);
 }
 
-/** Removes a set with its entries. In a turn of the team's sets. */
+/** Removes a set with its entries. Runs in a turn of the team's sets. */
 export function removeSet(turn: Turn, set: ReplaySetRow): void {
   const { partition } = turn.self;
   for (const entry of replayEntries.list(turn, partition, [set.id])) releaseEntry(turn, entry);

@@ -21,6 +21,7 @@ import { forgetReplays } from "./set-removal.js";
 
 type Result = SetChanged | Refusal;
 
+/** Creates an empty set. */
 export function openSet(event: Delivered<OpenSet>): Result {
   const { turn, name, lineId, stationId } = event;
   const refused = refusePlanner(turn, event.caller, turn.self.id);
@@ -43,6 +44,7 @@ export function openSet(event: Delivered<OpenSet>): Result {
   return { setId: set.id, replayed: false };
 }
 
+/** Renames a set. */
 export function renameSet(event: Delivered<RenameSet>): Result {
   const { turn, name } = event;
   return changeSet(event, (set) => {
@@ -51,6 +53,7 @@ export function renameSet(event: Delivered<RenameSet>): Result {
   });
 }
 
+/** Removes a set with its entries and replays, unless a replay or search of it is running. */
 export function deleteSet(event: Delivered<DeleteSet>): Result {
   return changeSet(event, (set) => {
     if (isReplayed(event.turn, set)) return replayUnderWay;
@@ -72,17 +75,20 @@ export const searchUnderWay: Refusal = {
   detail: "A search of the set is under way. Stop it first, or wait until it has ended.",
 };
 
-/** Whether a search of the set is under way, which pins it. */
+/** Whether a search of the set is running. A running search pins its set. */
 export function isSearched(turn: Turn, { id }: ReplaySetRow): boolean {
   return isPinned(turn, { of: replaySets.name, id });
 }
 
-/** Whether a replay of the set is under way; one with the answer only shows what there is to gain, and goes with it. */
+/**
+ * Whether a replay of the set is running. A replay with the answer does not count, because it is removed with the set.
+ */
 function isReplayed(turn: Turn, { id: setId, teamId }: ReplaySetRow): boolean {
   const underWay = listUnderWay(turn, turn.self.partition, { teamId, setId });
   return underWay.some(({ candidate }) => candidate.kind !== "with-answer");
 }
 
+/** Removes a run from a set. */
 export function removeRun(event: Delivered<RemoveEntry>): Result {
   const { turn, runId } = event;
   return changeSet(event, (set) => {
@@ -94,6 +100,7 @@ export function removeRun(event: Delivered<RemoveEntry>): Result {
   });
 }
 
+/** Sets or clears the guard mark of a set. */
 export function markGuard(event: Delivered<MarkGuard>): Result {
   const { turn, guardsChanges } = event;
   return changeSet(event, (set) => {
@@ -112,7 +119,7 @@ export function markGuard(event: Delivered<MarkGuard>): Result {
   });
 }
 
-/** Marks of guarding sets are in the change log; a deleted set guards no more. */
+/** Records a change of the guard mark in the change log. Deleting a set clears its mark. */
 function recordGuard(
   { turn, caller, client }: Pick<Delivered<MarkGuard | DeleteSet>, "turn" | "caller" | "client">,
   { id, name, teamId, guardsChanges }: ReplaySetRow,
@@ -130,7 +137,7 @@ function guardedBy({ name }: ReplaySetRow): string {
   return `The replay set "${name}" guards the changes of the station. Only one set of a station does.`;
 }
 
-/** Makes a change of a set, once the caller may and there is such a set; `make` returns why it cannot be made. */
+/** Changes a set, if the caller may and the set exists. `make` returns a refusal, or null after a successful change. */
 export function changeSet(
   event: Keyed & { readonly turn: Turn<Result>; readonly caller: Caller; readonly setId: string },
   make: (set: ReplaySetRow) => Refusal | null,

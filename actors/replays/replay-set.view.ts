@@ -18,7 +18,7 @@ const time = z.iso.datetime();
 const outcome = z.enum(taskOutcomes).describe("What became of the run in its task; `other` where nothing says it.");
 const count = z.int();
 
-/** What a set and the list of a station's runs show of a run. */
+/** The fields that a set and the list of a station's runs show for a run. */
 const runShape = {
   runId: z.string(),
   taskId: z.string(),
@@ -48,7 +48,7 @@ const entrySchema = z.strictObject({
   addedAt: time,
 });
 
-/** An ended run of a station, as lists show it. */
+/** An ended run of a station in lists. */
 export const replayableRunSchema = z
   .strictObject({
     ...runShape,
@@ -93,18 +93,18 @@ type ReplaySetView = z.output<typeof replaySetSchema>;
 type EntryView = z.output<typeof entrySchema>;
 type ReplayableRunView = z.output<typeof replayableRunSchema>;
 
-/** Where runs are shown: the station of their set or list. */
+/** The context in which runs are shown: the station of their set or list. */
 export interface RunsPlace {
   readonly workspaceId: string;
   readonly station: StationNow;
 }
 
-/** The runs of a set as they are now, in the order in which they were added. */
+/** Lists the current entries of a set, in the order of addition. */
 export function listEntries(reading: Reading, workspaceId: string, { id }: ReplaySetRow): readonly ReplayEntryRow[] {
   return replayEntries.list(reading, workspaceId, [id]);
 }
 
-/** A set with the views of its runs, and its health. */
+/** Shows a set with the views of its runs, and its health. */
 export function replaySetView(
   set: ReplaySetRow,
   { station: { line, station }, entries, health }: Pick<RunsPlace, "station"> & SetParts,
@@ -124,7 +124,7 @@ interface SetParts {
   readonly health: SetHealth;
 }
 
-/** An ended run as lists show it, with the sets that it is in; nothing when it is not stored any more. */
+/** Shows an ended run in lists, with the sets that contain it; empty when the run is no longer stored. */
 export function replayableRunView(reading: Reading, place: RunsPlace, runId: string): ReplayableRunView[] {
   const { workspaceId } = place;
   const past = findPastRun(reading, workspaceId, runId);
@@ -138,7 +138,7 @@ export function replayableRunView(reading: Reading, place: RunsPlace, runId: str
   return [{ ...runView(reading, place, past), inSet, spent: boundMoney(spent), steps, ms, fingerprint }];
 }
 
-/** A run of a set as it is now. */
+/** Shows the current state of a set's run. */
 export function entryView(reading: Reading, place: RunsPlace, entry: ReplayEntryRow): EntryView {
   const { runId, taskId, addedAt } = entry;
   const past = findPastRun(reading, place.workspaceId, runId);

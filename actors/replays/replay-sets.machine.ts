@@ -1,23 +1,23 @@
 /**
- * The replay sets of a team, `replay-sets/<team>`: the one writer of its sets and their entries, so that of a station at
- * most one set guards changes, and a set and a team hold no more than they may.
+ * The replay sets of a team, `replay-sets/<team>`: the only writer of its sets and their entries. This guarantees that
+ * at most one set guards changes of a station, and that sets and teams stay within their limits.
  *
- * | state | moved by                                | next    | also                                            |
- * |-------|-----------------------------------------|---------|-------------------------------------------------|
- * | open  | set.open, .rename, .delete              | open    | the set's row; with `delete` its entries        |
- * | open  | entry.add, .remove                      | open    | the entries, their runs' pins, the set's version |
- * | open  | guard.mark                              | open    | the mark, a change record                       |
- * | open  | the same, by who may not, or that cannot | open    | refused                                         |
- * | open  | replay.start                            | open    | the rows of the replay, and of a baseline       |
- * |       |                                         |         | beside it; they begin. The oldest ones of a set  |
- * |       |                                         |         | that has 200 are told to remove themselves      |
- * | open  | replay.finished                         | open    | the rows of a replay with the answer, which     |
- * |       |                                         |         | begins; nothing where there is no answer        |
- * | open  | commits.hold                            | open    | holds commits of entries of an earlier release  |
- * | open  | sets.dissolve, woken `dissolve`         | open    | removes a set a turn, until none is left        |
- * | open  | woken `forget <set>`                    | open    | tells further replays of a removed set          |
+ * | state | moved by                                | next | also                                             |
+ * |-------|-----------------------------------------|------|--------------------------------------------------|
+ * | open  | set.open, .rename, .delete              | open | the set's row; with `delete` its entries         |
+ * | open  | entry.add, .remove                      | open | the entries, their runs' pins, the set's version |
+ * | open  | guard.mark                              | open | the mark, a change record                        |
+ * | open  | the same, not permitted or not possible | open | refused                                          |
+ * | open  | replay.start                            | open | the rows of the replay, and of a baseline        |
+ * |       |                                         |      | beside it; both begin. If the set has 200        |
+ * |       |                                         |      | replays, it tells the oldest to remove itself    |
+ * | open  | replay.finished                         | open | the rows of a replay with the answer, which      |
+ * |       |                                         |      | begins; nothing if there is no answer            |
+ * | open  | commits.hold                            | open | holds commits of entries of an earlier release   |
+ * | open  | sets.dissolve, woken `dissolve`         | open | removes one set per turn, until none is left     |
+ * | open  | woken `forget <set>`                    | open | tells more replays of a removed set to go        |
  *
- * It has no state but its rows: it ends with the last set and the last replay.
+ * Its only state is its rows. It stops when the last set and the last replay are gone.
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type InTurn, type NoContext } from "../../runtime/chart.js";
@@ -59,7 +59,7 @@ const createMachine = (judging: ReplayJudging) =>
     },
   });
 
-/** See the table above; `judging` is what scores the copies of replays. */
+/** Defines the replay sets actor (see the table above). `judging` describes how this deployment scores copies. */
 export function replaySetsActor(judging: ReplayJudging): ActorType {
   return defineActor(replaySetsRef, { machine: createMachine(judging), version: 1 });
 }
@@ -74,7 +74,7 @@ function endWhenEmpty({ turn }: InTurn): void {
   if (listSets(turn).length === 0 && listReplays(turn).length === 0) turn.stop();
 }
 
-/** Removes one set, and goes on with the next in another turn. */
+/** Removes one set, and continues with the next in another turn. */
 function dissolve(turn: Turn): void {
   const [set] = listSets(turn);
   if (set === undefined) return;

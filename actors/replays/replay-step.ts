@@ -10,8 +10,8 @@ import type { ReplayInputRow } from "./replay-input.table.js";
 import { findPurseLeft } from "./replay-purse.js";
 
 /**
- * What the change of a copy does to its replay, as plain data: computed when a message is classified, written when the
- * machine takes it. Reads only.
+ * Computes the effect of a copy's change on its replay, as plain data. `classify` computes it, only reading, and the
+ * machine's transition writes it.
  */
 
 /** A copy before and after a message. */
@@ -20,23 +20,24 @@ export interface CopyChange {
   readonly after: ReplayCopyRow;
 }
 
-/** Where a replay goes: on, or to one of its ends. */
+/** Where a step leads the replay: it continues, or reaches an end state. */
 export type ReplayLead = "on" | "finished" | "over-budget";
 
+/** The effect of a message on a replay. */
 export interface ReplayStep {
-  /** The replay with the changes counted. */
+  /** The replay, with the changes included in its counts. */
   readonly row: ReplayRow;
   readonly changes: readonly CopyChange[];
-  /** Queued runs that are withdrawn, since the ceiling is reached. */
+  /** Queued runs to withdraw because the replay reached its ceiling. */
   readonly withdrawn: readonly string[];
   readonly leads: ReplayLead;
 }
 
 /**
- * The step of a replay in which a copy changes, or null: that was judged in an earlier turn, or whose search has another
- * room. `before` is as it is stored. At the ceiling its queued
- * copies go back, but for those that may start again; it is over budget when none runs, none may, and all that settled
- * have results. A replay that has ended stays in its state.
+ * Computes the step for a changed copy. `change` is null if an earlier turn judged a copy or changed the search's
+ * budget. `before` is the stored row. At the ceiling, queued copies return to `waiting`, except those that may start
+ * again. The replay is over budget when no copy runs, none may start, and all settled copies have results. A replay
+ * that has ended keeps its state.
  */
 export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyChange | null): ReplayStep {
   const changes = change === null ? [] : [change];
@@ -58,7 +59,7 @@ export function stepReplay(turn: TurnReading, before: ReplayRow, change: CopyCha
   };
 }
 
-/** Whether a copy waits that may start, though the replay is at its ceiling: its runner was lost. */
+/** Whether a copy may still start although the replay is at its ceiling, because its runner was lost. */
 function canGoOn(row: ReplayRow, copies: readonly ReplayCopyRow[], purse: PurseLeft | null): boolean {
   return copies.some((copy) => (copy.state === "waiting" || copy.state === "queued") && mayStart(row, copy, purse));
 }
@@ -76,7 +77,7 @@ function countResults({ counts: { succeeded, failed, unscored } }: ReplayRow): n
   return succeeded + failed + unscored;
 }
 
-/** The replay after changes of its copies. */
+/** Updates the replay's counts and spending for changes of its copies. */
 export function countChanges(replay: ReplayRow, changes: readonly CopyChange[]): ReplayRow {
   const { currency } = replay.ceiling;
   let { counts, spending } = replay;
@@ -95,13 +96,13 @@ function addCounts(counts: ReplayCounts, { state, result }: ReplayCopyRow, more:
   return counted;
 }
 
-/** The copies that wait for a runner, back in their places: their runs are withdrawn. */
+/** Returns all queued copies to `waiting` and lists their runs to withdraw. */
 export function withdrawQueued(turn: TurnReading, replay: ReplayRow): Pick<ReplayStep, "changes" | "withdrawn"> {
   if (replay.counts.queued === 0) return { changes: [], withdrawn: [] };
   return takeBack(listCopies(turn, turn.self.partition, replay.id));
 }
 
-/** Takes those back that are queued. A runner may have been found for one in this moment; its agent has not begun. */
+/** Returns queued copies to `waiting`. A runner may just have claimed a run, but its agent has not started. */
 function takeBack(copies: readonly ReplayCopyRow[]): Pick<ReplayStep, "changes" | "withdrawn"> {
   const queued = copies.filter(({ state }) => state === "queued");
   return {
@@ -110,7 +111,10 @@ function takeBack(copies: readonly ReplayCopyRow[]): Pick<ReplayStep, "changes" 
   };
 }
 
-/** A copy whose run is over: it goes back when its runner was lost, twice at most; else it is settled. */
+/**
+ * Applies the end of a copy's run. If the runner was lost, the copy waits for another attempt, up to {@link
+ * MAX_ATTEMPTS} in total; otherwise it settles.
+ */
 export function endAttempt(
   replay: ReplayRow,
   copy: ReplayCopyRow,
@@ -132,7 +136,7 @@ export function endAttempt(
   return settled.result === null ? toBeJudged(settled, replay) : settled;
 }
 
-/** A copy whose result is its judge's: nobody judges for a replay that has ended. */
+/** Marks a copy whose result depends on the judge. If the replay has ended, the copy is unscored instead. */
 function toBeJudged(copy: ReplayCopyRow, replay: ReplayRow): ReplayCopyRow {
   if (isUnderWay(replay)) return { ...copy, state: "judging" };
   return { ...copy, result: "unscored", why: { code: "stopped", text: "The replay was stopped first." } };

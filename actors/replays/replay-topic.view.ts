@@ -13,9 +13,9 @@ import { replayRowView } from "./replay-row.view.js";
 const copyChange = z.object({ type: z.literal("copy"), place: z.int(), repeat: z.int() });
 
 /**
- * The topic of a replay, for those who may read its team's outcomes. Its id is looked up within a workspace. A change of
- * a copy is sent as the copy is then, with the totals once it settled; it has no output, reasons or claims, so that it is
- * short however long the replay is.
+ * Defines the topic of a replay, for readers of its team's outcomes. A replay's id can be looked up only within a
+ * workspace. A change of a copy is sent as the copy's current view, with the totals if the copy has a result. The view
+ * has no output, reasons or claims, so its size does not grow with the replay.
  */
 export function replayTopicView(memory: ReplayMemory): StreamTopic {
   return {

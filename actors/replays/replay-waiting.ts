@@ -4,20 +4,20 @@ import { runs, toQueuedRun } from "../runs/run.table.js";
 import type { ReplayCopyRow, ReplayRow } from "./replay.js";
 import { isUnderWay } from "./replay.table.js";
 
-/** What a replay waits for, as reads say it. */
+/** The reason why a replay waits, in its views. */
 export type WaitsFor = "model" | "runner";
 
-/** `since`: when the model ceased to answer; of runners, when the run was queued that waits longest. */
+/** A wait. `since` is when the model stopped answering, or when the oldest queued run was queued. */
 export interface Wait {
   readonly for: WaitsFor;
   readonly since: string;
 }
 
 /**
- * What the replay waits for at the time of a read; null while it goes on. `model` is in its row. `runner`: no runner has
- * one of its runs, and none takes the oldest that is queued, since none that fits is connected or none has a free slot
- * for it. That follows from runners, so it is in no row and not on the replay's stream. `reading` keeps pictures
- * (`runtime/read-picture.ts`): elsewhere all runners of the workspace are read.
+ * Returns what the replay waits for at the time of the read; null if it makes progress. `model` comes from the replay's
+ * row. `runner` means that no runner has one of its runs, and none takes the oldest queued run: no connected runner
+ * fits, or none has a free slot. This depends on the runners, so it is not in a row and not on the replay's stream.
+ * `reading` should cache pictures (`runtime/read-picture.ts`); otherwise this reads all runners of the workspace.
  */
 export function whatItWaitsFor(
   reading: Reading,
@@ -27,7 +27,7 @@ export function whatItWaitsFor(
   return findWait(reading, workspaceId, { replay, copies })?.for ?? null;
 }
 
-/** As {@link whatItWaitsFor}, and since when. */
+/** Like {@link whatItWaitsFor}, with the start of the wait. */
 export function findWait(
   reading: Reading,
   workspaceId: string,
@@ -44,7 +44,7 @@ export function findWait(
   return { for: "runner", since: new Date(queued.queuedAtMs).toISOString() };
 }
 
-/** The run that was queued first: ids rise with time. */
+/** Returns the run that was queued first: run ids increase over time. */
 function findOldestQueued(copies: readonly ReplayCopyRow[]): string | null {
   const queued = copies.flatMap(({ state, runId }) => (state === "queued" && runId !== null ? [runId] : []));
   return queued.sort()[0] ?? null;

@@ -3,18 +3,21 @@ import type { Turn } from "../../runtime/turn.js";
 import { table } from "../../storage/table.js";
 import type { ReplayMoved } from "./replay.messages.js";
 
-/** An actor that is told what becomes of a replay (`tell-watchers.ts`): a check, a search. */
+/** An actor that a replay notifies of its progress (`tell-watchers.ts`): a check or a search. */
 export interface ReplayWatcherRow {
   readonly replayId: string;
   readonly watcher: Reference<ReplayMoved>;
-  /** What it is told; absent for everything. */
+  /** The kinds of progress to notify it of; absent for all. */
   readonly hears?: readonly ReplayMoved["what"][];
 }
 
-/** `[replay, kind of the watcher, its id]`: they go with the replay. */
+/** Key: `[replay, kind of the watcher, its id]`. The rows are removed with the replay. */
 export const replayWatchers = table<ReplayWatcherRow>("replay-watcher");
 
-/** Has the watcher told from the replay's next turn on, of `hears` alone; again is fine. In a turn that sees the replay. */
+/**
+ * Subscribes the watcher from the replay's next turn on, to `hears` only if given. Idempotent. Call it in a turn that
+ * can read the replay.
+ */
 export function watchReplay(
   turn: Turn,
   replayId: string,
@@ -25,7 +28,7 @@ export function watchReplay(
   replayWatchers.put(turn, turn.self.partition, [replayId, watcher.kind, watcher.id], row);
 }
 
-/** Has it told no more; none is fine. What was sent before may still arrive. */
+/** Unsubscribes the watcher; does nothing if it is not subscribed. Messages that were already sent may still arrive. */
 export function unwatchReplay(turn: Turn, replayId: string, { kind, id }: Reference<ReplayMoved>): void {
   replayWatchers.remove(turn, turn.self.partition, replayId, kind, id);
 }

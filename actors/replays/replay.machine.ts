@@ -1,51 +1,52 @@
 /**
- * A replay of a set, `replay/<id>`: each of its runs, repeated under one config. Its rows were written with its start
- * (`start-replay.ts`). Messages are classified before the step. Where an event has another name
- * than its message, the message follows in brackets.
+ * A replay of a set, `replay/<id>`: it repeats each run of the set under one config. `start-replay.ts` writes its rows.
+ * `classify` turns each message into an event before the step. If an event's name differs from its message's name, the
+ * message follows in brackets.
  *
- * | state          | moved by                           | next        | also                                     |
- * |----------------|------------------------------------|-------------|------------------------------------------|
- * | new            | replay.begin                       | queued      | the limit of its lane                    |
- * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue         |
- * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated         |
- * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                          |
- * | queued,running | step.on (run.over, purse.moved,    | same        | a copy settles, and is judged if there   |
- * |                | woken `settle`)                    |             | is a judge, or goes back for another     |
- * |                |                                    |             | attempt; fills its queue. At the ceiling |
- * |                |                                    |             | the queued runs are withdrawn, but those |
- * |                |                                    |             | of copies that may start again           |
- * | queued,running | judging.answered (effect.ended)    | same        | a copy has its result, or the question   |
- * |                |                                    |             | waits; `settle`                          |
- * | queued,running | judging.on (woken `judging`)       | same        | asks what is to be asked                 |
- * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or |
- * |                |                                    |             | pairs begin                              |
- * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling; the last that ran        |
- * |                |                                    |             | settles, others never started, and no    |
- * |                |                                    |             | lost one may start again                 |
- * | queued,running | replay.stop, also replay.end       | stopped     | its runs are withdrawn, its judging ends |
- * |                |                                    |             | a change record                          |
- * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs    |
- * | finished       | judging.end (replay.end)           | same        | its judging ends                         |
- * | finished       | recheck.over (run.over)            | same        | a second check                           |
- * | finished       | counterpart.ended                  | same        | pairs begin                              |
- * | finished,      | step.on (run.over)                 | same        | a copy settles that ran at the stop      |
- * | stopped,       |                                    |             |                                          |
- * | over-budget    |                                    |             |                                          |
- * | the same       | copies.make (woken `make`)         | same        | makes 50 copies, which never start       |
- * | any            | stop.refused (replay.stop)         | same        | refused                                  |
- * | any but new    | stop.repeated (replay.stop under a | same        | answered again                           |
- * |                | key that was taken before)         |             |                                          |
- * | any            | replay.forget                      | removing    | its row is removed, its runs withdrawn   |
- * | removing       | copies.remove (woken `remove`)     | removing    | 50 copies with their runs, until none is |
- * |                |                                    |             | left and it stops                        |
- * | any            | replay.other (run.began, .asking,  | same        |                                          |
- * |                | note, or of another run)           |             |                                          |
+ * | state          | moved by                           | next        | also                                      |
+ * |----------------|------------------------------------|-------------|-------------------------------------------|
+ * | new            | replay.begin                       | queued      | the limit of its lane                     |
+ * | queued,running | copies.make (woken `make`)         | same        | makes 50 copies; fills its queue          |
+ * | queued         | copies.make-last (woken `make`)    | finished    | none of its runs can be repeated          |
+ * | queued,running | copy.taken (run.claimed)           | running     | fills its queue                           |
+ * | queued,running | step.on (run.over, purse.moved,    | same        | a copy settles, and is judged if there    |
+ * |                | woken `settle`)                    |             | is a judge, or waits for another attempt; |
+ * |                |                                    |             | fills its queue. At the ceiling, queued   |
+ * |                |                                    |             | runs are withdrawn, except those of lost  |
+ * |                |                                    |             | copies that may start again               |
+ * | queued,running | judging.answered (effect.ended)    | same        | a copy gets its result, or the question   |
+ * |                |                                    |             | waits for the model; `settle`             |
+ * | queued,running | judging.on (woken `judging`)       | same        | asks the next questions                   |
+ * | queued,running | step.finished (run.over, `settle`) | finished    | every copy has a result; second looks or  |
+ * |                |                                    |             | pairs begin                               |
+ * | queued,running | step.over-budget (the same)        | over-budget | at the ceiling, when the last running     |
+ * |                |                                    |             | copy settles and no lost copy may start   |
+ * |                |                                    |             | again; the others never start             |
+ * | queued,running | replay.stop, also replay.end       | stopped     | its runs are withdrawn, its judging ends  |
+ * |                |                                    |             | a change record                           |
+ * | finished       | judging.answered, judging.on       | same        | second judgings and readings of pairs     |
+ * | finished       | judging.end (replay.end)           | same        | its judging ends                          |
+ * | finished       | recheck.over (run.over)            | same        | a second check                            |
+ * | finished       | counterpart.ended                  | same        | pairs begin                               |
+ * | finished,      | step.on (run.over)                 | same        | a copy that ran at the stop settles       |
+ * | stopped,       |                                    |             |                                           |
+ * | over-budget    |                                    |             |                                           |
+ * | the same       | copies.make (woken `make`)         | same        | makes 50 copies, which never start        |
+ * | any            | stop.refused (replay.stop)         | same        | refused                                   |
+ * | any but new    | stop.repeated (replay.stop with a  | same        | repeats the answer                        |
+ * |                | key that was used before)          |             |                                           |
+ * | any            | replay.forget                      | removing    | its row is removed, runs are withdrawn    |
+ * | removing       | copies.remove (woken `remove`)     | removing    | removes 50 copies with their runs; stops  |
+ * |                |                                    |             | when none is left                         |
+ * | any            | replay.other (run.began, .asking,  | same        |                                           |
+ * |                | note, or of another run)           |             |                                           |
  *
  * 1. A copy and the counts and sums of the row change in one turn.
- * 2. At most 20 of its runs wait for a runner. At the ceiling none is queued but that of a copy
- *    which was lost and counts its share already (`replay-ceiling.ts`); none is after the end.
- * 3. Each run that it queued is the newest attempt of a copy, or lost, or withdrawn and forgotten.
- * 4. A turn that gives copies results, ends it, ends its judging or removes it tells its watchers (`replay.moved`).
+ * 2. At most 20 of its runs wait for a runner. At the ceiling, only the runs of lost copies that already count their
+ *    share stay queued (`replay-ceiling.ts`). After the end, no run is queued.
+ * 3. Each run that the replay queued is a copy's newest attempt, or lost, or withdrawn and forgotten.
+ * 4. A turn that gives copies results, ends the replay, ends its judging or removes it notifies its watchers with
+ *    `replay.moved`.
  */
 import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -94,7 +95,7 @@ import { telling } from "./tell-watchers.js";
 
 const OTHER = toEvent("replay.other");
 
-/** The event of each message to a replay. Reads only. */
+/** Returns the event for each message to a replay. Only reads. */
 function classify(
   message: ReplayMessage | EffectEnded | Woken,
   { context }: { readonly context: ReplayContext },
@@ -128,7 +129,7 @@ function classify(
     case "run.asking":
     case "note":
       return OTHER;
-    // No transition takes a message of an unknown type.
+    // No transition handles a message of an unknown type.
     default:
       return message;
   }
@@ -144,7 +145,7 @@ function toWoken(
   return toSettled(turn, row);
 }
 
-/** Looks at it again, though none of its copies changed in this turn. */
+/** Reevaluates the replay when none of its copies changed in this turn. */
 function toSettled(turn: TurnReading, row: ReplayRow) {
   if (!isUnderWay(row)) return OTHER;
   const step = stepReplay(turn, row, null);
@@ -164,7 +165,7 @@ function toMaking({ made }: ReplayContext, row: ReplayRow) {
 function toTaken(turn: TurnReading, row: ReplayRow, { runId }: RunClaimed) {
   const copy = findCopyOfRun(turn, turn.self.partition, { replayId: row.id, runId });
   if (copy?.state !== "queued") return OTHER;
-  // The search has spent its ceiling since it was queued: its agent has not begun, and it goes back.
+  // The search reached its ceiling after this copy was queued. The copy's agent has not started, so withdraw the run.
   if (row.search !== null && !mayStart(row, copy, findPurseLeft(turn, row))) return toSettled(turn, row);
   const change = { before: copy, after: { ...copy, state: "running" } } as const;
   const counted = countChanges(row, [change]);
@@ -202,20 +203,20 @@ function gone(turn: TurnReading): Refusal {
   return { refused: "not-found", detail: `Replay ${turn.self.id} not found.` };
 }
 
-/** The same events, each with the terms of the model that judges; null for none. */
+/** Classifies like {@link classify}, and adds the judge model's terms to each event; null without a model. */
 function classifyWith(terms: ModelTerms | null) {
   return (...given: Parameters<typeof classify>) => ({ ...classify(...given), terms });
 }
 
 const { on, machine } = chartOf<ReplayContext, ReturnType<ReturnType<typeof classifyWith>>>();
 
-/** A transition gets its turn, and the terms. */
+/** Each transition receives the turn and the judge model's terms. */
 interface Judged {
   readonly turn: Turn;
   readonly terms: ModelTerms | null;
 }
 
-/** Transitions of every state after the start, but of one that is removed. */
+/** Transitions of every state after the start, except `removing`. */
 const always = {
   ...on("stop.refused", ({ turn, refusal }) => turn.reply(refusal)),
   ...on("stop.repeated", ({ turn }) => turn.reply({ replayed: true })),
@@ -223,7 +224,7 @@ const always = {
   ...on("replay.other"),
 };
 
-/** Transitions of the states in which it runs copies. */
+/** Transitions of the states in which the replay runs copies. */
 const underWay = {
   ...always,
   ...on("copies.make", ({ turn }, context) => makeCopies(turn, context)),
@@ -238,7 +239,7 @@ const underWay = {
   ...on("replay.stop", "stopped", (event) => telling(event.turn, () => stopReplay(event, event.terms))),
 };
 
-/** Transitions of its ends. */
+/** Transitions of the end states. */
 const ended = {
   ...always,
   ...on("copies.make", ({ turn }, context) => makeCopies(turn, context)),
@@ -314,7 +315,7 @@ function toScene({ turn, terms }: Judged): JudgingScene {
   return { turn, terms, replayId: turn.self.id };
 }
 
-/** See the table above. `terms` are those of the model that judges; null for none. */
+/** Defines the replay actor (see the table above). `terms` describe the model that judges; null for none. */
 export function replayActor(terms: ModelTerms | null) {
   return defineActor(replayRef, { machine: replayMachine, classify: classifyWith(terms), version: 1 });
 }

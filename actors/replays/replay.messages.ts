@@ -6,56 +6,57 @@ import type { Keyed } from "../resources/repeated-request.js";
 import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
 import type { ReplayRow } from "./replay.js";
 
-/** From the team's sets, in the turn that wrote the replay's rows: it makes and queues its copies. */
+/** Sent by the team's sets in the turn that writes the replay's rows. The replay then creates and queues its copies. */
 interface BeginReplay extends Message {
   readonly type: "replay.begin";
 }
 
 interface ReplayStopped {
-  /** Whether an earlier request under the same key stopped it. */
+  /** Whether an earlier request with the same idempotency key stopped it. */
   readonly replayed: boolean;
 }
 
-/** Ends a replay under way; its runs are withdrawn. */
+/** Ends a replay in progress and withdraws its runs. */
 export interface StopReplay extends Answered<ReplayStopped | Refusal>, Keyed {
   readonly type: "replay.stop";
-  /** Null for the service itself, which is not in the change log. */
+  /** Null if the service stops the replay itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
 }
 
-/** Its set is gone, or it is stored too long: removes it with its copies and their runs, in any state. */
+/** Sent when the set is gone, or by retention: removes the replay with its copies and their runs, in any state. */
 export interface ForgetReplay extends Message {
   readonly type: "replay.forget";
 }
 
-/** From the replay that it is paired with, which has ended after it. */
+/** Sent by the paired replay if it ends after this replay. */
 interface CounterpartEnded extends Message {
   readonly type: "counterpart.ended";
 }
 
-/** From a replay to whoever watches it (`replay-watcher.table.ts`), in the turn in which it moved. */
+/** Sent by a replay to its watchers (`replay-watcher.table.ts`) in the turn in which it progresses. */
 export interface ReplayMoved extends Message {
   readonly type: "replay.moved";
   readonly replayId: string;
   /**
-   * `settled`: further copies have results. `ended`: it is in one of its ends. `judged`: all judging is over. `removed`:
-   * its rows are gone.
+   * `settled`: more copies have results. `ended`: the replay is in an end state. `judged`: all judging is complete.
+   * `removed`: its rows are gone.
    */
   readonly what: "settled" | "ended" | "judged" | "removed";
 }
 
-/** From its search, which was stopped: ends it if it is under way, and its judging. */
+/** Sent by its search when the search stops: ends the replay if it is in progress, and its judging. */
 interface EndReplay extends Message {
   readonly type: "replay.end";
 }
 
-/** From another replay of its search, or from the search: the ceiling of all has no room any more, or room again. */
+/** Sent by the search, or by another of its replays, when the search's budget becomes full or is no longer full. */
 interface PurseMoved extends Message {
   readonly type: "purse.moved";
 }
 
+/** The messages to a replay. */
 export type ReplayMessage =
   | BeginReplay
   | StopReplay
@@ -69,12 +70,12 @@ export type ReplayMessage =
 /** A replay of a workspace. */
 export const replayRef = reference<ReplayMessage>("replay");
 
-/** The lane in which its runs wait for a runner. The replays of a search share one. */
+/** Returns the lane in which the replay's runs wait for a runner. The replays of a search share one lane. */
 export function laneOfReplay({ id, search }: Pick<ReplayRow, "id" | "search">): string {
   return search === null ? `replay:${id}` : laneOfSearch(search.searchId);
 }
 
-/** The lane of the replays of a search, which the search limits. */
+/** Returns the lane of a search's replays, which the search limits. */
 export function laneOfSearch(searchId: string): string {
   return `search:${searchId}`;
 }

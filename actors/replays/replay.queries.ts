@@ -17,7 +17,10 @@ export interface VisibleReplay extends VisibleSet {
   readonly replay: ReplayRow;
 }
 
-/** The replay; refused `not-found` unless the caller reads the team's outcomes and the replay is of a set of the team. */
+/**
+ * Returns the replay. Refuses with `not-found` if the caller cannot read the team's outcomes or the replay belongs to
+ * another team.
+ */
 export function findReplay(
   reading: Reading,
   caller: Caller,
@@ -28,13 +31,16 @@ export function findReplay(
   return findReplayOf(reading, team, replayId) ?? { refused: "not-found", detail: `Replay ${replayId} not found.` };
 }
 
-/** A run of a replay, with the copy that it is an attempt of, or that it checked again. */
+/** A replay run with its copy. The run is an attempt of the copy, or its second check. */
 export interface VisibleReplayRun extends VisibleReplay {
   readonly run: RunRow;
   readonly copy: ReplayCopyRow;
 }
 
-/** The run; refused `not-found` unless the caller reads the team's outcomes and it is a run of a replay of the team. */
+/**
+ * Returns the run. Refuses with `not-found` if the caller cannot read the team's outcomes or the run belongs to no
+ * replay of the team.
+ */
 export function findReplayRun(
   reading: Reading,
   caller: Caller,
@@ -51,7 +57,10 @@ export function findReplayRun(
   return { ...replay, run, copy };
 }
 
-/** The copy of a run: of its newest attempt by an index, of an earlier one or a second check among all of its replay. */
+/**
+ * Finds the copy of a run. An index finds newest attempts; earlier attempts and second checks require a scan of the
+ * replay.
+ */
 function findCopy(
   reading: Reading,
   { workspaceId, replay: { id: replayId } }: VisibleReplay,
@@ -71,7 +80,7 @@ function findReplayOf(reading: Reading, team: VisibleTeam, replayId: string): Vi
   return replay === undefined || set?.teamId !== team.teamId ? undefined : { ...team, replay, set };
 }
 
-/** A replay by its id, for who may read it already; undefined when it is gone. */
+/** Returns a replay by id without an access check, for callers that were already checked; undefined if it is gone. */
 export function findStoredReplay(reading: Reading, workspaceId: string, replayId: string): ReplayRow | undefined {
   return replays.get(reading, workspaceId, replayId);
 }
@@ -79,7 +88,7 @@ export function findStoredReplay(reading: Reading, workspaceId: string, replayId
 /** Reads a slice of replays, newest first. */
 type ReadReplays = (reading: Reading, cursor: Cursor<ReplayRow> | null) => Slice<ReplayRow>;
 
-/** The replays of a set; with `before` those older than that one. */
+/** Reads the replays of a set; `before` limits them to those older than that replay. */
 export function replaysOfSet(
   { workspaceId, setId }: { readonly workspaceId: string; readonly setId: string },
   { limit, before }: { readonly limit: number; readonly before: string | undefined },

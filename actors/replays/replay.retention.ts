@@ -11,10 +11,13 @@ import { findStationNow } from "./run-refusal.js";
 import { isNamedByHealth, isNewestCheck } from "./set-health.queries.js";
 import { toConfig } from "./station-config.js";
 
-/** Replays that ended. Those that a set's figures are read from stay: its baseline, and what its health names. */
+/**
+ * The retention of ended replays. It keeps the replays that a set's figures need: its baseline, and those that its
+ * health names.
+ */
 export const replayRetention = retain(replays, {
   period: "work",
-  // The removal of its copies follows.
+  // The replay then removes its copies.
   cost: 50,
   begunAtMs: ({ createdAt }) => Date.parse(createdAt),
   endedAtMs: ({ endedAt }) => (endedAt === null ? null : Date.parse(endedAt)),
@@ -25,12 +28,15 @@ export const replayRetention = retain(replays, {
   },
 });
 
-/** Whether an ended replay stays for now: another one under way is set beside it, or its set's figures are read from it. */
+/** Whether an ended replay must stay: a replay in progress is paired with it, or the figures of its set need it. */
 export function isKeptReplay(turn: TurnReading, replay: ReplayRow): boolean {
   return isPinned(turn, { of: replays.name, id: replay.id }) || isNamed(turn, replay);
 }
 
-/** Whether its set is read with it: the baseline of the live config as it is now, or what the set's health names. */
+/**
+ * Whether the set's figures need the replay: it is the baseline of the current live config, or the set's health names
+ * it.
+ */
 function isNamed(turn: TurnReading, replay: ReplayRow): boolean {
   const { partition } = turn.self;
   const set = replaySets.get(turn, partition, replay.setId);
@@ -41,7 +47,7 @@ function isNamed(turn: TurnReading, replay: ReplayRow): boolean {
   return baseline?.id === replay.id || isNamedByHealth(turn, partition, set, replay);
 }
 
-/** Whether runs of the station go now as those of the replay went. */
+/** Whether the station's current config has the replay's running fingerprint. */
 function isOfLiveConfig(
   turn: TurnReading,
   { teamId, ...place }: ReplaySetRow,

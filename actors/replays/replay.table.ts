@@ -3,15 +3,15 @@ import { listedTable } from "../tables/indexed-table.js";
 import type { ReplayRow } from "./replay.js";
 import { replayChanges } from "./replay-changes.js";
 
-/** A replay with the values of its indexes that are computed. */
+/** A replay with the computed values for its indexes. */
 interface ListedReplay extends ReplayRow {
-  /** The set that it checks; null when it checks none. */
+  /** The set that it checks; null if it checks none. */
   readonly checksSet: string | null;
-  /** Null when no search started it. */
+  /** Null if no search started it. */
   readonly searchId: string | null;
 }
 
-/** `[replay]`; ids rise with time. */
+/** Key: `[replay]`. Replay ids increase over time. */
 export const replays = listedTable<ReplayRow, ListedReplay>("replay", {
   order: ["id"],
   listed: (replay) => ({
@@ -31,12 +31,12 @@ export const replays = listedTable<ReplayRow, ListedReplay>("replay", {
   },
 });
 
-/** Whether it has not ended. */
+/** Whether the replay has not ended. */
 export function isUnderWay({ state }: Pick<ReplayRow, "state">): boolean {
   return state === "queued" || state === "running";
 }
 
-/** The replays of a team, or of one of its sets, that have not ended, newest first. */
+/** Lists the replays of a team, or of one of its sets, that have not ended, newest first. */
 export function listUnderWay(
   reading: Reading,
   workspaceId: string,

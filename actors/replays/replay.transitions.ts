@@ -24,28 +24,29 @@ import { type CopyChange, countChanges, type ReplayStep, stepReplay, withdrawQue
 import { runRefusals } from "./run-refusal.js";
 import { tellRemoved } from "./tell-watchers.js";
 
-/** What the transitions of a replay do; `replay.machine.ts` says when. */
+/** The actions of the replay's transitions. `replay.machine.ts` defines when they run. */
 
-/** Copies that are made, or removed, in one turn. */
+/** Maximum number of copies that one turn creates or removes. */
 export const COPIES_AT_ONCE = 50;
 
 /** The names of a replay's wake-ups. */
 export const wakeUps = { make: "make", settle: "settle", remove: "remove" } as const;
 
-/** The replay's row, which exists from its start until it is removed. */
+/** Returns the replay's row, which exists from the start of the replay until its removal. */
 function getReplayRow(turn: Turn): ReplayRow {
   const row = replays.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a replay without its row");
   return row;
 }
 
+/** Limits the replay's lane, and starts to create its copies. */
 export function beginReplay(turn: Turn): void {
   const { concurrency } = getReplayInput(turn, turn.self.partition, turn.self.id);
   if (concurrency !== null) limitLane(turn, concurrency);
   turn.wake(wakeUps.make, turn.now);
 }
 
-/** Takes the limit of its lane away. */
+/** Removes the limit of the replay's lane. */
 function freeLane(turn: Turn): void {
   const { concurrency } = getReplayInput(turn, turn.self.partition, turn.self.id);
   if (concurrency !== null) limitLane(turn, null);
@@ -56,7 +57,7 @@ function limitLane(turn: Turn, maxClaims: number | null): void {
   turn.send(dispatcherRef(turn.self.partition), limit);
 }
 
-/** Makes the next slice of copies: all runs once before any is repeated. */
+/** Creates the next slice of copies. Every run gets its first copy before any run gets a second. */
 export function makeCopies(turn: Turn, context: ReplayContext): ReplayContext {
   const row = getReplayRow(turn);
   const input = getReplayInput(turn, turn.self.partition, row.id);
@@ -81,21 +82,21 @@ function newCopy(replayId: string, input: ReplayInputRow, index: number): Replay
   };
 }
 
-/** The copy with a number: those of the first repeat come first. */
+/** Returns the entry and repeat of the copy with this number. All copies of the first repeat come first. */
 function nameAt({ entries }: ReplayInputRow, index: number): { readonly entry: ReplayEntry; readonly repeat: number } {
   const entry = entries[index % entries.length];
   if (entry === undefined) throw new Error("a replay of no runs");
   return { entry, repeat: Math.floor(index / entries.length) + 1 };
 }
 
-/** A runner took the run of a copy. */
+/** Applies a runner's claim of a copy's run. */
 export function takeCopy(turn: Turn, context: ReplayContext, { row, changes }: ReplayStep): ReplayContext {
   const running: ReplayRow = { ...row, state: "running" };
   putStep(turn, running, changes);
   return fillQueue(turn, running, context);
 }
 
-/** Writes the copies that changed, with the row; has those judged that are to be; fills the queue again. */
+/** Writes the changed copies and the row, requests the judging of copies that need it, and refills the queue. */
 export function applyStep(scene: JudgingScene, context: ReplayContext, step: ReplayStep): ReplayContext {
   const { turn } = scene;
   const { row, changes, withdrawn, leads } = step;
@@ -108,7 +109,10 @@ export function applyStep(scene: JudgingScene, context: ReplayContext, step: Rep
   return leads === "on" ? fillQueue(turn, getReplayRow(turn), next) : next;
 }
 
-/** Has copies judged. What that counts may reach the ceiling; where nothing is asked, they have their results at once. */
+/**
+ * Requests the judging of copies. Estimates of the questions may reach the ceiling. Copies that need no question get
+ * their results at once.
+ */
 function judgeCopies(scene: JudgingScene, context: ReplayContext, judged: readonly CopyChange[]): ReplayContext {
   const { turn } = scene;
   for (const { after } of judged) judgeCopy(scene, after);
@@ -116,12 +120,15 @@ function judgeCopies(scene: JudgingScene, context: ReplayContext, judged: readon
   return applyStep(scene, context, { ...stepReplay(turn, getReplayRow(turn), null), leads: "on" });
 }
 
-/** Its runner was lost, or the ceiling is reached, for now: what is judged may cost less than its estimates. */
+/**
+ * Whether the copy returned to `waiting`: its runner was lost, or the replay is at its ceiling. It may still start
+ * later, since judging can cost less than its estimates.
+ */
 function goesBack({ before, after }: CopyChange): boolean {
   return after.state === "waiting" && before.state !== "waiting";
 }
 
-/** Goes on with the judging. Results and costs that it brings are looked at in a turn of their own. */
+/** Continues the judging. A later turn applies the results and costs to the replay. */
 export function judgeOn({ turn }: JudgingScene, work: () => void): void {
   work();
   if (isUnderWay(getReplayRow(turn))) turn.wake(wakeUps.settle, turn.now);
@@ -133,7 +140,7 @@ function putStep(turn: Turn, row: ReplayRow, changes: readonly CopyChange[]): vo
   putReplay(turn, getReplayRow(turn), row);
 }
 
-/** Queues the next copies, as many as may wait, and counts them. */
+/** Queues as many copies as may wait, and counts them. */
 function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayContext {
   if (!isUnderWay(row)) return context;
   const input = getReplayInput(turn, turn.self.partition, row.id);
@@ -146,7 +153,7 @@ function fillQueue(turn: Turn, row: ReplayRow, context: ReplayContext): ReplayCo
   return { ...context, ...place };
 }
 
-/** Ends the replay: it lets go of what it repeats, and is looked at again if that follows its end. */
+/** Ends the replay: starts the judging that follows its end, and releases its pins if nothing remains to judge. */
 export function endReplay(
   scene: JudgingScene,
   state: Extract<ReplayState, "finished" | "stopped" | "over-budget">,
@@ -164,13 +171,13 @@ export function endReplay(
   turn.send(replaySetsRef(turn.self.partition, teamId), { type: "replay.finished", replayId });
 }
 
-/** Takes the replay's pins away once nothing is read for it any more. */
+/** Releases the replay's pins once all judging is complete. */
 export function releaseWhenJudged(turn: Turn): void {
   const row = getReplayRow(turn);
   if (row.judged) releasePinned(turn, row);
 }
 
-/** Takes the pins of the replay away. */
+/** Releases the replay's pins. */
 function releasePinned(turn: Turn, row: ReplayRow): void {
   const { partition, id } = turn.self;
   const { entries } = getReplayInput(turn, partition, id);
@@ -178,7 +185,7 @@ function releasePinned(turn: Turn, row: ReplayRow): void {
   for (const { runId } of entries) letGoOfCommits(turn, { runId, holder: id });
 }
 
-/** Stops the replay: its runs are withdrawn, and those that ran settle as they end. */
+/** Stops the replay and withdraws its runs. Copies that were running settle when their runs end. */
 export function stopReplay(event: Delivered<StopReplay>, terms: ModelTerms | null): void {
   const { turn, caller, client } = event;
   const scene = { turn, terms, replayId: turn.self.id };
@@ -195,13 +202,13 @@ export function stopReplay(event: Delivered<StopReplay>, terms: ModelTerms | nul
   turn.reply({ replayed: false });
 }
 
-/** Its search was stopped: what is still judged of a replay that has ended is judged no more. */
+/** Ends the judging of a replay that has ended, because its search was stopped. */
 export function endJudging(scene: JudgingScene): void {
   stopJudging(scene);
   releaseWhenJudged(scene.turn);
 }
 
-/** Withdraws all runs of copies; those that no runner had go back and are forgotten. */
+/** Withdraws all runs of copies. Queued copies return to `waiting`, and their runs are removed. */
 function withdrawRuns(turn: Turn, reason: string): void {
   const row = getReplayRow(turn);
   const { changes, withdrawn } = withdrawQueued(turn, row);
@@ -212,7 +219,7 @@ function withdrawRuns(turn: Turn, reason: string): void {
   }
 }
 
-/** Ends a run that never started, and has it removed. */
+/** Ends a run that never started, and removes it. */
 function withdrawRun(turn: Turn, runId: string, reason: string): void {
   endRun(turn, runId, reason);
   turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
@@ -224,7 +231,9 @@ export function endRun(turn: Turn, runId: string, reason: string): void {
   turn.send(runRef(turn.self.partition, runId), end);
 }
 
-/** Removes the row of the replay of this turn, so that readers do not find it any more; its copies go in slices. */
+/**
+ * Removes the row of this turn's replay, so that readers no longer find it. Later turns remove its copies in slices.
+ */
 export function beginRemoval(turn: Turn): void {
   const { partition, id } = turn.self;
   const row = replays.get(turn, partition, id);
@@ -249,7 +258,7 @@ export function beginRemoval(turn: Turn): void {
   turn.wake(wakeUps.remove, turn.now);
 }
 
-/** Removes a slice of its copies with their runs. */
+/** Removes a slice of the replay's copies, with their runs. */
 export function removeCopies(turn: Turn): void {
   const { partition, id } = turn.self;
   const copies = replayCopies.list(turn, partition, [id], { limit: COPIES_AT_ONCE });

@@ -12,26 +12,26 @@ import { replayRowView } from "./replay-row.view.js";
 import type { ListedReplayView, ReplaySummary, ReplayView } from "./replay-schemas.js";
 import type { WaitsFor } from "./replay-waiting.js";
 
-/** What a read of a replay adds to its figures. */
+/** The data that a replay's view shows besides its figures. */
 interface Shown {
   readonly parts: readonly CopyParts[];
-  /** The time of the read, and what the replay waits for then. */
+  /** The time of the read, in milliseconds since the epoch, and what the replay waits for then. */
   readonly nowMs: number;
   readonly waiting: WaitsFor | null;
 }
 
-/** The replay in a list. */
+/** Shows the replay in a list. */
 export function listedReplayView(figures: ReplayFigures, shown: Shown): ListedReplayView {
   return { ...commonView(figures, shown), entries: shown.parts.map(listedCopyView) };
 }
 
 interface ShownWhole extends Shown {
-  /** The copies of the replay that it is compared with; none without one. */
+  /** The copies of the replay that it is compared with; empty without one. */
   readonly other: readonly ReplayCopyRow[];
   readonly baselineId: string | null;
 }
 
-/** The replay by itself, with a row for each task. */
+/** Shows the complete replay, with a row for each task. */
 export function replayView(figures: ReplayFigures, shown: ShownWhole): ReplayView {
   const { parts, other, baselineId } = shown;
   const titles = new Map(parts.map(({ copy, title }) => [copy.taskId, title]));
@@ -51,7 +51,7 @@ export function replayView(figures: ReplayFigures, shown: ShownWhole): ReplayVie
   };
 }
 
-/** A copy with all that figures need. */
+/** A copy with the data for its figures. */
 interface ComparedCopy extends MeasuredCopy {
   readonly runId: string | null;
 }
@@ -95,7 +95,7 @@ function commonView({ replay, isBaseline, totals, versus }: ReplayFigures, { par
   };
 }
 
-/** A replay without its copies. */
+/** Shows a replay's figures without its copies. */
 export function replaySummary({ replay, totals, versus }: ReplayFigures): ReplaySummary {
   const { id, candidate, fingerprint, state, repeats, createdAt, endedAt } = replay;
   return {
@@ -104,7 +104,7 @@ export function replaySummary({ replay, totals, versus }: ReplayFigures): Replay
   };
 }
 
-/** A replay's success with what it spent. */
+/** Shows a replay's success totals with its spending. */
 export function totalsView(replay: ReplayRow, totals: SuccessTotals) {
   const { spending, ceiling } = replay;
   const { currency } = ceiling;

@@ -10,20 +10,20 @@ import { tasks } from "../tasks/task.table.js";
 import { replayEntries } from "./replay-set.table.js";
 import { findStationNow, refuseRun, type StationPlace } from "./run-refusal.js";
 
-/** Most runs of a station listed, and chosen from (replays, Limits). */
+/** Maximum number of a station's runs to list or to choose from (replays, Limits). */
 const MAX_LISTED = 50;
 
-/** An ended run of a task, with its task: what lists and sets show of it. */
+/** An ended run with its task, as lists and sets show them. */
 export interface PastRun {
   readonly run: RunRow;
   readonly task: TaskRow;
-  /** `other` where nothing says it. */
+  /** `other` if unknown. */
   readonly outcome: TaskOutcome;
-  /** Null where nothing says it. */
+  /** Null if unknown. */
   readonly origin: string | null;
 }
 
-/** A run of a task with its task; undefined when one of them is not stored any more. */
+/** Returns a run with its task; undefined if either is no longer stored. */
 export function findPastRun(reading: Reading, workspaceId: string, runId: string): PastRun | undefined {
   const run = runs.get(reading, workspaceId, runId);
   const task = run === undefined || run.taskId === null ? undefined : tasks.get(reading, workspaceId, run.taskId);
@@ -41,12 +41,12 @@ export interface StationOfTeam extends StationPlace {
 /** Reads a slice of runs, newest first. */
 type ReadRuns = (reading: Reading, cursor: Cursor<RunFact> | null) => Slice<RunFact>;
 
-/** The station's latest ended runs that are still stored. */
+/** Reads the station's latest ended runs that are still stored. */
 export function latestRuns(station: StationOfTeam): ReadRuns {
   return (reading, cursor) => listRuns(reading, station, { cursor, isWanted: () => true });
 }
 
-/** Those of them that can be repeated and are not in the set. */
+/** Reads those of the station's latest runs that can be repeated and are not in the set. */
 export function candidatesFor(set: StationOfTeam & { readonly setId: string }): ReadRuns {
   const { workspaceId, setId } = set;
   return (reading, cursor) => {
@@ -70,7 +70,7 @@ function listRuns(
   return runFacts.page(reading, workspaceId, { teamId, stationId }, { limit: MAX_LISTED, cursor, fits });
 }
 
-/** The ids of the sets that a run is in, oldest first. */
+/** Lists the ids of the sets that contain a run, oldest first. */
 export function listSetsOfRun(reading: Reading, workspaceId: string, runId: string): readonly string[] {
   return replayEntries
     .all(reading, workspaceId, { runId })

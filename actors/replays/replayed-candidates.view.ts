@@ -7,12 +7,12 @@ import type { ReplayRow } from "./replay.js";
 import { replays } from "./replay.table.js";
 import { replaySummarySchema } from "./replay-schemas.js";
 
-/** The periods that figures are asked for, in whole UTC days up to and including today. */
+/** The periods of figures, in whole UTC days up to and including today. */
 export const periods = ["7d", "30d", "90d"] as const;
 export type PeriodName = (typeof periods)[number];
 
 const DAY_MS = 86_400_000;
-/** Most replays of candidates in one answer: the newest ones. */
+/** Maximum number of candidate replays in one answer: the newest ones. */
 export const MAX_CANDIDATE_REPLAYS = 200;
 
 const time = z.iso.datetime();
@@ -33,7 +33,7 @@ export const replayedCandidatesSchema = z
   })
   .meta({ title: "replayed candidates" });
 
-/** A period up to a time: from the beginning of its first UTC day. */
+/** Returns a period that ends at a time and starts at the beginning of its first UTC day. */
 export function toPeriod(name: PeriodName, nowMs: number) {
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS;
   const fromMs = today - (Number.parseInt(name, 10) - 1) * DAY_MS;
@@ -45,11 +45,14 @@ export type ReplayedCandidatesView = Shown<typeof replayedCandidatesSchema>;
 interface CandidatePlace {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** From this time on. */
+  /** The start of the period. */
   readonly from: string;
 }
 
-/** A slice of the replays of candidates that a team started since a time, newest first; one more than are shown. */
+/**
+ * Reads a slice of a team's candidate replays that started since a time, newest first. It reads one more than the
+ * maximum, to detect truncation.
+ */
 export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) {
   return (reading: Reading, cursor: Cursor<ReplayRow> | null): Slice<ReplayRow> =>
     replays.page(
@@ -58,7 +61,7 @@ export function candidateReplays({ workspaceId, teamId, from }: CandidatePlace) 
       { teamId },
       {
         ...{ cursor, limit: MAX_CANDIDATE_REPLAYS + 1, after: [`rep_${ulidTime(Date.parse(from))}`] },
-        // A replay with the answer shows what could be gained at most: nobody could take it.
+        // Exclude replays with the answer: they show an upper bound, and no team can adopt such a config.
         fits: ({ candidate }) => candidate.kind !== "live" && candidate.kind !== "with-answer",
       },
     );

@@ -6,7 +6,7 @@ import type { Station } from "../lines/station.js";
 import type { RunRow } from "../runs/run.js";
 import { basesOf, runInputs } from "../runs/run-input.table.js";
 
-/** Why a run cannot be repeated, in a sentence for each code. */
+/** Why a run cannot be repeated: one sentence per code. */
 export const runRefusals = {
   "other-station": "The run is not of the set's station.",
   "not-ended": "The run has not ended.",
@@ -22,27 +22,29 @@ export const runRefusals = {
 
 export type RunRefusalCode = keyof typeof runRefusals;
 
-/** The station of a set: the ids of its line and its own. */
+/** The station of a set: its line's id and its own id. */
 export interface StationPlace {
   readonly lineId: string;
   readonly stationId: string;
 }
 
-/** A station as its line has it now. */
+/** The current state of a station in its line. */
 export interface StationNow extends StationPlace {
-  /** Undefined when the line is gone. */
+  /** Undefined if the line is gone. */
   readonly line: LineFields | undefined;
-  /** Undefined when it left its line. */
+  /** Undefined if the station left its line. */
   readonly station: Station | undefined;
 }
 
-/** The station as its line has it now; read once for all the runs that are asked about. */
+/** Reads the current station. Read it once for all runs in a request. */
 export function findStationNow(reading: Reading, workspaceId: string, { lineId, stationId }: StationPlace): StationNow {
   const line = findLine(reading, workspaceId, lineId);
   return { lineId, stationId, line, station: line?.stations.find(({ id }) => id === stationId) };
 }
 
-/** Why the run cannot be repeated at the station; null when it can. Does not say whether it is in a set. */
+/**
+ * Returns why the run cannot be repeated at the station; null if it can. Does not check whether the run is in a set.
+ */
 export function refuseRun(
   reading: Reading,
   workspaceId: string,

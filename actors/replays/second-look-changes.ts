@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import { replays } from "./replay.table.js";
 import { copyChange, healthChange } from "./replay-changes.js";
 
-/** The stream entries of a second judging or check of a copy: the copy is shown with it, and its set's health is of it. */
+/** Lists the stream entries for a second judging or check: the view of its copy and the health of its set change. */
 export function secondLookChanges(
   reading: Reading,
   workspaceId: string,

@@ -13,16 +13,16 @@ import { nameOf, readReplayRows } from "./replay-parts.js";
 import type { ReplaySetRow } from "./replay-set.table.js";
 import { findLiveFingerprints } from "./station-config.js";
 
-/** Replays of the live config that a set's health is looked for in: the newest ones. */
+/** Maximum number of live replays to compute a set's health from: the newest ones. */
 const MAX_LOOKED_AT = 200;
 
-/** What a set's health is read with. */
+/** The other inputs for a set's health. */
 export interface HealthTerms {
   readonly judging: JudgingSetup;
   readonly memory: ReplayMemory;
 }
 
-/** The health of a set as it is now. */
+/** Returns the current health of a set. */
 export function readHealth(
   reading: Reading,
   workspaceId: string,
@@ -38,17 +38,20 @@ export function readHealth(
   });
 }
 
-/** Whether the health of a set names a replay, where its config is the live one in how runs go and how they are scored. */
+/**
+ * Whether the health of a set names a replay, if the replay's running and scoring fingerprints are those of the live
+ * config.
+ */
 export function isNamedByHealth(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
   return listNamed(sourcesOf(reading, workspaceId, set, replay)).some(({ id }) => id === replay.id);
 }
 
-/** Whether a replay is the newest finished one that checks its set, whatever its config. */
+/** Whether a replay is the newest finished one that checks its set, under any config. */
 export function isNewestCheck(reading: Reading, workspaceId: string, set: ReplaySetRow, replay: ReplayRow): boolean {
   return findCheck(reading, workspaceId, set)?.id === replay.id;
 }
 
-/** A config, by what a baseline of it is known by. */
+/** The two fingerprints that identify the baseline of a config. */
 type Config = Pick<ReplayRow, "runningFingerprint" | "scoringFingerprint">;
 
 function sourcesOf(reading: Reading, workspaceId: string, set: ReplaySetRow, live: Config | undefined) {
@@ -70,7 +73,7 @@ function isMeasuring({ candidate }: ReplayRow): boolean {
   return candidate.kind === "live" || candidate.kind === "with-answer";
 }
 
-/** The newest finished check of a set. */
+/** Returns the newest finished replay that checks a set. */
 function findCheck(reading: Reading, workspaceId: string, { id: setId }: ReplaySetRow): ReplayRow | undefined {
   const fits = ({ state }: ReplayRow) => state === "finished";
   return replays.all(reading, workspaceId, { checksSet: setId }, { limit: 1, fits })[0];

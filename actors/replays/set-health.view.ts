@@ -12,7 +12,7 @@ const sampled = {
 };
 const look = z.enum(["passed", "failed"]);
 
-/** How far a set's figures can be trusted. */
+/** The schema of a set's health, which shows how reliable the set's figures are. */
 export const setHealthSchema = z.strictObject({
   noise: z
     .strictObject({
@@ -75,7 +75,7 @@ export const setHealthSchema = z.strictObject({
 
 export type SetHealthView = z.output<typeof setHealthSchema>;
 
-/** The health in the form of the API. */
+/** Shows the health in the form of the API. */
 export function setHealthView({ noise, saturation, judge, checks, oracle }: SetHealth): SetHealthView {
   return {
     noise: noise === null ? null : { ...noise, perRepeat: [...noise.perRepeat], flippedTasks: [...noise.flippedTasks] },

@@ -2,12 +2,12 @@ import type { Turn } from "../../runtime/turn.js";
 import { type ForgetReplay, replayRef } from "./replay.messages.js";
 import { replays } from "./replay.table.js";
 
-/** Replays that are told in one turn. */
+/** Maximum number of replays that one turn tells to remove themselves. */
 const REPLAYS_AT_ONCE = 50;
-/** Names of the wake-ups at which further ones are told: this, and the id of the set. */
+/** Prefix of the wake-ups for the remaining replays; the set's id follows. */
 const FORGET = "forget ";
 
-/** The replays of a set that was removed go too: some are told now, the others in later turns. */
+/** Removes the replays of a removed set: some now, the others in later turns. */
 export function forgetReplays(turn: Turn, setId: string): void {
   const { partition } = turn.self;
   const left = replays.all(turn, partition, { setId }, { limit: REPLAYS_AT_ONCE });
@@ -16,7 +16,7 @@ export function forgetReplays(turn: Turn, setId: string): void {
   if (left.length > 0) turn.wake(`${FORGET}${setId}`, turn.now);
 }
 
-/** The set whose replays are told at a wake-up of this name; null for another. */
+/** Returns the removed set that a wake-up of this name is for; null for other names. */
 export function toRemovedSet(name: string): string | null {
   return name.startsWith(FORGET) ? name.slice(FORGET.length) : null;
 }

@@ -5,7 +5,7 @@ import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
 import { type DissolveSets, replaySetsRef } from "./replay-set.messages.js";
 import { replaySets } from "./replay-set.table.js";
 
-/** Removes the replay sets of a team that was deleted, and of all teams of a workspace that was closed. */
+/** Removes the replay sets of a deleted team, or of all teams of a closed workspace. */
 export const setsDissolvingSubscriber: Subscriber<ResourceChanged<"team"> | WorkspaceClosed> = {
   name: "replay sets go with their team and their workspace",
   facts: ["team.changed", "workspace.closed"],

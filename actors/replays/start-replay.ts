@@ -26,13 +26,13 @@ import { listStartWarnings } from "./start-warnings.js";
 import { findStartingPoint, type StartingPoint } from "./starting-point.js";
 import { toConfig, toFingerprints, toJudgeModel } from "./station-config.js";
 
-/** What a start is made from, once nothing refuses it. */
+/** The data for a start that nothing refuses. */
 interface Start extends StartingPoint {
   readonly event: Delivered<StartReplay>;
   readonly judging: ReplayJudging;
 }
 
-/** Starts a replay, and a baseline beside it when the set has none. In a turn of the team's sets. */
+/** Starts a replay, and a baseline with it if the set has none. Runs in a turn of the team's sets. */
 export function startReplay(event: Delivered<StartReplay>, judging: ReplayJudging): ReplayStarted | Refusal {
   const { turn, caller, setId } = event;
   const refused = refusePlanner(turn, caller, turn.self.id);
@@ -58,7 +58,7 @@ function prepare(event: Delivered<StartReplay>, set: ReplaySetRow, judging: Repl
   return { ...point, event, judging };
 }
 
-/** A replay of the live config: the set's new baseline. */
+/** Starts a replay of the live config, which becomes the set's new baseline. */
 function startLive(start: Start): ReplayRow | Refusal {
   if (start.entries.length === 0) return noRuns;
   return makeRoom(start.event.turn, start.set, { count: 1, beside: null }) ?? startBaseline(start);
@@ -72,7 +72,7 @@ function startBaseline({ event, judging, ...point }: Start): ReplayRow {
   return order(event, planLive(turn, point, judging, { ...planned, ceiling: raised, oracle }));
 }
 
-/** A replay of a proposed candidate, which is set beside the set's baseline. */
+/** Starts a replay of a proposed candidate, paired with the set's baseline. */
 function startCandidate(start: Start): ReplayRow | Refusal {
   const { event, judging, set, line, live, entries, fingerprints } = start;
   const { turn, ceiling, repeats } = event;
@@ -109,7 +109,7 @@ function findCandidate({ event, set }: Start): { id: string; name: string; block
   return { id, name: row.fields.name, block: row.fields.station };
 }
 
-/** The block is checked as at its proposal: line, skills and harnesses may have changed since. */
+/** Validates the block again as at its proposal: the line, its skills and the harnesses may have changed since. */
 function checkAgain({ event, set, station }: Start, block: StationBody): Refusal | null {
   const { turn, caller } = event;
   const line: LineRow | undefined = findResource<LineFields>(turn, turn.self.partition, "line", set.lineId);

@@ -4,16 +4,16 @@ import { type JudgingWarning, judgingWarnings, type ReplayJudging } from "./judg
 import type { ReplayRow } from "./replay.js";
 import { getReplayInput, type ReplayEntry } from "./replay-input.table.js";
 
-/** What the start of a replay says of what it will cost and score. */
+/** A warning about a replay's cost or scores in the answer to its start. */
 export interface StartWarning {
   /**
-   * `other-currency`: every run of the set that reported a cost reported it in another currency than the ceiling's, so a
-   * copy that does as they did counts a share of the ceiling, whatever it costs. The others are of its judging.
+   * `other-currency`: all runs of the set that reported a cost used a currency other than the ceiling's. A copy that
+   * does the same counts a share of the ceiling, whatever its cost. The other kinds concern judging.
    */
   readonly kind: JudgingWarning["kind"] | "other-currency";
 }
 
-/** What a start's warnings say to people. */
+/** The warning texts for people. */
 export const startWarningTexts: Readonly<Record<StartWarning["kind"], string>> = {
   "judging-not-set-up": "The station has a judge and the service has no model: no copy that is to be judged is scored.",
   "judging-outside-ceiling":
@@ -23,7 +23,7 @@ export const startWarningTexts: Readonly<Record<StartWarning["kind"], string>> =
     "share of the ceiling, whatever it costs.",
 };
 
-/** The warnings of a replay, from what it froze and from the runs that it repeats, where these are stored still. */
+/** Lists the warnings of a replay, from its input and from the original runs that are still stored. */
 export function listStartWarnings(
   reading: Reading,
   workspaceId: string,

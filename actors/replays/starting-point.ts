@@ -8,7 +8,7 @@ import type { ReplaySetRow } from "./replay-set.table.js";
 import { findStationNow } from "./run-refusal.js";
 import { type Fingerprints, toConfig, toFingerprints } from "./station-config.js";
 
-/** A set as a replay of it starts from it: its station as it is now, and its runs. */
+/** The data that every replay of a set starts from: the current station and the set's runs. */
 export interface StartingPoint {
   readonly set: ReplaySetRow;
   readonly line: LineFields;
@@ -19,7 +19,7 @@ export interface StartingPoint {
   readonly entries: readonly ReplayEntry[];
 }
 
-/** Undefined when the station left its line. */
+/** Reads the data for a start; undefined if the station left its line. */
 export function findStartingPoint(
   turn: TurnReading,
   set: ReplaySetRow,

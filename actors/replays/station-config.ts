@@ -14,13 +14,14 @@ import type { StationBody } from "../lines/station.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { ReplaySetRow } from "./replay-set.table.js";
 
-/** The three fingerprints of a config, as a replay has them. */
+/** The three fingerprints of a config. */
 export interface Fingerprints {
   readonly fingerprint: string;
   readonly runningFingerprint: string;
   readonly scoringFingerprint: string;
 }
 
+/** Computes the three fingerprints of a config. */
 export function toFingerprints(config: RunConfig, judging: JudgingSetup): Fingerprints {
   return {
     fingerprint: toFingerprint(config),
@@ -29,12 +30,12 @@ export function toFingerprints(config: RunConfig, judging: JudgingSetup): Finger
   };
 }
 
-/** The model that judges under a config, by name; null without a judge, and where no model is set up. */
+/** Returns the name of the model that judges under a config; null without a judge, and if no model is configured. */
 export function toJudgeModel({ station: { judge } }: RunConfig, { defaultModel }: JudgingSetup): string | null {
   return judge === null ? null : judge.model || defaultModel;
 }
 
-/** The config of a block as a station of a team's line, with skills and profile as they are now. */
+/** Returns the config of a block as a station of a team's line, with the current skills and profile. */
 export function toConfig(
   reading: Reading,
   { workspaceId, teamId, line }: { readonly workspaceId: string; readonly teamId: string; readonly line: LineFields },
@@ -44,7 +45,7 @@ export function toConfig(
   return runConfig(line, block, getRunSetup(reading, location, block));
 }
 
-/** The fingerprints of the live config of a set's station as it is now; undefined when the station left its line. */
+/** Returns the fingerprints of the current live config of a set's station; undefined if the station left its line. */
 export function findLiveFingerprints(
   reading: Reading,
   workspaceId: string,

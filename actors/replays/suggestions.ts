@@ -1,13 +1,13 @@
 import type { TaskOutcome } from "../run-facts/run-outcome.table.js";
 import { countOutcomes } from "./composition.js";
 
-/** Most runs suggested for a set (replays, Limits). */
+/** Maximum number of runs to suggest for a set (replays, Limits). */
 export const MAX_SUGGESTED = 5;
 
 /**
- * The runs that would even out how the runs of a set turned out: each time one of the outcome that is rarest among the
- * set and those picked so far, `other` only when nothing else is left, and of equally rare ones the newest run.
- * `candidates` are newest first, and so is the result.
+ * Suggests runs that balance the outcomes in a set. Each pick is the newest run whose outcome is the rarest among the
+ * set and the earlier picks. `other` is picked only when no other outcome is left. `candidates` are newest first, and
+ * so is the result.
  */
 export function suggestRuns<Run extends { readonly outcome: TaskOutcome }>(
   inSet: readonly { readonly outcome: TaskOutcome }[],

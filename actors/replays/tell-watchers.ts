@@ -5,8 +5,8 @@ import { isUnderWay, replays } from "./replay.table.js";
 import { type ReplayWatcherRow, replayWatchers } from "./replay-watcher.table.js";
 
 /**
- * Does the work of a turn of a replay, and tells its watchers what became of it: each of `settled`, `ended` and `judged`
- * once at most. Without watchers it costs one look-up.
+ * Does the work of a replay's turn, then notifies the replay's watchers of `settled`, `ended` and `judged`, each at
+ * most once per turn. Costs one look-up without watchers.
  */
 export function telling<Result>(turn: Turn, work: () => Result): Result {
   const watchers = listWatchers(turn);
@@ -20,7 +20,7 @@ export function telling<Result>(turn: Turn, work: () => Result): Result {
   return result;
 }
 
-/** Tells the watchers that the replay is gone, and forgets them. */
+/** Notifies the watchers that the replay is removed, and unsubscribes them. */
 export function tellRemoved(turn: Turn): void {
   const watchers = listWatchers(turn);
   tell(turn, watchers, "removed");

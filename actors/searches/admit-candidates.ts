@@ -15,14 +15,14 @@ import { admitProposals } from "./agent/refuse-proposals.js";
 import { type SearchInputRow, type SearchIterationRow, type SearchRow, toBlock } from "./search.js";
 import { listCandidates } from "./search-candidate.table.js";
 
-/** A candidate that may be replayed, with the config that it runs. */
+/** A candidate that may be replayed, with its config. */
 export interface AdmittedCandidate {
   readonly proposal: Proposal;
   readonly config: RunConfig;
   readonly fingerprints: Fingerprints;
 }
 
-/** Where candidates are proposed. */
+/** The context of a proposal. */
 interface Proposing {
   readonly search: SearchRow;
   readonly input: SearchInputRow;
@@ -31,8 +31,8 @@ interface Proposing {
 }
 
 /**
- * The candidates of a proposal, all of them or none: what is wrong with any refuses it. They are checked as a person's
- * are, against the line as it is now, and run on the repositories that the search froze.
+ * Admits either all candidates of a proposal, or none: a fault in one refuses them all. Candidates are validated like a
+ * person's, against the current line. They run on the repositories that the search stored at its start.
  */
 export function admitCandidates(
   turn: TurnReading,
@@ -68,7 +68,10 @@ export function admitCandidates(
 
 const stationGone: Refusal = { refused: "not-found", detail: "The station of the search left its line." };
 
-/** Who checks a block of an agent, as a person's candidate is checked: no rule of a station block looks at who writes it. */
+/**
+ * The caller that an agent's blocks are validated for. Blocks are validated like a person's: no rule depends on the
+ * author.
+ */
 const PROPOSER: Omit<TokenCaller, "workspaceId"> = {
   ...{ kind: "token", tokenId: "", scopes: ["plan"], issuedBy: "", trust: null },
 };

@@ -10,12 +10,12 @@ import type { SearchInputRow, SearchIterationRow, SearchRow } from "./search.js"
 import { laneOfSearchAgent } from "./search.messages.js";
 import { searchIterationRef } from "./search-iteration.messages.js";
 
-/** How long the agent may take. */
+/** Timeout of the agent's run, in minutes. */
 const AGENT_MINUTES = 60;
 
 /**
- * Queues a run of the search's agent for an iteration: in the station's pool with its labels, in an empty checkout,
- * without setup and tools. Returns its id.
+ * Queues a run of the search's agent for an iteration. It runs in the station's pool and with its labels, in an empty
+ * checkout, without setup or tools. Returns the run's id.
  */
 export function queueAgent(
   turn: Turn,
@@ -42,7 +42,7 @@ export function queueAgent(
   return runId;
 }
 
-/** The config of the agent: of the station only what it runs in. */
+/** Returns the agent's config. From the station it takes only the environment. */
 function toAgentConfig(turn: TurnReading, { teamId, agent }: SearchRow, { config }: SearchInputRow): RunConfig {
   const { harness, model, effort } = agent;
   const workspaceId = turn.self.partition;
@@ -59,7 +59,10 @@ function toAgentConfig(turn: TurnReading, { teamId, agent }: SearchRow, { config
   };
 }
 
-/** The station's profile where it is for the agent's harness, else the team's only one for it, else none. */
+/**
+ * Returns the station's profile if it fits the agent's harness; else the team's profile for that harness if there is
+ * exactly one; else null.
+ */
 function findProfile(
   turn: TurnReading,
   { workspaceId, teamKey }: { readonly workspaceId: string; readonly teamKey: string },

@@ -5,9 +5,11 @@ import { tallyPairs } from "../statistics/comparison.js";
 import { measureHeldOutRuns, measureSearchedRuns } from "./measure-candidate.js";
 import type { ReplayEnd, SearchCandidateRow, SearchInputRow, SearchRow } from "./search.js";
 
-/** What is stored of a candidate once its replays ended: their ends, and its figures (`measure-candidate.ts`). */
+/**
+ * The stored results of a candidate after its replays end: how they ended, and its figures (`measure-candidate.ts`).
+ */
 
-/** What figures are measured with. */
+/** The data for measuring figures. */
 export interface Measuring {
   readonly reading: Reading;
   readonly workspaceId: string;
@@ -15,14 +17,17 @@ export interface Measuring {
   readonly input: SearchInputRow;
 }
 
-/** How a replay ended; null while it is under way. One that is gone was stopped, as far as a search is concerned. */
+/** Returns how a replay ended; null while it is running. A removed replay counts as stopped. */
 export function findEnd({ reading, workspaceId }: Measuring, replayId: string): ReplayEnd | null {
   const replay = replays.get(reading, workspaceId, replayId);
   if (replay === undefined) return "stopped";
   return isUnderWay(replay) ? null : (replay.state as ReplayEnd);
 }
 
-/** The candidate with its replays' ends as they are now and their figures; itself where none has ended since. */
+/**
+ * Updates a candidate with the ends and figures of its replays. Returns the same object if no replay ended since the
+ * last update.
+ */
 export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow): SearchCandidateRow {
   const { replayId, heldOutReplayId } = candidate;
   const replayEnded = candidate.replayEnded ?? (replayId === null ? null : findEnd(measuring, replayId));
@@ -32,7 +37,9 @@ export function measureEnds(measuring: Measuring, candidate: SearchCandidateRow)
   return isSame ? candidate : measure(measuring, { ...candidate, replayEnded, heldOutEnded });
 }
 
-/** The candidate with the pairs of its replays as they are now: all that changes of its figures once these have ended. */
+/**
+ * Updates a candidate with the current pairs of its replays. After their end, only the pairs can change its figures.
+ */
 export function measurePairs(
   { reading, workspaceId }: Pick<Measuring, "reading" | "workspaceId">,
   candidate: SearchCandidateRow,
@@ -51,7 +58,7 @@ export function measurePairs(
   };
 }
 
-/** The candidate with figures of the replays of it that have ended. What is known stays where a replay is gone since. */
+/** Measures the candidate's replays that have ended. Keeps the known figures of a replay that was removed. */
 function measure(
   { reading, workspaceId, search, input }: Measuring,
   candidate: SearchCandidateRow,

@@ -6,8 +6,8 @@ import type { SearchTerms } from "./search.messages.js";
 import type { SearchBasis } from "./search-basis.js";
 
 /**
- * What a search of a set would do and spend at most, or why its terms are refused: as a start refuses them, but for its
- * agent, which the estimate does not depend on.
+ * Estimates the most that a search of a set would do and spend. Refuses its terms like a start, except for the agent,
+ * which does not affect the estimate.
  */
 export function estimateSearch(
   { entries, health, minGain, lacksModel }: SearchBasis,

@@ -3,8 +3,8 @@ import { amountIn } from "../money.js";
 import type { SearchIterationRow } from "./search.js";
 
 /**
- * What an iteration counts against the ceiling: what its runs reported, and once what it is allotted where one that began
- * its agent reported no cost in the ceiling's currency.
+ * Computes the amount that an iteration counts against the ceiling: the reported cost of its runs. Adds its allotment
+ * once if a run that started its agent reported no cost in the ceiling's currency.
  */
 export function countIteration({
   agentSpent,

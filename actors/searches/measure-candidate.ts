@@ -9,7 +9,7 @@ import {
 } from "./rules/candidate-figures.js";
 import type { SearchCandidateRow, SearchRow, SearchSplit, SplitRun } from "./search.js";
 
-/** What the figures of a candidate are measured from. */
+/** The data for measuring a candidate's figures. */
 export interface CandidateSources {
   readonly search: Pick<SearchRow, "minGain" | "budget">;
   readonly split: SearchSplit;
@@ -17,7 +17,10 @@ export interface CandidateSources {
   readonly candidate: Pick<SearchCandidateRow, "seed" | "replayId" | "heldOutReplayId">;
 }
 
-/** How a candidate, or the seed, did on the searched runs, as its replay is now; null before it has one, or once it is gone. */
+/**
+ * Measures a candidate or the seed on the searched runs, from the current state of its replay; null without a stored
+ * replay.
+ */
 export function measureSearchedRuns(
   reading: Reading,
   workspaceId: string,
@@ -29,7 +32,7 @@ export function measureSearchedRuns(
   return measureSearched(copies, { seed: beside, ...termsOf(search) });
 }
 
-/** The same on the held-out runs: the seed's replay has them too, a candidate has a replay of its own. */
+/** The same for the held-out runs. The seed's replay includes them; a candidate has a separate replay. */
 export function measureHeldOutRuns(
   reading: Reading,
   workspaceId: string,
@@ -47,7 +50,7 @@ function termsOf({ minGain, budget }: CandidateSources["search"]) {
   return { minGain, currency: budget.ceiling.currency };
 }
 
-/** The copies of these runs; null when there is no such replay. */
+/** Returns the copies of these runs; null if the replay does not exist. */
 function listOf(
   reading: Reading,
   workspaceId: string,

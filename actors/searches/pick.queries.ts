@@ -5,9 +5,9 @@ import type { VisibleSearch } from "./search.queries.js";
 import { searchCandidates } from "./search-candidate.table.js";
 
 /**
- * A candidate of a search, to be picked. Refused `not-found` when the search has none by that id, `conflict` for the seed
- * and for one whose replay on the searched runs has not finished. Once it may be picked it always may, so that nothing
- * has to be asked again in the turn of the pick.
+ * Finds a candidate that a person may pick. Refuses with `not-found` if the search has no such candidate. Refuses with
+ * `conflict` for the seed, and for a candidate whose replay on the searched runs has not finished. A pickable candidate
+ * stays pickable, so the turn of the pick does not check again.
  */
 export function findPickable(
   reading: Reading,

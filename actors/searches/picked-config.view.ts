@@ -15,7 +15,10 @@ import { type SearchCandidateRow, type SearchRow, toBlock } from "./search.js";
 import { searches, searchInputs } from "./search.table.js";
 import { searchCandidateInputs, searchCandidates } from "./search-candidate.table.js";
 
-/** What the pull request of a picked candidate is made of: both configs and the stored figures; no task, no run. */
+/**
+ * Collects the data for the pull request of a picked candidate: both configs and the stored figures, without any task
+ * or run.
+ */
 export const findPickedConfig: FindPickedConfig = (reading, workspaceId, { searchId, candidateId }) => {
   const search = searches.get(reading, workspaceId, searchId);
   const input = searchInputs.get(reading, workspaceId, searchId);
@@ -82,7 +85,7 @@ function heldOutSide(figures: HeldOutFigures | null): SideFigures {
   };
 }
 
-/** Tasks whose share of successes is smaller than the live config's, of those that both scored. */
+/** Counts the tasks that both scored and where the candidate's success share is lower than the live config's. */
 function countWorse(live: SearchedFigures, own: SearchedFigures): { readonly tasks: number; readonly of: number } {
   const shares = new Map(live.tasks.map(({ taskId, share }) => [taskId, share]));
   const both = own.tasks.flatMap(({ taskId, share }) => {

@@ -2,18 +2,18 @@ import { toText, ZERO } from "../fraction.js";
 import type { Money } from "../money.js";
 import { decideNext, type NextStep, type SearchPicture } from "./rules/decide-next.js";
 
-/** What a search does in one turn, and the state in which that leaves it. */
+/** The steps of a search in one turn, and its state after them. */
 export interface PlannedSteps {
   readonly steps: readonly NextStep[];
   readonly leads: "seeding" | "searching" | "holding-out" | "finished" | "stopped";
 }
 
-/** Steps that one turn takes at most: all candidates that an iteration proposes, and those held out. */
+/** Maximum number of steps in one turn: enough for all of an iteration's candidates and all held-out replays. */
 const MAX_STEPS = 60;
 
 /**
- * The steps of a search until it waits or ends. `hasFailures` says whether there is anything for a reflection to look
- * into: else it ends at once. Pure.
+ * Plans the steps of a search until it waits or ends. `hasFailures` returns whether a reflection has failures to
+ * investigate; without any, it ends at once. Pure.
  */
 export function planSteps(picture: SearchPicture, hasFailures: () => boolean): PlannedSteps {
   const steps: NextStep[] = [];
@@ -28,7 +28,7 @@ export function planSteps(picture: SearchPicture, hasFailures: () => boolean): P
   throw new Error("a search that takes steps without end");
 }
 
-/** The picture once a step is taken. */
+/** Returns the picture after a step. */
 function afterStep(
   picture: SearchPicture,
   step: Exclude<NextStep, { readonly step: "wait" | "end" }>,

@@ -8,13 +8,16 @@ import { objectives } from "./rules/objective.js";
 import type { SearchAgent, SearchBudget } from "./search.js";
 import type { SearchTerms } from "./search.messages.js";
 
-/** What is refused of the terms of a search, in the words of the reference: pure, for a start and for an estimate. */
+/**
+ * Refuses the terms of a search, in the words of the reference. These functions are pure; a start and an estimate use
+ * them.
+ */
 
 const MAX_MODEL_CHARACTERS = 60;
-/** Beyond it a name is no name, whatever it is of. */
+/** Maximum length of a name of any kind. */
 const MAX_CHARACTERS = 200;
 
-/** What is wrong with a budget by itself. */
+/** Lists the faults of a budget that do not depend on the set. */
 export function refuseBudget({ iterations, perIteration, ceiling, concurrency, repeats }: SearchBudget): FieldError[] {
   return [
     ...refuseCount("iterations", "Search iterations", iterations, 10),
@@ -37,7 +40,7 @@ function refuseMoney({ amount, currency }: SearchBudget["ceiling"]): FieldError[
   return [...(isAmount ? [] : [bounds]), ...(currencySchema.safeParse(currency).success ? [] : [named])];
 }
 
-/** The agent as it is started, or what is wrong with it. `harnesses` are those that a runner can start. */
+/** Returns the agent, or its faults. `harnesses` are the harnesses that a runner can start. */
 export function toSearchAgent(
   { harness, model, effort }: SearchTerms["agent"],
   harnesses: readonly string[],
@@ -57,7 +60,7 @@ function harnessMessage(harnesses: readonly string[]): string {
 
 const effortMessage = "must be low, medium, high, xhigh or max";
 
-/** Undefined for what is no level. */
+/** Undefined if the value is not an effort level. */
 function toEffort(effort: string | null): StationBody["effort"] | undefined {
   const parsed = stationSchema.shape.effort.safeParse(effort);
   return parsed.success ? parsed.data : undefined;
@@ -73,12 +76,12 @@ function refuseModel(model: string | null): FieldError[] {
   return [{ path: "agent.model", message: `Model must be 1 to ${MAX_MODEL_CHARACTERS} characters, or empty.` }];
 }
 
-/** The objective, null for none; undefined for what is no objective. */
+/** Returns the objective, or null for null; undefined for an invalid value. */
 export function toObjective(objective: string | null): Objective | null | undefined {
   return objective === null ? null : objectives.find((one) => one === objective);
 }
 
-/** What is wrong with a budget that is in its form, for the runs of a set. */
+/** Lists the faults of a valid budget for the runs of a set. */
 export function refuseForSet(entries: readonly CostedEntry[], budget: SearchBudget): FieldError[] {
   const split = splitDearest(entries, budget.ceiling.currency);
   if (split === null) return [{ path: "setId", message: tooFewMessage }];

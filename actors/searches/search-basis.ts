@@ -9,21 +9,21 @@ import { runs } from "../runs/run.table.js";
 import type { EstimatedEntry } from "./rules/estimate.js";
 import type { SplitEntry } from "./rules/split.js";
 
-/** A run of the set, with what it cost, how long it took and how it turned out. */
+/** A run of the set, with its cost, duration and outcome. */
 export interface BasisEntry extends EstimatedEntry, SplitEntry {}
 
-/** What a search of a set is estimated, split and warned about from. */
+/** The data for a search's estimate, split and warnings. */
 export interface SearchBasis {
   /** In the order of the set. */
   readonly entries: readonly BasisEntry[];
   readonly health: SetHealth;
   /** The smallest gain that the line counts as real. */
   readonly minGain: number;
-  /** Whether the station has a judge, and no model is set up that judges. */
+  /** Whether the station has a judge but no model is configured. */
   readonly lacksModel: boolean;
 }
 
-/** The set as it is now. */
+/** Reads the current data of the set. */
 export function readSearchBasis(
   reading: Reading,
   workspaceId: string,

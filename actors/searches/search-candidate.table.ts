@@ -3,7 +3,7 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { SearchCandidateInputRow, SearchCandidateRow } from "./search.js";
 import { candidateChange } from "./search-changes.js";
 
-/** `[search, candidate]`; ids rise with time, the seed's is the first. */
+/** Key: `[search, candidate]`. Candidate ids increase over time, and the seed's is the first. */
 export const searchCandidates = indexedTable<SearchCandidateRow>("search-candidate", {
   ...{ under: ["searchId"], order: ["candidateId"] },
   changes: (candidate) => [candidateChange(candidate)],
@@ -13,13 +13,13 @@ export const searchCandidates = indexedTable<SearchCandidateRow>("search-candida
   },
 });
 
-/** `[search, candidate]`: of proposed candidates; the seed's is the search's input. */
+/** The inputs of proposed candidates; the search's own input serves the seed. Key: `[search, candidate]` */
 export const searchCandidateInputs = indexedTable<SearchCandidateInputRow>("search-candidate-input", {
   ...{ under: ["searchId"], order: ["candidateId"] },
   blobs: ({ config }) => config.skills.map(({ digest }) => digest),
 });
 
-/** The candidates of a search, the seed first, then in the order in which they were admitted: at most 51. */
+/** Lists the candidates of a search, the seed first, then in the order of admission: at most 51. */
 export function listCandidates(reading: Reading, workspaceId: string, searchId: string): readonly SearchCandidateRow[] {
   return searchCandidates.list(reading, workspaceId, [searchId]);
 }

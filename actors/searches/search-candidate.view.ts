@@ -7,15 +7,16 @@ import { onlyOnSeenTasks } from "./rules/standing.js";
 import type { ReplayEnd, SearchCandidateRow } from "./search.js";
 import type { SearchCandidateView } from "./search-schemas.js";
 
-/** A candidate, or the seed, with its figures as far as they are known. */
+/** A candidate, or the seed, with the figures known so far. */
 export interface CandidateFiguresNow {
   readonly row: SearchCandidateRow;
-  /** Null before its replay on the searched runs was ordered. */
+  /** Null before its replay on the searched runs starts. */
   readonly searched: SearchedFigures | null;
-  /** Null before its replay on the held-out runs was ordered. */
+  /** Null before its replay on the held-out runs starts. */
   readonly heldOut: HeldOutFigures | null;
 }
 
+/** Shows a candidate with its figures, replays and pull request. */
 export function searchCandidateView(
   reading: Reading,
   workspaceId: string,

@@ -7,9 +7,9 @@ import { type SearchRowView, searchRowView } from "./search-item.view.js";
 import { shortIteration } from "./short-iteration.js";
 
 /**
- * What the stream of a search publishes: the members of the search that changed, and the id; an iteration as it
- * became, and a candidate of which something changed, which readers are sent as it is then; that it is gone. Its spending, states of its replays and
- * the pull requests of its candidates are published under the same topic by their own areas.
+ * A change on a search's stream. `search`: the changed members with the id. `iteration`: its new state. `candidate`: a
+ * candidate changed; readers receive its current view. `deleted`: the search is gone. Other areas publish the spending,
+ * the replay states and the candidates' pull requests on the same topic.
  */
 type SearchChange =
   | { readonly type: "search"; readonly search: Pick<SearchRowView, "id"> & Partial<SearchRowView> }
@@ -19,7 +19,7 @@ type SearchChange =
 
 export const searchTopic = topic<SearchChange>("search");
 
-/** The stream entries of a search that was written; none when nothing of it that is shown changed. */
+/** Lists the stream entries for a written search; empty if its view did not change. */
 export function searchChanges(search: SearchRow, { first }: Pick<PublishedWrite<SearchRow>, "first">): ChangeEntry[] {
   const changed = changedMembers(first === null ? null : searchRowView(first), searchRowView(search));
   if (Object.keys(changed).length === 0) return [];
@@ -27,7 +27,7 @@ export function searchChanges(search: SearchRow, { first }: Pick<PublishedWrite<
   return [toChangeEntry(searchTopic(id), { type: "search", search: { ...changed, id } })];
 }
 
-/** The stream entries of an iteration that was written; none when nothing of it that is shown changed. */
+/** Lists the stream entries for a written iteration; empty if its view did not change. */
 export function iterationChanges(
   row: SearchIterationRow,
   { first }: Pick<PublishedWrite<SearchIterationRow>, "first">,
@@ -37,6 +37,7 @@ export function iterationChanges(
   return [toChangeEntry(searchTopic(row.searchId), { type: "iteration", iteration })];
 }
 
+/** Returns the stream entry for a changed candidate. */
 export function candidateChange({
   searchId,
   candidateId,

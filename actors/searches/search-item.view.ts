@@ -6,9 +6,10 @@ import { bestReasonTexts } from "./rules/best.js";
 import type { SearchRow } from "./search.js";
 import type { SearchItemView } from "./search-schemas.js";
 
-/** A search without what it spent, as its stream publishes it. */
+/** A search without its spending, in the form that its stream publishes. */
 export type SearchRowView = ReturnType<typeof searchRowView>;
 
+/** Shows a search without its spending. */
 export function searchRowView(row: SearchRow) {
   const { id, lineId, stationId, stationKey, setId, state, ending, agent, budget, objective, best } = row;
   const because = row.bestBecause ?? null;
@@ -20,12 +21,12 @@ export function searchRowView(row: SearchRow) {
   };
 }
 
-/** A search as lists have it. */
+/** Shows a search in lists. */
 export function searchItemView(row: SearchRow, spent: Money): SearchItemView {
   return { ...searchRowView(row), spent };
 }
 
-/** What the replays and the agent's runs of a search have spent, in the ceiling's currency. */
+/** Returns the spending of a search's replays and agent runs, in the ceiling's currency. */
 export function readSpent(reading: Reading, workspaceId: string, { id, budget: { ceiling } }: SearchRow): Money {
   const purse = replayPurses.get(reading, workspaceId, id);
   return { amount: purse === undefined ? 0 : toAmount(fromText(purse.spent)), currency: ceiling.currency };

@@ -1,32 +1,33 @@
 /**
- * An iteration of a search, `search-iteration/<id>`: one run of the search's agent, which proposes candidates or reflects
- * on what failed. Its row is written by its search in the turn that starts it; messages are classified before the
- * step. Where an event has another name than its message, the message follows in brackets.
+ * An iteration of a search, `search-iteration/<id>`: one run of the search's agent, which proposes candidates or
+ * reflects on failures. The search writes the iteration's row in the turn that starts it.
+ * `classifyIteration` turns each message into an event before the step. If an event's name differs from its message's
+ * name, the message follows in brackets.
  *
- * | state          | moved by                                | next    | also                                           |
- * |----------------|-----------------------------------------|---------|------------------------------------------------|
- * | new            | iteration.begin                         | wanted  | queues the agent's run                         |
- * | wanted         | agent.taken (run.claimed)               | running | the first time counts in `iterationsRun`       |
- * | wanted         | agent.unclaimed (woken, after a day)    | failed  | withdraws the run; tells the search            |
- * | wanted,running | agent.ended (run.over)                  | ended   | counts what it reported; tells the search      |
- * |                | (also of a lost runner, with nothing    |         |                                                |
- * |                | left to propose or to find a cause of)  |         |                                                |
- * | wanted,running | agent.failed (run.over)                 | failed  | the same                                       |
- * | wanted,running | agent.lost (run.over, at most twice)    | wanted  | counts what it reported; queues another run    |
- * | wanted,running | iteration.stop                          | failed  | withdraws the run; tells the search            |
- * | wanted,running | proposal.admitted (candidates.propose)  | same    | rows of the candidates; tells the search       |
- * | wanted,running | proposal.refused (candidates.propose)   | same    | refused; counts as an attempt                  |
- * | wanted,running | cause.taken (cause.record)              | same    | the cause, in place of an earlier one          |
- * | wanted,running | agent.repeated (either, under a key     | same    | answered again                                 |
- * |                | that was taken before)                  |         |                                                |
- * | any            | agent.refused (either)                  | same    | refused: who asks does not hold the run, or    |
- * |                |                                         |         | the iteration is of the other kind             |
- * | ended, failed  | agent.settled (run.over)                | same    | counts what a withdrawn run reported           |
- * | any            | iteration.forget                        | gone    | its runs are removed                           |
- * | any            | iteration.other                         | same    |                                                |
+ * | state          | moved by                               | next    | also                                          |
+ * |----------------|----------------------------------------|---------|-----------------------------------------------|
+ * | new            | iteration.begin                        | wanted  | queues the agent's run                        |
+ * | wanted         | agent.taken (run.claimed)              | running | the first time counts in `iterationsRun`      |
+ * | wanted         | agent.unclaimed (woken, after a day)   | failed  | withdraws the run; notifies the search        |
+ * | wanted,running | agent.ended (run.over)                 | ended   | counts its reported cost; notifies the search |
+ * |                | (also if the runner is lost after the  |         |                                               |
+ * |                | last proposal or cause)                |         |                                               |
+ * | wanted,running | agent.failed (run.over)                | failed  | the same                                      |
+ * | wanted,running | agent.lost (run.over, at most twice)   | wanted  | counts its reported cost; queues another run  |
+ * | wanted,running | iteration.stop                         | failed  | withdraws the run; notifies the search        |
+ * | wanted,running | proposal.admitted (candidates.propose) | same    | rows of the candidates; notifies the search   |
+ * | wanted,running | proposal.refused (candidates.propose)  | same    | refused; counts as an attempt                 |
+ * | wanted,running | cause.taken (cause.record)             | same    | the cause, which replaces an earlier one      |
+ * | wanted,running | agent.repeated (either, with a key     | same    | repeats the answer                            |
+ * |                | that was used before)                  |         |                                               |
+ * | any            | agent.refused (either)                 | same    | refused: the runner does not hold the run, or |
+ * |                |                                        |         | the iteration is of the other kind            |
+ * | ended, failed  | agent.settled (run.over)               | same    | counts the cost of a withdrawn run            |
+ * | any            | iteration.forget                       | gone    | its runs are removed                          |
+ * | any            | iteration.other                        | same    |                                               |
  *
- * 1. At most one run of it is under way; none is once it ended or failed.
- * 2. What its runs report is counted in the purse in the turn in which they are over, each once.
+ * 1. At most one of its runs is in progress, and none after it ends or fails.
+ * 2. The turn in which a run ends adds the run's reported cost to the search's budget, once per run.
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type NoContext, toEvent } from "../../runtime/chart.js";
@@ -68,18 +69,18 @@ import {
   withdrawAgent,
 } from "./search-iteration.transitions.js";
 
-/** Most times that the agent of an iteration may propose. */
+/** Maximum number of proposals by an iteration's agent. */
 const MAX_PROPOSALS = 100;
 
 const OTHER = toEvent("iteration.other");
 
-/** A request of its agent under a key that was taken before. */
+/** An agent's request with an idempotency key that was used before. */
 interface AgentRepeated extends Answered<CandidatesProposed | CauseRecorded> {
   readonly type: "agent.repeated";
   readonly answer: CandidatesProposed | CauseRecorded;
 }
 
-/** The event of each message to an iteration. Reads only. */
+/** Returns a function that finds the event for each message to an iteration. It only reads. */
 function classifyIteration(judging: ReplayJudging) {
   return (message: SearchIterationMessage | Woken, _state: unknown, turn: TurnReading) => {
     const scene = findScene(turn);
@@ -104,7 +105,7 @@ function classifyIteration(judging: ReplayJudging) {
       case "run.asking":
       case "note":
         return OTHER;
-      // No transition takes a message of an unknown type.
+      // No transition handles a message of an unknown type.
       default:
         return message;
     }
@@ -118,7 +119,7 @@ function findScene(turn: TurnReading): IterationScene | undefined {
   return iteration === undefined || search === undefined ? undefined : { search, iteration };
 }
 
-/** Whether it waits for a runner to take this run. */
+/** Whether the iteration waits for a runner to claim this run. */
 function isAwaited(scene: IterationScene | undefined, runId: string): boolean {
   return scene?.iteration.state === "wanted" && scene.iteration.runId === runId;
 }
@@ -127,7 +128,10 @@ function isUnderWay({ state }: SearchIterationRow): boolean {
   return state === "wanted" || state === "running";
 }
 
-/** The run is over. One whose runner was lost is run again, twice at most, unless nothing is left for it to say. */
+/**
+ * Returns the event for a run's end. If the runner was lost, another run starts, twice at most, unless the agent was
+ * already done.
+ */
 function toOver(turn: TurnReading, { search, iteration }: IterationScene, { runId }: RunOver) {
   const run = runs.get(turn, turn.self.partition, runId);
   if (run === undefined || runId !== iteration.runId) return OTHER;
@@ -143,13 +147,13 @@ function toOver(turn: TurnReading, { search, iteration }: IterationScene, { runI
   return toEvent("agent.failed", { row: { ...row, reason } });
 }
 
-/** Whether all candidates that it may propose are admitted, or each task that it looks into has its cause. */
+/** Whether the agent has proposed as many candidates as it may, or recorded a cause for each task. */
 function isDone({ budget }: SearchRow, { reflection, proposed }: SearchIterationRow): boolean {
   if (reflection === null) return proposed.length >= budget.perIteration;
   return reflection.causes.length >= reflection.tasks.length;
 }
 
-/** The iteration with what a run of it reported. */
+/** Adds a run's reported cost to the iteration. */
 function addRun(iteration: SearchIterationRow, run: RunRow, currency: string): SearchIterationRow {
   const isPriced = run.spent === null ? run.startedAt === null : run.spent.currency === currency;
   const agentSpent = addReported(iteration.agentSpent, run.spent, currency);
@@ -196,7 +200,7 @@ function repeat(answer: AgentRepeated["answer"]): AgentRepeated {
   return { type: "agent.repeated", answer };
 }
 
-/** The iteration, if the runner that asks holds its run now; else refused as a run that is not there. */
+/** Returns the iteration if the requesting runner holds its run now; otherwise refuses as if the run did not exist. */
 function findHeld(
   turn: TurnReading,
   scene: IterationScene | undefined,
@@ -232,7 +236,7 @@ const always = {
   ...on("iteration.other"),
 };
 
-/** Transitions of the states in which a run is under way. */
+/** Transitions of the states with a run in progress. */
 const underWay = {
   ...always,
   ...on("agent.ended", "ended", count, ({ turn }) => endIteration(turn, "ended")),
@@ -245,7 +249,7 @@ const underWay = {
   ...on("agent.repeated", ({ turn, answer }) => turn.reply(answer)),
 };
 
-/** Transitions of its ends. */
+/** Transitions of the end states. */
 const over = { ...always, ...on("agent.settled", count) };
 
 const iterationMachine = machine({
@@ -283,7 +287,7 @@ function count({ turn, row }: { readonly turn: Turn; readonly row: SearchIterati
   countAgent(turn, row);
 }
 
-/** See the table above; `judging` is what scores the copies of its search's replays. */
+/** Defines the iteration actor (see the table above). `judging` describes how this deployment scores copies. */
 export function searchIterationActor(judging: ReplayJudging): ActorType {
   return defineActor(searchIterationRef, {
     machine: iterationMachine,

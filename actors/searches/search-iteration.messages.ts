@@ -6,36 +6,37 @@ import type { OwnerMessage, RunClaimed } from "../runs/run.messages.js";
 import type { Proposed } from "./agent/proposal.js";
 import type { FailureCause } from "./rules/reflection.js";
 
-/** The runner that says it holds the run, and the fence of its claim; checked again in the turn. */
+/** The runner that claims to hold the run, and the fence of its claim. The turn checks both again. */
 export interface HeldRun {
   readonly runId: string;
   readonly runnerId: string;
   readonly fence: number;
 }
 
-/** From the search, in the turn that wrote the iteration's row: queues the agent's run. */
+/** Sent by the search in the turn that writes the iteration's row: queues the agent's run. */
 interface BeginIteration extends Message {
   readonly type: "iteration.begin";
 }
 
-/** From the edge: what the agent proposes, or the faults of its form. Counted as an attempt either way. */
+/** Sent by the edge: the agent's proposal, or the faults in its form. Either counts as an attempt. */
 export interface ProposeCandidates extends Answered<CandidatesProposed | Refusal>, Keyed, HeldRun {
   readonly type: "candidates.propose";
   readonly proposed: Proposed;
 }
 
+/** The answer to {@link ProposeCandidates}. */
 export interface CandidatesProposed {
   readonly candidates: readonly {
     readonly candidateId: string;
     readonly name: string;
     readonly fingerprint: string;
   }[];
-  /** How many more its iteration may propose. */
+  /** How many more candidates its iteration may propose. */
   readonly left: number;
   readonly replayed: boolean;
 }
 
-/** From the edge: a reflection's agent records a cause. A second one for a task replaces the first. */
+/** Sent by the edge: a reflection's agent records a cause. A second cause for a task replaces the first. */
 export interface RecordCause extends Answered<CauseRecorded | Refusal>, Keyed, HeldRun {
   readonly type: "cause.record";
   readonly taskId: string;
@@ -44,6 +45,7 @@ export interface RecordCause extends Answered<CauseRecorded | Refusal>, Keyed, H
   readonly suggestion: string | null;
 }
 
+/** The answer to {@link RecordCause}. */
 export interface CauseRecorded {
   readonly taskId: string;
   readonly cause: FailureCause;
@@ -51,17 +53,18 @@ export interface CauseRecorded {
   readonly replayed: boolean;
 }
 
-/** From its search, which stopped: its run is withdrawn. */
+/** Sent by its search when the search stops: withdraws the run. */
 interface StopIteration extends Message {
   readonly type: "iteration.stop";
 }
 
-/** From its search, which is removed: its rows are gone, its runs go. */
+/** Sent by its search when the search is removed. The iteration's rows are gone already; this removes its runs. */
 export interface ForgetIteration extends Message {
   readonly type: "iteration.forget";
   readonly runIds: readonly string[];
 }
 
+/** The messages to an iteration. */
 export type SearchIterationMessage =
   | BeginIteration
   | ProposeCandidates
@@ -71,5 +74,5 @@ export type SearchIterationMessage =
   | OwnerMessage
   | RunClaimed;
 
-/** An iteration of a search, by its own id: `SearchIterationRow.id`. */
+/** An iteration of a search, addressed by its own id: `SearchIterationRow.id`. */
 export const searchIterationRef = reference<SearchIterationMessage>("search-iteration");

@@ -3,19 +3,19 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { SearchIterationRow } from "./search.js";
 import { iterationChanges } from "./search-changes.js";
 
-/** `[search, number]` */
+/** Key: `[search, number]` */
 export const searchIterations = indexedTable<SearchIterationRow>("search-iteration", {
   ...{ under: ["searchId"], order: ["number"] },
   changes: (iteration, _reading, write) => iterationChanges(iteration, write),
   indexes: { "search-iteration-of-actor": ["id", "searchId"] },
 });
 
-/** The iteration whose actor has this id. */
+/** Finds the iteration of the actor with this id. */
 export function findIteration(reading: Reading, workspaceId: string, id: string): SearchIterationRow | undefined {
   return searchIterations.all(reading, workspaceId, { id }, { limit: 1 })[0];
 }
 
-/** The iterations of a search, in order: at most 11. */
+/** Lists the iterations of a search, in order: at most 11. */
 export function listIterations(reading: Reading, workspaceId: string, searchId: string): readonly SearchIterationRow[] {
   return searchIterations.list(reading, workspaceId, [searchId]);
 }

@@ -28,12 +28,12 @@ import type {
 } from "./search-iteration.messages.js";
 import { findIteration, searchIterations } from "./search-iteration.table.js";
 
-/** What the transitions of an iteration do; `search-iteration.machine.ts` says when. */
+/** The actions of an iteration's transitions. `search-iteration.machine.ts` defines when they run. */
 
-/** A run of the agent that no runner takes for so long fails the iteration. */
+/** How long the agent's run may wait for a runner before the iteration fails, in milliseconds. */
 const UNCLAIMED_MS = 24 * 60 * 60 * 1_000;
 
-/** The name of its wake-up. */
+/** Name of the wake-up for that timeout. */
 const UNCLAIMED = "unclaimed";
 
 /** An iteration with its search. */
@@ -59,7 +59,7 @@ function putRow(turn: Turn, change: Partial<SearchIterationRow>): void {
   searchIterations.put(turn, turn.self.partition, before, { ...before, ...change });
 }
 
-/** Queues the agent's run, and looks after a day whether a runner took it. */
+/** Queues the agent's run, and sets a wake-up to check after a day whether a runner claimed it. */
 export function wantAgent(turn: Turn): void {
   const row = getRow(turn);
   const search = getSearch(turn, row);
@@ -68,7 +68,7 @@ export function wantAgent(turn: Turn): void {
   turn.wake(UNCLAIMED, turn.now + UNCLAIMED_MS);
 }
 
-/** A runner took the run. The search counts its iteration once, however many runners are lost. */
+/** Applies a runner's claim of the run. The search counts the iteration once, however many runners are lost. */
 export function takeAgent(turn: Turn): void {
   const row = getRow(turn);
   turn.cancelWake(UNCLAIMED);
@@ -78,7 +78,7 @@ export function takeAgent(turn: Turn): void {
   searches.put(turn, turn.self.partition, search, { ...search, iterationsRun: search.iterationsRun + 1 });
 }
 
-/** Writes what a run of it reported, and counts it in the search's purse. */
+/** Writes the reported cost of the iteration's runs, and adds it to the search's budget. */
 export function countAgent(turn: Turn, after: SearchIterationRow): void {
   const before = getRow(turn);
   const { currency } = getSearch(turn, before).budget.ceiling;
@@ -88,14 +88,14 @@ export function countAgent(turn: Turn, after: SearchIterationRow): void {
   countInPurse(turn, before.searchId, { counted, spent });
 }
 
-/** It is over: its search goes on. */
+/** Ends the iteration and notifies its search. */
 export function endIteration(turn: Turn, state: "ended" | "failed", reason?: string): void {
   turn.cancelWake(UNCLAIMED);
   putRow(turn, { state, endedAt: new Date(turn.now).toISOString(), ...(reason === undefined ? {} : { reason }) });
   turn.send(searchRef(turn.self.partition, getRow(turn).searchId), { type: "iteration.over" });
 }
 
-/** Withdraws its run, and fails it. */
+/** Withdraws the iteration's run, and fails the iteration. */
 export function withdrawAgent(turn: Turn, reason: string): void {
   const { runId } = getRow(turn);
   const end: EndRun = { type: "run.end", outcome: "withdrawn", reason };
@@ -103,13 +103,13 @@ export function withdrawAgent(turn: Turn, reason: string): void {
   endIteration(turn, "failed", reason);
 }
 
-/** What is proposed is refused: an attempt all the same. */
+/** Refuses a proposal. It still counts as an attempt. */
 export function refuseProposal(turn: Turn<Refusal>, refusal: Refusal): void {
   putRow(turn, { attempts: getRow(turn).attempts + 1 });
   turn.reply(refusal);
 }
 
-/** Writes the candidates that were admitted, and has their search replay them. */
+/** Writes the admitted candidates, and notifies their search, which replays them. */
 export function admit(
   event: EventWith<ProposeCandidates>,
   admitted: readonly AdmittedCandidate[],
@@ -128,7 +128,7 @@ export function admit(
   turn.reply(answerProposal(turn, { search, iteration: getRow(turn) }, candidateIds, false));
 }
 
-/** The answer that admits candidates, by their ids. */
+/** Returns the answer for admitted candidates, given their ids. */
 export function answerProposal(
   turn: TurnReading,
   { search, iteration }: IterationScene,
@@ -178,7 +178,7 @@ function insertCandidate(
   return candidateId;
 }
 
-/** Records a cause of a task; a second one replaces the first. */
+/** Records the cause of a task's failure; a second cause replaces the first. */
 export function recordCause(event: EventWith<RecordCause>): void {
   const { turn, taskId, cause, evidence, suggestion } = event;
   const { reflection } = getRow(turn);
@@ -194,7 +194,7 @@ export function recordCause(event: EventWith<RecordCause>): void {
   turn.reply(answer);
 }
 
-/** Its rows are gone: its runs go too. */
+/** Removes the iteration's runs, after its search removed its rows. */
 export function forgetIteration({ turn, runIds }: Delivered<ForgetIteration>): void {
   for (const runId of runIds) turn.send(runRef(turn.self.partition, runId), { type: "run.forget" });
   turn.stop();

@@ -1,6 +1,7 @@
 import type { Reflection, SearchIterationRow } from "./search.js";
 import type { SearchIterationView } from "./search-schemas.js";
 
+/** Shows an iteration of a search. */
 export function searchIterationView(row: SearchIterationRow): SearchIterationView {
   const { number, kind, runId, state, attempts, proposed, agentSpent, reason, wantedAt, startedAt, endedAt } = row;
   return {

@@ -5,22 +5,22 @@ import type { HeldOutFigures, SearchedFigures } from "./rules/candidate-figures.
 import type { SearchCandidateRow } from "./search.js";
 import type { CandidateFiguresNow } from "./search-candidate.view.js";
 
-/** Characters of figures that are remembered: those of a candidate of 50 tasks take about 5,000. */
+/** Maximum size of the cached figures, in characters. The figures of a candidate with 50 tasks take about 5,000. */
 const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 /**
- * Figures of candidates whose replays are under way, remembered by what they are computed from, so that to read them
- * again costs next to nothing. Those of replays that ended are stored with the candidate.
+ * A cache for the figures of candidates whose replays are running, which makes repeated reads cheap. Once replays end,
+ * their figures are stored with the candidate.
  *
- * 1. A copy's result never changes once it is known: figures of a replay are remembered under its id and its counts,
- *    which change in the turn that changes the copy, and so are those beside another replay under its counts too.
- * 2. It is bounded by the length of their JSON: what was asked for least recently is forgotten.
+ * 1. A copy's known result never changes. The cache key of a replay's figures is its id with its counts, which change
+ *    in the same turn as the copy. The key of a comparison includes the other replay's id and counts.
+ * 2. The total length of the figures' JSON is limited. When full, the cache evicts the least recently used entry.
  */
 export class SearchMemory {
   readonly #searched = new Remembered<SearchedFigures>(MAX_CHARACTERS / 2);
   readonly #heldOut = new Remembered<HeldOutFigures>(MAX_CHARACTERS / 2);
 
-  /** The figures of a candidate as they are now: stored ones, else those of its replays as they stand. */
+  /** Returns the current figures of a candidate: the stored figures, or else the figures of its running replays. */
   figuresOf(
     reading: Reading,
     workspaceId: string,
@@ -40,7 +40,7 @@ export class SearchMemory {
   }
 }
 
-/** What figures of a replay beside the seed's are computed from; null when there is none. */
+/** Returns the cache key for a replay's figures and its comparison with the seed; null without a replay. */
 function toKey(
   reading: Reading,
   workspaceId: string,
@@ -55,7 +55,7 @@ function toKey(
   return parts[0] === null ? null : JSON.stringify(parts);
 }
 
-/** Values by key; the one that was asked for least recently goes first. */
+/** An LRU cache of values by key. */
 class Remembered<Value extends object> {
   readonly #maxCharacters: number;
   readonly #values = new Map<string, { readonly value: Value; readonly characters: number }>();
@@ -65,7 +65,7 @@ class Remembered<Value extends object> {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** What is remembered, else what `make` makes, which is remembered; null without a key. */
+  /** Returns the cached value, or caches and returns the result of `make`; null without a key. */
   find(key: string | null, make: () => Value | null): Value | null {
     if (key === null) return null;
     const known = this.#values.get(key);

@@ -19,16 +19,16 @@ import { listCandidates } from "./search-candidate.table.js";
 import { listIterations } from "./search-iteration.table.js";
 import { replaysOf } from "./search-replays.js";
 
-/** The rows of a search, as a turn finds them. */
+/** The rows of a search in a turn. */
 export interface SearchScene {
   readonly search: SearchRow;
   readonly input: SearchInputRow;
-  /** The seed first, then in the order in which they were admitted. */
+  /** The seed first, then in the order of admission. */
   readonly candidates: readonly SearchCandidateRow[];
   readonly iterations: readonly SearchIterationRow[];
 }
 
-/** The rows of the search as the turn finds them. */
+/** Reads the current rows of the search. */
 export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
   const { partition } = turn.self;
   return {
@@ -39,7 +39,7 @@ export function readScene(turn: TurnReading, search: SearchRow): SearchScene {
   };
 }
 
-/** What decides what the search does next (`rules/decide-next.ts`). Of a search that is under way. */
+/** Builds the picture that decides the next step (`rules/decide-next.ts`). The search must be running. */
 export function toPicture(turn: TurnReading, scene: SearchScene, judging: JudgingSetup): SearchPicture {
   const { search, input, candidates, iterations } = scene;
   const { state, ending, budget, objective } = search;
@@ -70,7 +70,7 @@ function toPicturedIteration({ number, kind, state, proposed, reflection }: Sear
   return { number, kind, state, admitted: proposed.length, outcome: reflection?.outcome ?? null };
 }
 
-/** Whether the station's runs go and are scored as when the search started. */
+/** Whether the station's config still has the running and scoring fingerprints from the start of the search. */
 function findLive(
   turn: TurnReading,
   search: SearchRow,
@@ -84,7 +84,7 @@ function findLive(
   return isSame ? "unchanged" : "changed";
 }
 
-/** What the search has spent, with what is under way. */
+/** Returns the spending of the search, including work in progress. */
 function toSpending(turn: TurnReading, { search, candidates, iterations }: SearchScene): SearchSpending {
   const { partition } = turn.self;
   const { ceiling } = search.budget;
@@ -101,7 +101,7 @@ function toSpending(turn: TurnReading, { search, candidates, iterations }: Searc
   return { ceiling, counted, underWay: [...ofReplays, ...ofAgent] };
 }
 
-/** The searched tasks that the seed failed: what a reflection looks into. */
+/** Lists the searched tasks that the seed failed, for a reflection to investigate. */
 export function findFailures(turn: TurnReading, { search, input }: SearchScene): readonly FailedTask[] {
   const runs = input.split.searched.map(({ runId }) => runId);
   const copies = listCopies(turn, turn.self.partition, search.seedReplayId);

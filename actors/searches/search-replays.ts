@@ -17,40 +17,40 @@ import { type SearchCandidateRow, type SearchInputRow, type SearchRow, toBlock }
 import { searchRef } from "./search.messages.js";
 import { searchCandidateInputs } from "./search-candidate.table.js";
 
-/** The replays of a search: how it orders them, hears of them and ends them. */
+/** The replays of a search: how the search starts, watches and ends them. */
 
-/** A replay none of whose copies a runner took for so long is stopped. */
+/** How long a replay may have no copy claimed before the search ends it, in milliseconds. */
 export const IDLE_MS = 24 * 60 * 60 * 1_000;
 
-/** Names of the wake-ups at which a replay is looked at: this, and its id. */
+/** Prefix of the wake-ups that check a replay for idleness; the replay's id follows. */
 const IDLE = "idle ";
 
-/** The replay that is looked at in a wake-up of this name; null for another. */
+/** Returns the replay that a wake-up of this name checks; null for other names. */
 export function toIdleReplay(name: string): string | null {
   return name.startsWith(IDLE) ? name.slice(IDLE.length) : null;
 }
 
-/** Has the search of this turn told what becomes of a replay, keeps it stored, and looks whether it goes on. */
+/** Subscribes this turn's search to a replay, pins the replay, and schedules an idleness check. */
 export function watchSearchReplay(turn: Turn, replayId: string): void {
   const { partition, id } = turn.self;
-  // Nothing that it does follows from single copies.
+  // The search needs no notification about single copies.
   watchReplay(turn, replayId, searchRef(partition, id), ["ended", "judged", "removed"]);
   pin(turn, partition, { of: replays.name, id: replayId, by: id });
   turn.wake(`${IDLE}${replayId}`, turn.now + IDLE_MS);
 }
 
-/** Sets how many copies of the search's replays run at once; null once it has ended. */
+/** Sets how many copies of the search's replays run at once; null removes the limit at the search's end. */
 export function limitSearchLane(turn: Turn, searchId: string, maxClaims: number | null): void {
   const limit: LimitLane = { type: "lane.limit", lane: laneOfSearch(searchId), maxClaims };
   turn.send(dispatcherRef(turn.self.partition), limit);
 }
 
-/** The replay has ended: it is not looked at any more. */
+/** Stops checking a replay that has ended. */
 export function leaveReplay(turn: Turn, replayId: string): void {
   turn.cancelWake(`${IDLE}${replayId}`);
 }
 
-/** Takes the pins of the search's replays and of its set away: it has ended. */
+/** Releases the pins of the search's replays and its set, at the end of the search. */
 export function releaseReplays(turn: Turn, search: SearchRow, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(replaysOf)) {
@@ -60,7 +60,7 @@ export function releaseReplays(turn: Turn, search: SearchRow, candidates: readon
   unpin(turn, partition, { of: replaySets.name, id: search.setId, by: search.id });
 }
 
-/** Ends the replays that are under way, and the judging of others. */
+/** Ends the running replays, and the judging of the others. */
 export function endReplays(turn: Turn, candidates: readonly SearchCandidateRow[]): void {
   const { partition } = turn.self;
   for (const replayId of candidates.flatMap(replaysOf)) {
@@ -70,12 +70,12 @@ export function endReplays(turn: Turn, candidates: readonly SearchCandidateRow[]
   }
 }
 
-/** The ids of a candidate's replays. */
+/** Lists the ids of a candidate's replays. */
 export function replaysOf({ replayId, heldOutReplayId }: SearchCandidateRow): readonly string[] {
   return [replayId, heldOutReplayId].flatMap((id) => id ?? []);
 }
 
-/** Which replay of a candidate is ordered, and under which ceiling. */
+/** Which of a candidate's replays to start, and its ceiling. */
 interface Order {
   readonly candidate: SearchCandidateRow;
   readonly of: "searched" | "heldOut";
@@ -83,8 +83,8 @@ interface Order {
 }
 
 /**
- * Orders a replay of a candidate over the searched runs, or those held out, set beside that of the live config. Null
- * where the set has no room for another replay.
+ * Starts a candidate's replay on the searched or the held-out runs, paired with the seed's replay. Returns null if the
+ * set has no space for another replay.
  */
 export function orderCandidate(
   turn: Turn,
@@ -115,8 +115,8 @@ export function orderCandidate(
 }
 
 /**
- * What is due of a replay that is looked at: nothing once it has ended (null), to be stopped when no runner took a copy
- * for a day, else the time at which to look again, in milliseconds since 1970.
+ * Decides what to do with a replay at an idleness check: nothing if it has ended (null); `idle` if no runner claimed a
+ * copy for a day; otherwise the time of the next check, in milliseconds since the epoch.
  */
 export function findIdleness(turn: TurnReading, replayId: string): "idle" | number | null {
   const { partition } = turn.self;
@@ -131,7 +131,7 @@ export function findIdleness(turn: TurnReading, replayId: string): "idle" | numb
   return untilMs <= turn.now ? "idle" : untilMs;
 }
 
-/** Looks at the replay again at that time, or ends it (null). */
+/** Schedules the next check of the replay, or ends it (null). */
 export function lookAgain(turn: Turn, { replayId, againMs }: { replayId: string; againMs: number | null }): void {
   if (againMs === null) turn.send(replayRef(turn.self.partition, replayId), { type: "replay.end" });
   else turn.wake(`${IDLE}${replayId}`, againMs);

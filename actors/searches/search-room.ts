@@ -4,10 +4,10 @@ import type { SearchRow } from "./search.js";
 import { searchRef } from "./search.messages.js";
 import { searches } from "./search.table.js";
 
-/** Most searches of a station that are stored. */
+/** Maximum number of searches stored for a station. */
 const MAX_SEARCHES = 50;
 
-/** Makes room for a search that starts at a station where none is under way: tells the oldest to remove themselves. */
+/** Makes space for a search at a station that has none running: tells the oldest searches to remove themselves. */
 export function makeSearchRoom(turn: Turn, { lineId, stationId }: Pick<SearchRow, "lineId" | "stationId">): void {
   const { partition } = turn.self;
   const oldestFirst = searches.all(turn, partition, { lineId, stationId }).toReversed();

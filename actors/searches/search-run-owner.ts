@@ -1,9 +1,6 @@
 import type { RunOwner } from "../runs/run-owner.js";
 
-/**
- * Iterations of searches as owners of their agent's runs. Such a run has no task; nobody hears of it, takes part in it or
- * is asked.
- */
+/** Makes search iterations owners of their agent's runs. Such a run has no task, hooks, conversation or approvals. */
 export const searchRunOwner: RunOwner = {
   ...{ kind: "search", hearsClaims: true, hasGate: false, hasHooks: false, handOver: "refused" },
   ...{ hasConversation: false, hasApprovals: false },

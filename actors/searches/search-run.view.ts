@@ -21,7 +21,7 @@ export const searchRunSchema = z
   })
   .meta({ title: "search run" });
 
-/** The run with a page of its steps. */
+/** Shows the run with a page of its steps. */
 export function searchRunView(
   reading: Reading,
   { workspaceId, search, iteration, run: row }: VisibleSearchRun,

@@ -15,7 +15,7 @@ const count = z.int();
 const share = z.number().nullable();
 const time = z.iso.datetime();
 
-/** The levels of effort of an agent. */
+/** The effort levels of an agent. */
 export const efforts = ["low", "medium", "high", "xhigh", "max"] as const;
 
 const onlyOnSeenTasks = z
@@ -210,7 +210,7 @@ export const searchIterationSchema = z
 
 const splitRuns = z.array(z.strictObject({ runId: z.string(), taskId: z.string() }));
 
-/** What makes a search hard to trust. */
+/** A reason to doubt the results of a search. */
 export const searchWarningSchema = z
   .discriminatedUnion("kind", [
     z
@@ -258,7 +258,7 @@ export const searchWarningSchema = z
   ])
   .meta({ title: "search warning" });
 
-/** A search by itself. */
+/** A complete search, as the endpoint for a single search returns it. */
 export const searchSchema = z
   .strictObject({
     ...searchShape,
@@ -299,7 +299,7 @@ export type SearchCandidateView = Shown<typeof searchCandidateSchema>;
 export type SearchIterationView = Shown<typeof searchIterationSchema>;
 export type SearchView = Shown<typeof searchSchema>;
 
-/** What a search would do and spend at most. */
+/** The most that a search would do and spend. */
 export const estimateSchema = z
   .strictObject({
     searchedTasks: count,

@@ -11,16 +11,19 @@ import { readSpent, searchItemView } from "./search-item.view.js";
 import { listIterations, searchIterations } from "./search-iteration.table.js";
 import { shortIteration } from "./short-iteration.js";
 
-/** Entries that are read as what they name is now; of iterations those of releases before, which name them alone. */
+/**
+ * Entries that are replaced by the current view of the iteration or candidate that they name. Only earlier releases
+ * wrote such entries for iterations.
+ */
 const expanded = z.union([
   z.object({ type: z.literal("iteration"), number: z.int() }),
   z.object({ type: z.literal("candidate"), candidateId: z.string() }),
 ]);
 
 /**
- * The topic of a search, for those who may read its team's outcomes. Its id is looked up within a workspace. Iterations
- * and candidates are sent whole when they changed, without long texts; a candidate has its figures once its replay
- * ended, which has a stream of its own until then. So each message is short, and nothing is measured for it.
+ * Defines the topic of a search, for readers of its team's outcomes. A search's id can be looked up only within a
+ * workspace. A changed iteration or candidate is sent completely, but without long texts. A candidate has figures once
+ * its replay ends; until then the replay has its own stream. So messages are short, and sending one measures nothing.
  */
 export const searchTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) =>
@@ -65,7 +68,9 @@ function candidateMessage(reading: Reading, { workspaceId, id }: TopicSubject, c
   return { type: "candidate", candidate, frontier: listFrontier(search, rows.map(asStored)) };
 }
 
-/** A candidate without its hypothesis and its changes; `frontier` says whether it is on it. */
+/**
+ * Shows a candidate without its hypothesis, its changes and its frontier mark, which the message's `frontier` replaces.
+ */
 function shortCandidate(reading: Reading, workspaceId: string, search: SearchRow, row: SearchCandidateRow) {
   const { currency } = search.budget.ceiling;
   const view = searchCandidateView(reading, workspaceId, { now: asStored(row), currency, onFrontier: false });

@@ -9,9 +9,9 @@ import { isSearchUnderWay, type SearchIterationRow, type SearchRow } from "./sea
 export type { WaitsFor } from "../replays/replay-waiting.js";
 
 /**
- * What a search waits for at the time of a read: something, when all of it that is under way waits, its agent's run and its
- * replays; null while any of it goes on. Follows from runners too, so it is in no row. `reading` keeps pictures, as for
- * {@link whatItWaitsFor}.
+ * Returns what a search waits for at the time of a read: it waits only if its agent's run and its replays in progress
+ * all wait; otherwise null. This also depends on the runners, so it is not in a row. `reading` should cache pictures,
+ * as for {@link whatItWaitsFor}.
  */
 export function whatSearchWaitsFor(
   reading: Reading,

@@ -1,37 +1,37 @@
 /**
- * A search of a station for a better config, `search/<id>`. Its rows are written with its start; messages are classified
- * before the step, which decides what the search does next (`rules/decide-next.ts`) as often as it
- * need not wait. Where an event has another name than its message, the message follows in brackets.
+ * A search for a better config of a station, `search/<id>`. Its start writes its rows. `classifySearch` turns each
+ * message into an event before the step. A step takes all actions that `rules/decide-next.ts` decides until the search
+ * must wait. If an event's name differs from its message's name, the message follows in brackets.
  *
- * | state         | moved by                                | next          | also                                      |
- * |---------------|-----------------------------------------|---------------|-------------------------------------------|
- * | new           | search.starts (search.start)            | seeding       | its rows, purse and lane; the seed's      |
- * |               |                                         |               | replay; a change record                   |
- * | new           | start.refused (search.start)            | new           | refused; nothing is stored                |
- * | any           | start.repeated (search.start under a    | same          | answered again                            |
- * |               | key that was taken before)              |               |                                           |
- * | seeding,      | steps.<state> (replay.moved, woken      | that state    | figures of what ended; orders replays,    |
- * | searching,    | `go-on`, candidates.admitted,           |               | starts an iteration, holds out, or ends   |
- * | holding-out   | iteration.over, station.left)           |               |                                           |
- * | the same      | replay.looked-at (woken `idle <id>`)    | same          | ends a replay of which no runner took a   |
- * |               |                                         |               | copy for a day                            |
- * | the same      | search.stop                             | stopped       | its agent's run is withdrawn, its replays |
- * |               |                                         |               | are stopped; a change record              |
- * | any but new   | candidate.measured (replay.moved)       | same          | figures with the pairs that are judged    |
- * | any           | stop.refused (search.stop)              | same          | refused                                   |
- * | any but new   | stop.repeated (search.stop under a key  | same          | answered again                            |
- * |               | that was taken before)                  |               |                                           |
- * | any           | search.forget                           | gone          | its rows, iterations and candidates go    |
- * | any           | search.other (replay.moved, station.left| same          |                                           |
- * |               | and others that change nothing)         |               |                                           |
+ * | state       | moved by                                 | next       | also                                      |
+ * |-------------|------------------------------------------|------------|-------------------------------------------|
+ * | new         | search.starts (search.start)             | seeding    | its rows, budget and lane; the seed's     |
+ * |             |                                          |            | replay; a change record                   |
+ * | new         | start.refused (search.start)             | new        | refused; nothing is stored                |
+ * | any         | start.repeated (search.start with a      | same       | repeats the answer                        |
+ * |             | key that was used before)                |            |                                           |
+ * | seeding,    | steps.<state> (replay.moved, woken       | that state | figures of ended replays; starts replays, |
+ * | searching,  | `go-on`, candidates.admitted,            |            | starts an iteration, holds out, or ends   |
+ * | holding-out | iteration.over, station.left)            |            |                                           |
+ * | the same    | replay.looked-at (woken `idle <id>`)     | same       | ends a replay if no runner claimed a copy |
+ * |             |                                          |            | for a day                                 |
+ * | the same    | search.stop                              | stopped    | its agent's run is withdrawn, its replays |
+ * |             |                                          |            | are stopped; a change record              |
+ * | any but new | candidate.measured (replay.moved)        | same       | figures with the judged pairs             |
+ * | any         | stop.refused (search.stop)               | same       | refused                                   |
+ * | any but new | stop.repeated (search.stop with a key    | same       | repeats the answer                        |
+ * |             | that was used before)                    |            |                                           |
+ * | any         | search.forget                            | gone       | removes its rows, iterations, candidates  |
+ * | any         | search.other (replay.moved, station.left | same       |                                           |
+ * |             | and others that change nothing)          |            |                                           |
  *
  * `seeding` leads to any other state, `searching` to any but `seeding`, `holding-out` to itself and the ends.
  *
- * 1. All that it orders, and the rows that say so, are of one turn: at each commit border it is known what is under way.
- * 2. A replay starts when what is free of the ceiling pays what it is allotted, and its copies run while the purse has
- *    room (`../replays/replay-purse.ts`).
- * 3. At its end nothing of it is queued or runs. Of one that finished, pairs may still be judged.
- * 4. A start tells the station's oldest searches to go where there is no room for another (`search-room.ts`).
+ * 1. One turn sends each order and writes the rows for it, so every commit contains exactly the work in progress.
+ * 2. A replay starts when the free part of the ceiling covers its allotment. Its copies start until the search's budget
+ *    is full (`../replays/replay-purse.ts`).
+ * 3. After its end, none of its runs is queued or running. If it finished, pairs may still be judged.
+ * 4. If the station has its maximum of searches, a start tells the oldest to remove itself (`search-room.ts`).
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf, type InTurn, type NoContext, toEvent } from "../../runtime/chart.js";
@@ -56,7 +56,10 @@ import { answerStart, prepareSearch } from "./start-search.js";
 
 const OTHER = toEvent("search.other");
 
-/** The event of each message to a search; `judging` is what scores its replays. Reads only. */
+/**
+ * Returns a function that finds the event for each message to a search. `judging` describes how replays are scored. It
+ * only reads.
+ */
 function classifySearch(judging: ReplayJudging) {
   return (message: SearchMessage | Woken, _state: unknown, turn: TurnReading) => {
     const search = searches.get(turn, turn.self.partition, turn.self.id);
@@ -75,7 +78,7 @@ function classifySearch(judging: ReplayJudging) {
       case "iteration.over":
       case "station.left":
         return search === undefined ? OTHER : toSteps(turn, search, judging);
-      // No transition takes a message of an unknown type.
+      // No transition handles a message of an unknown type.
       default:
         return message;
     }
@@ -123,7 +126,7 @@ function toWoken(turn: TurnReading, search: SearchRow, { name }: Woken, judging:
   return toEvent("replay.looked-at", { replayId, againMs: found === "idle" ? null : found });
 }
 
-/** What became of what the search waited for, and what it does next. */
+/** Computes the results that the search waited for, and its next steps. */
 function toSteps(turn: TurnReading, search: SearchRow, judging: ReplayJudging) {
   if (!isSearchUnderWay(search)) return OTHER;
   const scene = readScene(turn, search);
@@ -147,13 +150,13 @@ function toMeasuring(turn: TurnReading, { search, input }: SearchScene): Measuri
   return { reading: turn, workspaceId: turn.self.partition, search, input };
 }
 
-/** With the ends of replays and their figures. */
+/** Returns the scene with the ends and figures of replays. */
 function measureScene(turn: TurnReading, scene: SearchScene): SearchScene {
   const measuring = toMeasuring(turn, scene);
   return { ...scene, candidates: scene.candidates.map((candidate) => measureEnds(measuring, candidate)) };
 }
 
-/** With the outcome of the reflection that ended. */
+/** Returns the scene with the outcome of a reflection that has ended. */
 function closeReflection(turn: TurnReading, scene: SearchScene, judging: ReplayJudging): SearchScene {
   const close = (row: SearchIterationRow): SearchIterationRow => {
     const { reflection, state } = row;
@@ -183,7 +186,7 @@ const started = {
   ...on("stop.repeated", ({ turn }) => turn.reply({ replayed: true })),
 };
 
-/** Transitions of the states in which it is under way. */
+/** Transitions of the states in which the search is running. */
 const underWay = {
   ...started,
   ...on("steps.searching", "searching", (event) => takeSteps(event.turn, event)),
@@ -220,7 +223,7 @@ function leave({ turn }: InTurn): void {
   turn.stop();
 }
 
-/** See the table above; `judging` is what scores the copies of its replays. */
+/** Defines the search actor (see the table above). `judging` describes how this deployment scores copies. */
 export function searchActor(judging: ReplayJudging): ActorType {
   return defineActor(searchRef, { machine: searchMachine, classify: classifySearch(judging), version: 1 });
 }

@@ -8,20 +8,22 @@ import type { Objective } from "./rules/objective.js";
 import type { SearchWarning } from "./rules/warnings.js";
 import type { SearchBudget } from "./search.js";
 
-/** What a person or token asks for, as it was sent: its form was looked at, its values are refused in the turn. */
+/**
+ * The terms in a request to start a search, as sent. The edge validated their form; the turn refuses invalid values.
+ */
 export interface SearchTerms {
   readonly setId: string;
   readonly budget: SearchBudget;
   readonly agent: { readonly harness: string; readonly model: string | null; readonly effort: string | null };
-  /** Null for the one that follows from the set's health. */
+  /** Null for the default objective, which depends on the set's health. */
   readonly objective: string | null;
 }
 
-/** From the edge, to a search with a new id: starts it at a station of the team. */
+/** Sent by the edge to a search with a new id: starts the search at a station of the team. */
 export interface StartSearch extends Answered<SearchStarted | Refusal>, Keyed {
   readonly type: "search.start";
   readonly caller: Caller;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
   readonly teamId: string;
   readonly lineId: string;
@@ -29,49 +31,51 @@ export interface StartSearch extends Answered<SearchStarted | Refusal>, Keyed {
   readonly terms: SearchTerms;
 }
 
+/** The answer to {@link StartSearch}. */
 export interface SearchStarted {
   readonly searchId: string;
   readonly seedReplayId: string;
   readonly objective: Objective;
   readonly warnings: readonly SearchWarning[];
-  /** Whether an earlier request under the same key started it. */
+  /** Whether an earlier request with the same idempotency key started it. */
   readonly replayed: boolean;
 }
 
 interface SearchStopped {
-  /** Whether an earlier request under the same key stopped it. */
+  /** Whether an earlier request with the same idempotency key stopped it. */
   readonly replayed: boolean;
 }
 
-/** Ends a search under way: its agent's run is withdrawn, its replays are stopped. */
+/** Ends a running search: withdraws its agent's run and stops its replays. */
 export interface StopSearch extends Answered<SearchStopped | Refusal>, Keyed {
   readonly type: "search.stop";
-  /** Null for the service itself, which is not in the change log. */
+  /** Null if the service stops the search itself; then there is no change record. */
   readonly caller: Caller | null;
-  /** The client for the change record. */
+  /** The client to name in the change record. */
   readonly client: string | null;
 }
 
-/** Its station, line or team is gone. */
+/** Sent when the search's station, line or team is gone. */
 export interface StationLeft extends Message {
   readonly type: "station.left";
 }
 
-/** From an iteration: its agent had candidates admitted, whose rows are there. */
+/** Sent by an iteration after its agent's candidates were admitted and their rows written. */
 interface CandidatesAdmitted extends Message {
   readonly type: "candidates.admitted";
 }
 
-/** From an iteration: it ended or failed, as its row says. */
+/** Sent by an iteration when it ends or fails; its row has the details. */
 interface IterationOver extends Message {
   readonly type: "iteration.over";
 }
 
-/** It is stored too long, or its team is gone: removes it with its iterations and candidates, in any state. */
+/** Sent by retention, or when the team is gone: removes the search with its iterations and candidates, in any state. */
 interface ForgetSearch extends Message {
   readonly type: "search.forget";
 }
 
+/** The messages to a search. */
 export type SearchMessage =
   | StartSearch
   | StopSearch
@@ -84,7 +88,7 @@ export type SearchMessage =
 /** A search of a workspace. */
 export const searchRef = reference<SearchMessage>("search");
 
-/** The lane in which the runs of its agent wait for a runner. */
+/** Returns the lane in which the agent's runs wait for a runner. */
 export function laneOfSearchAgent(searchId: string): string {
   return `search-agent:${searchId}`;
 }

@@ -17,7 +17,10 @@ export interface VisibleSearch extends VisibleTeam {
   readonly search: SearchRow;
 }
 
-/** The search; refused `not-found` unless the caller reads the team's outcomes and the search is the team's. */
+/**
+ * Returns the search. Refuses with `not-found` if the caller cannot read the team's outcomes or the search belongs to
+ * another team.
+ */
 export function findSearch(
   reading: Reading,
   caller: Caller,
@@ -30,8 +33,9 @@ export function findSearch(
 }
 
 /**
- * A station, to be searched: one of a line of the team, or one that left its line and has sets, over which no search
- * starts any more. Refused `not-found` unless the caller reads the team's outcomes and there is such a one.
+ * Returns a station whose searches can be read: a station of one of the team's lines, or a station that left its line
+ * but still has sets, where no new search can start. Refuses with `not-found` if the caller cannot read the team's
+ * outcomes or there is no such station.
  */
 export function findSearchedStation(
   reading: Reading,
@@ -49,7 +53,7 @@ function searchNotFound(searchId: string): Refusal {
   return { refused: "not-found", detail: `Search ${searchId} not found.` };
 }
 
-/** A search by its id, for who may read it already; undefined when it is gone. */
+/** Returns a search by id without an access check, for callers that were already checked; undefined if it is gone. */
 export function findStoredSearch(reading: Reading, workspaceId: string, searchId: string): SearchRow | undefined {
   return searches.get(reading, workspaceId, searchId);
 }
@@ -59,11 +63,11 @@ type ReadSearches = (reading: Reading, cursor: Cursor<SearchRow> | null) => Slic
 
 interface SearchPage {
   readonly limit: number;
-  /** Those older than this one; none when the list does not hold it. */
+  /** Limits the page to searches older than this one. The page is empty if this search is not in the list. */
   readonly before: string | undefined;
 }
 
-/** The searches of a team. */
+/** Reads the searches of a team. */
 export function searchesOfTeam({ workspaceId, teamId }: VisibleTeam, { limit, before }: SearchPage): ReadSearches {
   const page = pageBefore(limit, before);
   return (reading, cursor) => {
@@ -72,7 +76,7 @@ export function searchesOfTeam({ workspaceId, teamId }: VisibleTeam, { limit, be
   };
 }
 
-/** The searches of a station of the team. */
+/** Reads the searches of one of the team's stations. */
 export function searchesOfStation(
   { workspaceId, teamId, lineId, stationId }: TeamStation,
   { limit, before }: SearchPage,
@@ -92,14 +96,15 @@ function pageBefore(limit: number, before: string | undefined) {
   return { limit, before: before === undefined ? undefined : [before] };
 }
 
-/** The rows of a search besides its own. */
+/** The rows of a search besides its own row. */
 export interface SearchRows {
   readonly input: SearchInputRow;
-  /** With the seed, which is the first: at most 51. */
+  /** Includes the seed, which is the first: at most 51. */
   readonly candidates: readonly SearchCandidateRow[];
   readonly iterations: readonly SearchIterationRow[];
 }
 
+/** Reads the rows of a search besides its own row. */
 export function readSearchRows(reading: Reading, workspaceId: string, searchId: string): SearchRows {
   return {
     input: getSearchInput(reading, workspaceId, searchId),
@@ -108,10 +113,10 @@ export function readSearchRows(reading: Reading, workspaceId: string, searchId: 
   };
 }
 
-/** Most earlier searches that a search names. */
+/** Maximum number of earlier searches that a search lists. */
 const MAX_EARLIER = 20;
 
-/** The searches of the same set that started before, newest first. */
+/** Lists the earlier searches of the same set, newest first. */
 export function listEarlierSearches(reading: Reading, workspaceId: string, { id, setId }: SearchRow) {
   return searches.all(reading, workspaceId, { setId }, { limit: MAX_EARLIER, before: [id] });
 }
@@ -122,7 +127,10 @@ export interface VisibleSearchRun extends VisibleSearch {
   readonly iteration: SearchIterationRow;
 }
 
-/** The run; refused `not-found` unless the caller reads the team's outcomes and it is of an agent of the team's searches. */
+/**
+ * Returns the run. Refuses with `not-found` if the caller cannot read the team's outcomes or the run is not an agent
+ * run of the team's searches.
+ */
 export function findSearchRun(
   reading: Reading,
   caller: Caller,

@@ -3,13 +3,13 @@ import { indexedTable, listedTable } from "../tables/indexed-table.js";
 import { isSearchUnderWay, type SearchInputRow, type SearchRow } from "./search.js";
 import { searchChanges } from "./search-changes.js";
 
-/** A search with the values of its indexes that are computed. */
+/** A search with the computed values for its indexes. */
 interface ListedSearch extends SearchRow {
-  /** Null once it has ended. */
+  /** Null after its end. */
   readonly isUnderWay: "yes" | null;
 }
 
-/** `[search]`; ids rise with time. */
+/** Key: `[search]`. Search ids increase over time. */
 export const searches = listedTable<SearchRow, ListedSearch>("search", {
   order: ["id"],
   listed: (search) => ({ ...search, isUnderWay: isSearchUnderWay(search) ? "yes" : null }),
@@ -23,30 +23,30 @@ export const searches = listedTable<SearchRow, ListedSearch>("search", {
   },
 });
 
-/** `[search]` */
+/** Key: `[search]` */
 export const searchInputs = indexedTable<SearchInputRow>("search-input", {
   order: ["searchId"],
   blobs: ({ config }) => config.skills.map(({ digest }) => digest),
 });
 
-/** The input of a search, which exists as long as the search. */
+/** Returns the input of a search, which exists for as long as the search. */
 export function getSearchInput(reading: Reading, workspaceId: string, searchId: string): SearchInputRow {
   const input = searchInputs.get(reading, workspaceId, searchId);
   if (input === undefined) throw new Error("a search without its input");
   return input;
 }
 
-/** The searches of a team that have not ended. */
+/** Lists the searches of a team that have not ended. */
 export function listSearchesUnderWay(reading: Reading, workspaceId: string, teamId: string): readonly SearchRow[] {
   return searches.all(reading, workspaceId, { teamId, isUnderWay: "yes" });
 }
 
-/** The searches at a line's stations that have not ended. */
+/** Lists the searches at a line's stations that have not ended. */
 export function listUnderWayOfLine(reading: Reading, workspaceId: string, lineId: string): readonly SearchRow[] {
   return searches.all(reading, workspaceId, { lineId, isUnderWay: "yes" });
 }
 
-/** The search of a station that has not ended: none is started beside it. */
+/** Finds the running search of a station. A station has at most one. */
 export function findSearchUnderWay(
   reading: Reading,
   workspaceId: string,

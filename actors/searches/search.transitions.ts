@@ -34,9 +34,9 @@ import {
 } from "./search-replays.js";
 import { recordSearch } from "./start-search.js";
 
-/** What the transitions of a search do; `search.machine.ts` says when. */
+/** The actions of a search's transitions. `search.machine.ts` defines when they run. */
 
-/** The wake-up at which a search goes on by itself. */
+/** Name of the wake-up at which a search continues by itself. */
 const GO_ON = "go-on";
 
 /** A row before and after a message. */
@@ -45,16 +45,16 @@ export interface RowChange<Row> {
   readonly after: Row;
 }
 
-/** What a message changed that the search waited for, and what it does next. */
+/** The changes that a message brings, and the steps that follow. */
 interface SearchSteps {
-  /** Candidates whose replays ended since, with their figures. */
+  /** Candidates whose replays ended, with their figures. */
   readonly candidates: readonly RowChange<SearchCandidateRow>[];
-  /** Reflections that ended since, with what came of them. */
+  /** Reflections that ended, with their outcomes. */
   readonly iterations: readonly RowChange<SearchIterationRow>[];
   readonly steps: readonly NextStep[];
 }
 
-/** The search's row, which exists from its start until it is removed. */
+/** Returns the search's row, which exists from the start of the search until its removal. */
 function getSearchRow(turn: Turn): SearchRow {
   const row = searches.get(turn, turn.self.partition, turn.self.id);
   if (row === undefined) throw new Error("a search without its row");
@@ -66,7 +66,7 @@ function putSearch(turn: Turn, change: Partial<SearchRow>): void {
   searches.put(turn, turn.self.partition, before, { ...before, ...change });
 }
 
-/** Writes what changed, and takes the steps that follow. */
+/** Writes the changes, and takes the steps that follow. */
 export function takeSteps(turn: Turn, { candidates, iterations, steps }: SearchSteps): void {
   for (const change of candidates) putCandidate(turn, change);
   for (const { before, after } of iterations) searchIterations.put(turn, turn.self.partition, before, after);
@@ -74,7 +74,7 @@ export function takeSteps(turn: Turn, { candidates, iterations, steps }: SearchS
   for (const step of steps) takeStep(turn, step);
 }
 
-/** Writes a candidate of which something is known since: a replay that has ended is not looked at any more. */
+/** Writes a changed candidate. Stops the idleness checks of its replays that have ended. */
 export function putCandidate(turn: Turn, { before, after }: RowChange<SearchCandidateRow>): void {
   searchCandidates.put(turn, turn.self.partition, before, after);
   if (before.replayEnded === null && after.replayEnded !== null && after.replayId !== null) {
@@ -92,7 +92,7 @@ function noteBest(turn: Turn): void {
   putSearch(turn, { best: row === undefined ? null : toBest(row), bestBecause: best?.because ?? null });
 }
 
-/** A candidate, as far as its place among the others is concerned. */
+/** Returns the fields of a candidate that its rank depends on. */
 function toContender({ candidateId, seed, replayEnded, searched, heldOut }: SearchCandidateRow): Contender {
   return { candidateId, seed, replayState: replayEnded, searched, heldOut };
 }
@@ -131,7 +131,7 @@ function takeStep(turn: Turn, step: NextStep): void {
   }
 }
 
-/** Orders a replay of a candidate. Where the set has no room for it, it is as one that was stopped. */
+/** Starts a replay of a candidate. If the set has no space for it, the replay counts as stopped. */
 function replayCandidate(
   turn: Turn,
   { search, input, candidates }: SearchScene,
@@ -149,7 +149,7 @@ function replayCandidate(
   } else put(of === "searched" ? { replayId: replay.id } : { heldOutReplayId: replay.id });
 }
 
-/** Starts an iteration. A reflection that has nothing to look into ends at once, and no agent runs. */
+/** Starts an iteration. A reflection without failures to investigate ends at once, without a run of the agent. */
 function beginIteration(
   turn: Turn,
   scene: SearchScene,
@@ -172,7 +172,7 @@ function beginIteration(
   turn.send(searchIterationRef(turn.self.partition, row.id), { type: "iteration.begin" });
 }
 
-/** Ends the search. What is stopped leaves nothing under way; else pairs of its replays are still judged. */
+/** Ends the search. A stop ends all its work; otherwise pairs of its replays are still judged. */
 function endSearch(
   turn: Turn,
   { search, candidates, iterations }: SearchScene,
@@ -192,7 +192,7 @@ function endSearch(
   putSearch(turn, { state, ending, endedAt: new Date(turn.now).toISOString() });
 }
 
-/** Stops the search, whatever it does. */
+/** Stops the search in any running state. */
 export function stopSearch(event: Delivered<StopSearch>): void {
   const { turn, caller, client } = event;
   const search = getSearchRow(turn);
@@ -202,7 +202,7 @@ export function stopSearch(event: Delivered<StopSearch>): void {
   turn.reply({ replayed: false });
 }
 
-/** Removes the search of this turn with its iterations and candidates. Its replays stay with their set. */
+/** Removes this turn's search with its iterations and candidates. Its replays stay with their set. */
 export function removeSearch(turn: Turn): void {
   const { partition, id } = turn.self;
   const search = searches.get(turn, partition, id);

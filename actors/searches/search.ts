@@ -13,34 +13,35 @@ import type { FailedTask, FailureCause, ReflectionOutcome } from "./rules/reflec
 import type { OnlyOnSeenTasks } from "./rules/standing.js";
 import type { SearchWarning } from "./rules/warnings.js";
 
-/** The states of a search (replays, States and transitions). The last two are its ends. */
+/** The states of a search (replays, States and transitions). The last two are end states. */
 export const searchStates = ["seeding", "searching", "holding-out", "finished", "stopped"] as const;
 export type SearchState = (typeof searchStates)[number];
 
 export const iterationKinds = ["propose", "reflect"] as const;
 export type IterationKind = (typeof iterationKinds)[number];
 
-/** The states of an iteration. The last two are its ends. */
+/** The states of an iteration. The last two are end states. */
 export const iterationStates = ["wanted", "running", "ended", "failed"] as const;
 export type IterationState = (typeof iterationStates)[number];
 
-/** How the agent that proposes is started. Null for the harness's default. */
+/** The configuration of the agent that proposes. Null means the harness's default. */
 export interface SearchAgent {
   readonly harness: string;
   readonly model: string | null;
   readonly effort: StationBody["effort"];
 }
 
+/** The limits of a search. */
 export interface SearchBudget {
-  /** Times the agent runs: 1 to 10. */
+  /** Maximum number of agent runs: 1 to 10. */
   readonly iterations: number;
-  /** Candidates that each of its runs may propose: 1 to 5. */
+  /** Maximum number of candidates that each agent run may propose: 1 to 5. */
   readonly perIteration: number;
-  /** The most that the whole search may spend. */
+  /** Maximum spending of the whole search. */
   readonly ceiling: Money;
-  /** Copies of its replays that run at once: 1 to 10. */
+  /** Maximum number of its replays' copies that run at once: 1 to 10. */
   readonly concurrency: number;
-  /** Copies of each run in each of its replays: 1 to 5. */
+  /** Number of copies of each run in each of its replays: 1 to 5. */
   readonly repeats: number;
 }
 
@@ -50,7 +51,7 @@ export interface SplitRun {
   readonly taskId: string;
 }
 
-/** The set's runs, drawn apart by task. Nothing of the held-out ones is shown to the agent. */
+/** The set's runs, split by task. The agent sees nothing of the held-out runs. */
 export interface SearchSplit {
   readonly searched: readonly SplitRun[];
   readonly heldOut: readonly SplitRun[];
@@ -64,7 +65,7 @@ export interface BestCandidate {
   readonly seed: boolean;
   readonly searchScore: number | null;
   readonly searchInterval: Interval | null;
-  /** How many tasks its scores are of. */
+  /** The number of tasks behind its scores. */
   readonly searchTasks: number;
   readonly heldOutScore: number | null;
   readonly heldOutInterval: Interval | null;
@@ -73,7 +74,7 @@ export interface BestCandidate {
   readonly onlyOnSeenTasks: OnlyOnSeenTasks | null;
 }
 
-/** A search at a station. What it froze at its start is its input. */
+/** A search at a station. Its input holds the data that never changes after the start. */
 export interface SearchRow {
   readonly id: string;
   readonly teamId: string;
@@ -90,22 +91,22 @@ export interface SearchRow {
   readonly objective: Objective;
   /** The smallest gain that the line counted as real at the start. */
   readonly minGain: number;
-  /** The live config as a candidate, and the replay of it over the whole set. */
+  /** The candidate for the live config, and its replay over the whole set. */
   readonly seedCandidateId: string;
   readonly seedReplayId: string;
-  /** Iterations of which a runner took the agent's run. */
+  /** Number of iterations whose agent run a runner claimed. */
   readonly iterationsRun: number;
-  /** Candidates that were admitted. */
+  /** Number of admitted candidates. */
   readonly proposed: number;
-  /** Null until the seed's replay has ended. */
+  /** Null until the seed's replay ends. */
   readonly best: BestCandidate | null;
-  /** Why it is the best; null like `best`. Absent where an earlier release noted the best. */
+  /** Why it is the best; null if `best` is null. Absent if an earlier release stored the best. */
   readonly bestBecause?: BestReason | null;
   readonly startedAt: string;
   readonly endedAt: string | null;
 }
 
-/** What a search froze at its start. Skills are bodies, named by their digests. */
+/** The input that a search stores at its start and never changes. Skills are blobs, referenced by digest. */
 export interface SearchInputRow {
   readonly searchId: string;
   /** The live config, with the rest of the station block, and its fingerprints. */
@@ -116,47 +117,50 @@ export interface SearchInputRow {
   readonly scoringFingerprint: string;
   readonly judgeModel: string | null;
   readonly split: SearchSplit;
-  /** What each part of the search may spend. */
+  /** The budget of each part of the search. */
   readonly allotments: Allotments;
-  /** The line, as jobs of the agent name it. */
+  /** The line's key and name, for the agent's jobs. */
   readonly line: { readonly key: string; readonly name: string };
-  /** What its start warned of. */
+  /** The warnings at the start. */
   readonly warnings: readonly SearchWarning[];
 }
 
-/** One run of the search's agent, repeated when its runner was lost. */
+/** One run of the search's agent. It is repeated if its runner is lost. */
 export interface SearchIterationRow {
-  /** The actor of the iteration, which owns its runs. */
+  /** The id of the iteration's actor, which owns its runs. */
   readonly id: string;
   readonly searchId: string;
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly kind: IterationKind;
   readonly state: IterationState;
-  /** The run of its newest attempt; null before the first. */
+  /** The run of its newest attempt; null before the first attempt. */
   readonly runId: string | null;
-  /** The runs of earlier attempts, whose runners were lost: at most two. */
+  /** The runs of earlier attempts whose runners were lost: at most two. */
   readonly lostRunIds: readonly string[];
-  /** Proposals, refused ones too. */
+  /** Number of proposals, including refused ones. */
   readonly attempts: number;
-  /** The candidates that were admitted, in order. */
+  /** The ids of admitted candidates, in order. */
   readonly proposed: readonly string[];
-  /** What its runs may spend. */
+  /** The budget of its runs. */
   readonly allotted: Money;
-  /** What its runs reported; null until one did. */
+  /** The reported cost of its runs; null until one reports a cost. */
   readonly agentSpent: Money | null;
-  /** Whether one of them reported no cost in the ceiling's currency: what is allotted counts for it, once. */
+  /**
+   * Whether one of its runs reported no cost in the ceiling's currency. If so, the allotment counts once in its place.
+   */
   readonly unpriced: boolean;
-  /** Why it failed, in a sentence; null when it did not. */
+  /** Why it failed, as a sentence; null if it did not fail. */
   readonly reason: string | null;
-  /** Null where it proposes. */
+  /** Null in an iteration that proposes. */
   readonly reflection: Reflection | null;
   readonly wantedAt: string;
-  /** When a runner took its run. */
+  /** When a runner claimed its run. */
   readonly startedAt: string | null;
   readonly endedAt: string | null;
 }
 
+/** The cause of a task's failure, as the agent recorded it. */
 export interface RecordedCause extends FailedTask {
   readonly cause: FailureCause;
   /** At most 4,000 characters. */
@@ -166,21 +170,23 @@ export interface RecordedCause extends FailedTask {
   readonly recordedAt: string;
 }
 
-/** What an iteration that reflects looks into, at most 10 tasks, and what its agent found: one cause a task. */
+/**
+ * The failed tasks that a reflection investigates, at most 10, and the causes that its agent recorded, one per task.
+ */
 export interface Reflection {
-  /** The candidate whose failures it looks into: the seed, as nothing beat it. */
+  /** The candidate whose failures it investigates: always the seed, because no candidate beat it. */
   readonly standing: string;
   readonly tasks: readonly FailedTask[];
   readonly causes: readonly RecordedCause[];
-  /** Null until it ended. */
+  /** Null until it ends. */
   readonly outcome: ReflectionOutcome | null;
 }
 
-/** A config of a search: its live config (the seed), or one that its agent proposed. */
+/** A config of a search: the live config (the seed), or a config that the agent proposed. */
 export interface SearchCandidateRow {
   readonly searchId: string;
   readonly candidateId: string;
-  /** The slug that the agent named it, or `seed`. */
+  /** The name that the agent gave it, a slug; or `seed`. */
   readonly name: string;
   readonly seed: boolean;
   /** The iteration that proposed it; null for the seed. */
@@ -189,18 +195,18 @@ export interface SearchCandidateRow {
   readonly fingerprint: string;
   readonly runningFingerprint: string;
   readonly scoringFingerprint: string;
-  /** From the live config. */
+  /** The changes relative to the live config. */
   readonly changes: readonly ConfigChange[];
-  /** Its replay on the searched runs; the seed's is of the whole set. Null until it is ordered. */
+  /** Its replay on the searched runs; for the seed, on the whole set. Null until the replay starts. */
   readonly replayId: string | null;
-  /** Null until it is ordered, and for the seed. */
+  /** Its replay on the held-out runs; null until the replay starts, and for the seed. */
   readonly heldOutReplayId: string | null;
-  /** How its replays ended; null while they have not. One that could not be ordered was stopped. */
+  /** How its replays ended; null until they end. A replay that could not start counts as stopped. */
   readonly replayEnded: ReplayEnd | null;
   readonly heldOutEnded: ReplayEnd | null;
   /**
-   * Figures of its replays, stored once they ended and again once their pairs are judged, since a replay may be removed
-   * before the search. Null until then; the seed's are both of its one replay.
+   * The figures of its replays, stored when they end and again when their pairs are judged, because a replay may be
+   * removed before the search. Null until then. Both figures of the seed come from its one replay.
    */
   readonly searched: SearchedFigures | null;
   readonly heldOut: HeldOutFigures | null;
@@ -210,7 +216,7 @@ export interface SearchCandidateRow {
 /** How a replay ended. */
 export type ReplayEnd = Extract<ReplayState, "finished" | "stopped" | "over-budget">;
 
-/** The station block of a proposed candidate, and its config as it was admitted. */
+/** The station block of a proposed candidate, and its config at its admission. */
 export interface SearchCandidateInputRow {
   readonly searchId: string;
   readonly candidateId: string;
@@ -219,12 +225,12 @@ export interface SearchCandidateInputRow {
   readonly judgeModel: string | null;
 }
 
-/** Whether it has not ended. */
+/** Whether the search has not ended. */
 export function isSearchUnderWay({ state }: Pick<SearchRow, "state">): boolean {
   return state === "seeding" || state === "searching" || state === "holding-out";
 }
 
-/** The station block that a config was made of, with the rest of the block. */
+/** Returns the station block that a config was made from. `block` holds the fields that a config lacks. */
 export function toBlock(config: RunConfig, block: SearchInputRow["block"]): StationBody {
   return { ...config.station, ...block };
 }

@@ -9,19 +9,19 @@ import { searchIterationView } from "./search-iteration.view.js";
 import type { SearchCandidateView, SearchView } from "./search-schemas.js";
 import type { WaitsFor } from "./search-waiting.js";
 
-/** What a search is shown from. */
+/** The data for the view of a search. */
 export interface SearchSources {
   readonly search: SearchRow;
   readonly input: SearchInputRow;
   readonly spent: Money;
   readonly waiting: WaitsFor | null;
   readonly iterations: readonly SearchIterationRow[];
-  /** With the seed. */
+  /** Includes the seed. */
   readonly candidates: readonly SearchCandidateView[];
   readonly frontier: readonly string[];
 }
 
-/** The ids of the candidates on the frontier, cheapest first, with the seed from its admission on. */
+/** Returns the ids of the candidates on the frontier, cheapest first. The frontier always includes the seed. */
 export function listFrontier(
   { objective, seedCandidateId }: SearchRow,
   candidates: readonly CandidateFiguresNow[],
@@ -33,7 +33,7 @@ export function listFrontier(
   return found.length === 0 ? [seedCandidateId] : found;
 }
 
-/** A search by itself. */
+/** Shows the complete search. */
 export function searchView(reading: Reading, workspaceId: string, sources: SearchSources): SearchView {
   const { search, input, spent, waiting, iterations, candidates, frontier } = sources;
   const seed = candidates.find((candidate) => candidate.seed);

@@ -1,7 +1,7 @@
 import type { SearchIterationRow } from "./search.js";
 import { searchIterationView } from "./search-iteration.view.js";
 
-/** An iteration as streams have it: without what its agent wrote of causes. */
+/** Shows an iteration for streams, without the texts that its agent wrote about causes. */
 export function shortIteration(row: SearchIterationRow) {
   const view = searchIterationView(row);
   if (view.reflection === null) return view;

@@ -32,7 +32,7 @@ import { searchCandidates } from "./search-candidate.table.js";
 import { limitSearchLane, watchSearchReplay } from "./search-replays.js";
 import { makeSearchRoom } from "./search-room.js";
 
-/** What a search starts from, once nothing refuses it. */
+/** The data for a search that nothing refuses. */
 interface SearchStart {
   readonly point: StartingPoint;
   readonly split: SearchSplit;
@@ -43,13 +43,15 @@ interface SearchStart {
   readonly warnings: readonly SearchWarning[];
 }
 
-/** What a start comes to: it starts, it was started before under the same key, or why it does not. */
+/**
+ * The result of a start request: the search starts, an earlier request with the same key started it, or it is refused.
+ */
 type StartOutcome =
   | { readonly outcome: "starts"; readonly start: SearchStart }
   | { readonly outcome: "repeated"; readonly answer: SearchStarted | Refusal }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
 
-/** Finds out whether a search may start, in the order of the reference's refusals. Reads only. */
+/** Determines whether a search may start. Refusals come in the reference's order. Only reads. */
 export function prepareSearch(turn: TurnReading, message: StartSearch, judging: ReplayJudging): StartOutcome {
   const refused = (refusal: Refusal): StartOutcome => ({ outcome: "refused", refusal });
   const denied = refusePlanner(turn, message.caller, message.teamId);
@@ -74,7 +76,9 @@ const beingSearched: Refusal = {
   detail: "A search of the station is under way. Stop that search first, or wait until it has ended.",
 };
 
-/** The set at the station; one whose station left its line is found too, and refused later. */
+/**
+ * Returns the set if it belongs to the station. Also finds a set whose station left its line; a later check refuses it.
+ */
 function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusal {
   const { teamId, lineId, stationId, terms } = message;
   const { partition } = turn.self;
@@ -85,7 +89,7 @@ function findSet(turn: TurnReading, message: StartSearch): ReplaySetRow | Refusa
   return isRefusal(station) ? station : setNotFound(terms.setId);
 }
 
-/** What a search is started with, or what is wrong with its terms. */
+/** Returns the data for the start, or refuses its terms. */
 function checkTerms(
   turn: TurnReading,
   { terms }: StartSearch,
@@ -131,7 +135,7 @@ function toAnswer(
   return { searchId, seedReplayId, objective, warnings, replayed };
 }
 
-/** Starts a search that may start, and answers; one that is refused after all leaves nothing. */
+/** Starts a search that may start, and answers. If the start is refused after all, nothing is stored. */
 export function answerStart(event: EventWith<StartSearch>, start: SearchStart, judging: ReplayJudging): void {
   const answer = startSearch(event, start, judging);
   event.turn.reply(answer);
@@ -139,8 +143,8 @@ export function answerStart(event: EventWith<StartSearch>, start: SearchStart, j
 }
 
 /**
- * Starts the search of this turn: its rows with all that it froze, its purse and lane, and the replay of the live config,
- * which becomes the set's baseline. Refused where the set has no room for another replay.
+ * Starts this turn's search: writes its rows and input, creates its budget and lane, and starts the replay of the live
+ * config, which becomes the set's baseline. Refuses if the set has no space for another replay.
  */
 function startSearch(
   event: EventWith<StartSearch>,
@@ -205,7 +209,7 @@ function toSeed(searchId: string, { id, candidate, createdAt, ...seed }: ReplayR
   };
 }
 
-/** Starting a search and stopping it are in the change log. */
+/** Records the start or stop of a search in the change log. */
 export function recordSearch(
   turn: Turn,
   { id, setId, teamId, objective }: SearchRow,

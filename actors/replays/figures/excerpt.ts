@@ -1,11 +1,11 @@
-/** Texts cut for entries of a replay; whole they are read one copy at a time. */
+/** Cuts texts for the entries of a replay. A request for a single copy returns its texts uncut. */
 
-/** Bytes of a check's output in an entry: its end. */
+/** Maximum size of a check's output in an entry, in bytes. The end of the output is kept. */
 export const OUTPUT_BYTES = 1_024;
-/** Bytes of a verdict's reasons in an entry as JSON, and of the claims that it was judged by. */
+/** Maximum size in an entry of a verdict's reasons as JSON, and of the claims that were judged, in bytes. */
 export const REASONS_BYTES = 2_048;
 
-/** The end of a text, in at most `max` bytes of UTF-8. */
+/** Returns the end of a text, at most `max` bytes of UTF-8. */
 export function lastBytes(text: string, max: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= max) return text;
@@ -14,7 +14,7 @@ export function lastBytes(text: string, max: number): string {
   return bytes.toString("utf8", from);
 }
 
-/** The beginning of a text, in at most `max` bytes of UTF-8. */
+/** Returns the beginning of a text, at most `max` bytes of UTF-8. */
 export function firstBytes(text: string, max: number): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= max) return text;
@@ -28,8 +28,8 @@ function isContinuation(byte: number | undefined): boolean {
 }
 
 /**
- * The first reasons that have at most `max` bytes together as JSON. The text of the last one is cut where that makes room
- * for a part of it.
+ * Returns the first reasons whose JSON takes at most `max` bytes in total. The text of the last reason is shortened if
+ * a part of it fits.
  */
 export function excerptReasons<Reason extends { readonly text: string }>(
   reasons: readonly Reason[],
@@ -49,7 +49,10 @@ export function excerptReasons<Reason extends { readonly text: string }>(
   return kept;
 }
 
-/** Each byte of its text takes at least one in JSON, so that to cut as many as are too much is enough. */
+/**
+ * Shortens a reason to `max` bytes of JSON. Each byte of text takes at least one byte of JSON, so it is enough to cut
+ * the number of excess bytes from the text.
+ */
 function cutTo<Reason extends { readonly text: string }>(reason: Reason, max: number): Reason {
   const text = firstBytes(reason.text, max - sizeOf({ ...reason, text: "" }));
   const over = Math.max(0, sizeOf({ ...reason, text }) - max);
@@ -60,7 +63,7 @@ function sizeOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Texts that have at most about `max` bytes together: each has an equal part. */
+/** Cuts texts to about `max` bytes in total. Each text gets an equal share. */
 export function excerptTexts(texts: readonly string[], max: number): readonly string[] {
   return texts.map((text) => firstBytes(text, Math.floor(max / texts.length)));
 }

@@ -1,29 +1,29 @@
 import type { Money } from "../../money.js";
 
-/** What the progress of a replay is reckoned from. */
+/** The data for computing a replay's progress. */
 export interface Progressing {
   readonly state: "queued" | "running" | "finished" | "stopped" | "over-budget";
   readonly startedAt: string | null;
   readonly settled: number;
-  /** All copies. */
+  /** The number of copies. */
   readonly of: number;
-  /** What counts against the ceiling. */
+  /** The amount that counts against the ceiling. */
   readonly spent: Money;
   readonly ceiling: Money;
-  /** What it waits for; null when it does not. */
+  /** The reason why the replay waits; null when it does not wait. */
   readonly waiting: string | null;
 }
 
-/** How far a replay has come (`progress`). */
+/** The progress of a replay (`progress`). */
 export interface Progress extends Pick<Progressing, "settled" | "of" | "spent" | "ceiling" | "waiting"> {
-  /** Null unless it is running, has a settled copy and waits for nothing. */
+  /** Null unless the replay is running, has a settled copy and does not wait. */
   readonly expectedEnd: string | null;
 }
 
 /**
- * The progress at a time. The expected end supposes that copies go on settling as fast as they did on average since the
- * replay started: so many milliseconds for each settled copy, as many for each that is left. It does not suppose that the
- * ceiling ends the replay first, and does not count judging that is left when all copies settled.
+ * Computes the progress at a time. The expected end assumes that copies continue to settle at the average rate since
+ * the replay started: the elapsed milliseconds per settled copy, times the copies that remain. It ignores the ceiling,
+ * which may end the replay first, and any judging that remains after all copies have settled.
  */
 export function progressAt(nowMs: number, replay: Progressing): Progress {
   const { settled, of, spent, ceiling, waiting } = replay;

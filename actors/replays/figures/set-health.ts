@@ -13,16 +13,16 @@ import { type Saturation, saturation } from "../../statistics/success.js";
 
 type ReplayState = "queued" | "running" | "finished" | "stopped" | "over-budget";
 
-/** A replay of a set, as far as the set's health is concerned. */
+/** The fields of a replay that its set's health depends on. */
 export interface HealthReplay {
   readonly id: string;
   readonly candidate: { readonly id: string; readonly kind: string };
-  /** Of the whole config. */
+  /** The fingerprint of the whole config. */
   readonly fingerprint: string;
   readonly state: ReplayState;
   readonly repeats: number;
   readonly endedAt: string | null;
-  /** The live replay that one with the answer stands beside. */
+  /** For a replay with the answer: the live replay that it is compared with. */
   readonly answers: string | null;
   readonly search: object | null;
 }
@@ -31,28 +31,28 @@ export interface HealthReplay {
 export interface CheckedTwice extends TwoLooks {
   readonly taskId: string;
   readonly originalRunId: string;
-  /** The copy's run. */
+  /** The run of the copy. */
   readonly runId: string | null;
 }
 
-/** The second looks of a replay that checks its set; null where none of the kind was asked for. */
+/** The second looks of a replay that checks its set; null for a kind that was not requested. */
 export interface SecondLooks {
   readonly judgings: readonly TwoLooks[] | null;
   readonly checks: readonly CheckedTwice[] | null;
 }
 
-/** What a set's health is read from. */
+/** The data for computing a set's health. */
 export interface HealthSources<Replay extends HealthReplay> {
   /**
-   * The set's replays under the live config as it is now, in how runs go and how they are scored, also those with the
-   * answer; newest first. None when the station left its line.
+   * The set's replays with the current live config's running and scoring fingerprints, including replays with the
+   * answer; newest first. Empty when the station left its line.
    */
   readonly ofLiveConfig: readonly Replay[];
-  /** The newest finished replay that checks the set, of whatever config. */
+  /** The newest finished replay that checks the set, under any config. */
   readonly check: Replay | undefined;
   readonly minGain: number;
   readonly find: (replayId: string) => Replay | undefined;
-  /** Whether it replays all of the set's runs. */
+  /** Whether the replay repeats all of the set's runs. */
   readonly coversSet: (replay: Replay) => boolean;
   readonly copiesOf: (replay: Replay) => readonly Copy[];
   readonly secondLooksOf: (replay: Replay) => SecondLooks;
@@ -67,7 +67,7 @@ export interface SetHealth {
   readonly oracle: OracleHealth | null;
 }
 
-/** The tasks that figures are of, and whether they are fewer than 5. */
+/** The number of tasks behind a figure, and whether it is below 5. */
 interface Sampled {
   readonly tasks: number;
   readonly few: boolean;
@@ -93,16 +93,16 @@ interface OracleHealth {
   readonly againstReplayId: string;
   /** `gone`: the live replay was removed. */
   readonly againstState: ReplayState | "gone";
-  /** The runs that it replays. */
+  /** The number of runs that it repeats. */
   readonly answered: number;
-  /** Success on those runs. Null until both finished, as all that follows. */
+  /** Success rates on those runs. These and all following fields are null until both replays finish. */
   readonly live: number | null;
   readonly withAnswer: number | null;
   readonly gain: Gain | null;
   readonly roomToImprove: boolean | null;
 }
 
-/** The replays that a set's health is read from, each once. */
+/** Lists the replays that a set's health is computed from, each once. */
 export function listNamed<Replay extends HealthReplay>(
   sources: Pick<HealthSources<Replay>, "ofLiveConfig" | "check" | "find" | "coversSet">,
 ): readonly Replay[] {
@@ -112,6 +112,7 @@ export function listNamed<Replay extends HealthReplay>(
   return [...new Set(named.filter((replay) => replay !== undefined))];
 }
 
+/** Computes a set's health from its replays. */
 export function measureHealth<Replay extends HealthReplay>(sources: HealthSources<Replay>): SetHealth {
   const { check, secondLooksOf } = sources;
   const { judgings = null, checks = null } = check === undefined ? {} : secondLooksOf(check);
@@ -140,7 +141,7 @@ function noiseOf<Replay extends HealthReplay>(sources: HealthSources<Replay>): N
   return noise === null ? null : { replayId, fingerprint, repeats, ...noise, measuredAt, ...sampledBy(copies) };
 }
 
-/** The newest finished replay of the live config over the whole set that no search started. */
+/** The newest finished replay of the live config that covers the whole set and was not started by a search. */
 function findWhole<Replay extends HealthReplay>({
   ofLiveConfig,
   coversSet,
@@ -160,7 +161,7 @@ function isFinishedLive({ candidate, state }: HealthReplay): boolean {
   return candidate.kind === "live" && state === "finished";
 }
 
-/** The newest replay with the answer of the live config. */
+/** The newest replay of the live config with the answer. */
 function findOracle<Replay extends HealthReplay>({ ofLiveConfig }: Pick<HealthSources<Replay>, "ofLiveConfig">) {
   return ofLiveConfig.find(({ candidate }) => candidate.kind === "with-answer");
 }

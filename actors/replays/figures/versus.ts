@@ -7,35 +7,35 @@ import { type Interval, successInterval } from "../../statistics/success.js";
 /** One side of a comparison: a replay with its copies, in the order of its set's runs. */
 export interface Side<Each extends Copy = Copy> {
   readonly id: string;
-  /** How many copies of each run it makes. */
+  /** The number of copies that it makes of each run. */
   readonly repeats: number;
-  /** The fingerprint of how its copies are scored. */
+  /** The scoring fingerprint of its copies. */
   readonly scoringFingerprint: string;
   readonly copies: readonly Each[];
 }
 
-/** Where a replay stands among those of its set. */
+/** The fields that decide which replay a replay is compared with. */
 export interface Counterpart {
   readonly id: string;
-  /** Chosen when it started. */
+  /** The replay to compare with, chosen at the start. */
   readonly pairedWith: string | null;
-  /** Of a replay with the answer: the live replay whose finishing started it. */
+  /** For a replay with the answer: the live replay whose end started it. */
   readonly answers: string | null;
 }
 
-/** The id of the replay that one is compared with; null for the baseline itself, and where there is none. */
+/** Returns the id of the replay to compare with; null for the baseline itself, and if there is none. */
 export function findCounterpart({ id, pairedWith, answers }: Counterpart, baselineId: string | null): string | null {
   return pairedWith ?? answers ?? (baselineId === id ? null : baselineId);
 }
 
-/** A replay beside another (document 2, "Replay (read)": `comparedWith`, `againstBaseline`). */
+/** The comparison of a replay with another (document 2, "Replay (read)": `comparedWith`, `againstBaseline`). */
 export interface Versus {
   readonly comparedWith: {
     readonly replayId: string;
-    /** Of the other replay, on the tasks that both scored; null when there is none. */
+    /** The other replay's success rate on the tasks that both replays scored; null when there are none. */
     readonly successRate: number | null;
     readonly interval: Interval | null;
-    /** Those tasks, and whether they are fewer than 5. */
+    /** The number of those tasks, and whether it is below 5. */
     readonly tasks: number;
     readonly few: boolean;
   };
@@ -45,11 +45,11 @@ export interface Versus {
 
 interface Terms {
   readonly minGain: number;
-  /** The copies of all replays of the live config as it is now. */
+  /** The copies of all replays of the current live config. */
   readonly live: readonly Copy[];
 }
 
-/** How `own` did beside `other`, on the runs that both replay. */
+/** Compares `own` with `other`, on the runs that both replay. */
 export function compareSides(own: Side, other: Side, { minGain, live }: Terms): Versus {
   const [mine, theirs] = [onRunsOf(own.copies, other.copies), onRunsOf(other.copies, own.copies)];
   const gain = successGain(mine, theirs, minGain);
@@ -63,15 +63,15 @@ export function compareSides(own: Side, other: Side, { minGain, live }: Terms): 
   };
 }
 
-/** A row of a comparison, with how many copies its shares are of. */
+/** A row of a comparison, with the number of scored copies on each side. */
 export type TaskRow<Each extends MeasuredCopy> = ComparisonRow<Each> & {
   readonly candidateScored: number;
   readonly baselineScored: number;
 };
 
 /**
- * A row for each task of `own`, regressions first. Of a task, the runs count that both replay; all of `own` where the
- * other replays none of them, and without another.
+ * Returns a row for each task of `own`, regressions first. Within a task, only runs that both sides replay count. If
+ * `other` replays none of the task's runs, all of `own` count and the other side is empty.
  */
 export function compareByTask<Each extends MeasuredCopy>(
   own: readonly Each[],

@@ -9,7 +9,7 @@ import { getRunInput } from "../../runs/run-input.table.js";
 import { listSteps } from "../../runs/run-steps.js";
 import { getText, readStoredText } from "../../tables/text-blobs.js";
 
-/** What a judge sees of a run: nothing of its config, nor of the replay that it belongs to. */
+/** Reads the part of a run that a judge sees. It excludes the run's config and its replay. */
 export function readJudgedWork(reading: Reading, workspaceId: string, runId: string): JudgedWork {
   const run = getRun(reading, workspaceId, runId);
   const { beginning } = getRunInput(reading, workspaceId, runId);
@@ -24,12 +24,12 @@ export function readJudgedWork(reading: Reading, workspaceId: string, runId: str
   };
 }
 
-/** The check of a run, as a judge of two changes sees it. */
+/** Returns a run's check in the form that a judge of two changes sees. */
 export function readRunCheck(reading: Reading, workspaceId: string, runId: string): JudgedCheck | null {
   return readCheck(getRun(reading, workspaceId, runId));
 }
 
-/** The task as the run was given it; null for a run without one. */
+/** Returns the task from the run's input; null for a run without a task. */
 export function readTask(reading: Reading, workspaceId: string, runId: string): JudgedTask | null {
   const brief = getRunInput(reading, workspaceId, runId).claimed?.brief ?? null;
   if (brief === null) return null;
@@ -37,8 +37,8 @@ export function readTask(reading: Reading, workspaceId: string, runId: string): 
 }
 
 /**
- * What a run changed, from the tree that it began from: its base with the diff that it was given. Null when it was not
- * reported for each repository, since the run did not come so far.
+ * Returns the run's changes relative to the tree that it started from: the base plus the diff in its input. Null when
+ * the run ended before it reported a change for each repository.
  */
 export function readOwnChange(reading: Reading, workspaceId: string, runId: string): readonly CheckoutDiff[] | null {
   const { config } = getRunInput(reading, workspaceId, runId);

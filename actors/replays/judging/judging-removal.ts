@@ -6,12 +6,12 @@ import { replayPairs } from "./replay-pair.table.js";
 import { replayRechecks } from "./replay-recheck.table.js";
 import { replayVerdicts } from "./replay-verdict.table.js";
 
-/** Asks nothing more for a replay that is removed. */
+/** Drops all judging questions of a replay that is being removed. */
 export function dropJudging(turn: Turn, replayId: string): void {
   dropLooks({ turn, replayId });
 }
 
-/** Removes what was found out about a copy of a replay that is removed, with the runs of its second check. */
+/** Removes a copy's verdicts, pair and second check, with the runs of that check, when its replay is removed. */
 export function removeLooks(turn: Turn, { replayId, place, repeat }: ReplayCopyRow): void {
   const { partition } = turn.self;
   const copy = [replayId, place, repeat];

@@ -12,68 +12,70 @@ import { putReplay } from "../replay-purse.js";
 import type { ModelTerms } from "./model-terms.js";
 import type { AskedReading, AskedVerdict, Look } from "./replay-judging.table.js";
 
-/** A turn of a replay, as its judging needs it. */
+/** The turn of a replay, with the data that its judging needs. */
 export interface JudgingScene {
   readonly turn: Turn;
   readonly replayId: string;
-  /** Null when no model is set up. */
+  /** Null when no model is configured. */
   readonly terms: ModelTerms | null;
 }
 
-/** A question, ready to be asked. */
+/** A question that is ready to send to the model. */
 export interface PreparedQuestion {
   readonly messages: readonly ModelMessage[];
   readonly schema: z.ZodType;
-  /** What is asked, and what is shown. */
+  /** The kind of question, and the work that it shows to the model. */
   readonly of: Pick<AskedVerdict, "look" | "shown"> | Pick<AskedReading, "look" | "shown">;
-  /** The model to ask; null for the one of the settings. */
+  /** The model to ask; null for the model in the settings. */
   readonly model: string | null;
-  /** How many estimates it counts: two for the first reading of a pair, so that there is room for the second. */
+  /** How many estimates to count: two for the first reading of a pair, which reserves budget for the second reading. */
   readonly estimates: 1 | 2;
-  /** What the ceiling has to have room for; null when it is asked in any case. */
+  /** The amount that must fit under the ceiling before the question is asked; null to ask regardless of the ceiling. */
   readonly needs: "estimates" | Money | null;
 }
 
-/** What becomes of a question after an outcome. */
+/** What to do with a question after its outcome. */
 export type AfterOutcome =
   | { readonly state: "over" }
-  /** The next question about the same copy. */
+  /** Ask the next question about the same copy. */
   | { readonly state: "next" }
   | { readonly state: "waiting"; readonly askAtMs: number; readonly asking: ModelAsking };
 
-/** The replay, which exists as long as it is judged. */
+/** Returns the replay, which exists for as long as it is judged. */
 export function getReplay({ turn, replayId }: JudgingScene): ReplayRow {
   const replay = replays.get(turn, turn.self.partition, replayId);
   if (replay === undefined) throw new Error("a judging without its replay");
   return replay;
 }
 
+/** Writes a changed replay row. */
 export function changeReplay(scene: JudgingScene, change: (replay: ReplayRow) => ReplayRow): void {
   const before = getReplay(scene);
   putReplay(scene.turn, before, change(before));
 }
 
-/** The judge of the replay's config, with the model of the replay's start; null for none. */
+/** Returns the judge in the replay's config, with the model that was set when the replay started; null for none. */
 export function findJudge({ turn, replayId }: JudgingScene): Judge | null {
   const { config, judgeModel } = getReplayInput(turn, turn.self.partition, replayId);
   const { judge } = config.station;
   return judge === null ? null : { ...judge, model: judge.model || judgeModel };
 }
 
-/** The judge of a replay whose copies are judged. */
+/** Returns the judge of a replay whose copies are judged. Throws if its config has none. */
 export function getJudge(scene: JudgingScene): Judge {
   const judge = findJudge(scene);
   if (judge === null) throw new Error("a judging without a judge");
   return judge;
 }
 
+/** Returns the copy of a look, which exists for as long as its replay. */
 export function getCopy({ turn, replayId }: JudgingScene, { place, repeat }: Pick<Look, "place" | "repeat">) {
   const copy = replayCopies.get(turn, turn.self.partition, replayId, place, repeat);
   if (copy === undefined) throw new Error("a judging without its copy");
   return copy;
 }
 
-/** The run of a copy that is judged. */
+/** Returns the run of a judged copy. Throws if the copy has none. */
 export function getRunId({ runId }: Pick<ReplayCopyRow, "runId">): string {
   if (runId === null) throw new Error("a judging of a copy without a run");
   return runId;

@@ -14,10 +14,16 @@ import type { ReplayPairRow } from "./replay-pair.table.js";
 import type { ReplayRecheckRow } from "./replay-recheck.table.js";
 import type { ReplayVerdictRow } from "./replay-verdict.table.js";
 
-/** How much of texts is read: for entries what rows hold themselves, else all of them. */
+/**
+ * How much of each text to read: `brief` reads only the text inside the rows, for entries; otherwise the complete texts
+ * are read.
+ */
 export type Texts = "brief" | { readonly reading: Reading; readonly workspaceId: string };
 
-/** A judging as entries have it (replays, Replay (read): `judge`). Without a verdict all of it is empty. */
+/**
+ * Shows a judging in the form that entries use (replays, Replay (read): `judge`). All fields are empty without a
+ * verdict.
+ */
 export function judgeView(row: ReplayVerdictRow | undefined, judge: Judge | null, texts: Texts) {
   const verdict = row?.verdict ?? null;
   if (verdict === null || judge === null) return NO_VERDICT;
@@ -34,7 +40,7 @@ const NO_VERDICT = {
   ...{ model: null, promptVersion: null, cut: null, claims: [], reasons: [] },
 };
 
-/** A pair as entries have it. */
+/** Shows a pair in the form that entries use. */
 export function pairView(row: ReplayPairRow | undefined, texts: Texts) {
   if (row === undefined) return null;
   const { state, againstRunId, outcome, model, unpaired } = row;
@@ -44,7 +50,7 @@ export function pairView(row: ReplayPairRow | undefined, texts: Texts) {
   return { state, againstRunId, outcome, model, unpaired, readings: readings.length === 0 ? null : readings };
 }
 
-/** A second check as entries have it, in the form of the first; null when nothing came of it, or nothing yet. */
+/** Shows a second check in the same form as the first; null when it has no result, or none yet. */
 export function recheckView(row: ReplayRecheckRow | undefined, texts: Texts) {
   if (row === undefined || row.check === null) return null;
   const { passed, exitCode, tail } = row.check;
@@ -53,18 +59,21 @@ export function recheckView(row: ReplayRecheckRow | undefined, texts: Texts) {
   return { passed, exitCode, output: run?.check?.output ?? tail };
 }
 
-/** What the second judging, or the readings of a pair, cost so far; null when there is none, or it is unpriced. */
+/**
+ * Returns the cost so far of the second judging, or of a pair's readings; null when there is none or the model has no
+ * price.
+ */
 export function costView(row: { readonly spent: ModelSpent } | undefined): Money | null {
   return boundMoney(row?.spent.cost ?? null);
 }
 
-/** Both judgings of a copy, for the set's health. */
+/** Returns both judgings of a copy, for the set's health. */
 export function twoJudgings(first: ReplayVerdictRow | undefined, second: ReplayVerdictRow | undefined): TwoLooks {
   const resultOf = (row: ReplayVerdictRow | undefined): LookResult | null => toResult(row?.verdict ?? null);
   return { first: resultOf(first), second: second?.state === "asked" ? "pending" : resultOf(second) };
 }
 
-/** Both checks of a copy, for the set's health. */
+/** Returns both checks of a copy, for the set's health. */
 export function twoChecks({ check }: Pick<ReplayCopyRow, "check">, recheck: ReplayRecheckRow | undefined): TwoLooks {
   const second = recheck?.state === "asked" ? "pending" : toResult(recheck?.check ?? null);
   return { first: toResult(check), second };

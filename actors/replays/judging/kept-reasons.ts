@@ -3,15 +3,15 @@ import type { Reading, Writing } from "../../../storage/store.js";
 import { getText, storeText } from "../../tables/text-blobs.js";
 import { excerptReasons, REASONS_BYTES } from "../figures/excerpt.js";
 
-/** Reasons as a row keeps them. */
+/** Reasons in the form that a row stores. */
 export interface KeptReasons<Reason> {
-  /** The first of them, for entries and lists: at most `REASONS_BYTES` as JSON. */
+  /** The first reasons, for entries and lists: at most `REASONS_BYTES` as JSON. */
   readonly brief: readonly Reason[];
-  /** Digest of a body with all of them, as JSON; null when `brief` has them all. */
+  /** Digest of a blob with all reasons as JSON; null when `brief` is complete. */
   readonly whole: string | null;
 }
 
-/** Keeps reasons for a row that this turn writes. */
+/** Stores reasons for a row that this turn writes. */
 export function keepReasons<Reason extends { readonly text: string }>(
   writing: Writing,
   workspaceId: string,
@@ -22,7 +22,7 @@ export function keepReasons<Reason extends { readonly text: string }>(
   return { brief, whole: isWhole ? null : storeText(writing, workspaceId, JSON.stringify(reasons)) };
 }
 
-/** All reasons. */
+/** Reads all reasons. */
 export function readReasons<Reason>(
   reading: Reading,
   workspaceId: string,
@@ -32,7 +32,7 @@ export function readReasons<Reason>(
   return whole === null ? brief : z.array(form).parse(JSON.parse(getText(reading, workspaceId, whole)));
 }
 
-/** The digests of the bodies that a row with these reasons refers to. */
+/** Lists the digests of the blobs that a row with these reasons refers to. */
 export function bodiesOfReasons({ whole }: KeptReasons<unknown>): readonly string[] {
   return whole === null ? [] : [whole];
 }

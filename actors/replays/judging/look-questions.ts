@@ -1,13 +1,15 @@
 /**
- * The questions of a replay to the model: in which order they are asked, how many at a time, and what they count. Owns
- * the replay's judging row; what is asked, and what an answer means, is in `verdicts.ts` and `pairs.ts`.
+ * A replay's questions to the model: their order, how many are asked at a time, and how much they count against the
+ * ceiling. This file owns the replay's judging row. `verdicts.ts` and `pairs.ts` write the questions and interpret the
+ * answers.
  *
- * 1. At most {@link MAX_ASKED} questions of a replay are stored at a time, those that wait for the model included.
- * 2. A question counts its estimate from when it is asked until its usage is known, and its cost from then on.
- * 3. An outcome is taken in one turn, with all that follows from it.
- * 4. A turn makes at most one question, since that reads whole diffs; the next are made in turns of their own.
- * 5. What has no room under the ceiling is given up only while no question of the replay is under way: those may cost
- *    less than their estimates.
+ * 1. A replay stores at most {@link MAX_ASKED} questions at a time, including questions that wait for the model.
+ * 2. From when it is asked until its usage is known, a question counts its estimate. After that it counts its cost. If
+ *    a crash loses an answer, the estimate stays counted and the question is asked again.
+ * 3. One turn applies an outcome with all its consequences.
+ * 4. A turn prepares at most one question, because that reads whole diffs. The next questions follow in later turns.
+ * 5. A question that does not fit under the ceiling is given up only when no other question of the replay is in
+ *    progress: those questions may cost less than their estimates.
  */
 import type { EffectEnded } from "../../../runtime/turn.js";
 import { MAX_ANSWER_TOKENS } from "../../judging/prompt.js";
@@ -23,27 +25,30 @@ import { type AskedLook, type Look, type ReplayJudgingRow, replayJudgings } from
 import { hasRoom, recount } from "./spending.js";
 import { prepareVerdict, refuseVerdict, takeVerdict } from "./verdicts.js";
 
-/** Most questions of a replay that are under way or wait for the model: as many as a workspace has places for. */
+/**
+ * Maximum number of a replay's questions that are in progress or wait for the model: a workspace's limit of concurrent
+ * requests.
+ */
 export const MAX_ASKED = modelLane.perParty;
-/** Most questions that one turn makes or asks again. */
+/** Maximum number of questions that one turn prepares or asks again. */
 const MADE_IN_TURN = 1;
-/** Most looks of which one turn finds out that nothing is asked about them. */
+/** Maximum number of copies that one turn skips because they need no question. */
 const SKIPPED_IN_TURN = 25;
 
-/** The wake-up of a replay's judging. */
+/** Name of the wake-up for a replay's judging. */
 export const JUDGING_WAKE = "judging";
 
-/** The result of a question to the model, as it arrives. */
+/** The result of a question to the model. */
 export type QuestionEnded = EffectEnded<ModelOutcome>;
 
-/** Has the model asked about copies, after all that is wanted already. */
+/** Adds looks at copies to the end of the list to ask the model about. */
 export function wantLooks(scene: JudgingScene, looks: readonly Look[]): void {
   const row = readRow(scene);
   writeRow(scene, { ...row, wanted: [...row.wanted, ...looks] });
   goOn(scene);
 }
 
-/** Takes the outcome of a question. One that was dropped meanwhile is none of the replay's. */
+/** Applies a question's outcome. Ignores the outcome of a question that was dropped in the meantime. */
 export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): void {
   const asked = readRow(scene).asked.find(({ questionId, askAtMs }) => questionId === id && askAtMs === null);
   if (asked === undefined) return;
@@ -65,7 +70,7 @@ export function takeEnded(scene: JudgingScene, { id, result }: QuestionEnded): v
   goOn(scene);
 }
 
-/** Asks again what was to wait until now, and then what is wanted. */
+/** Asks again the questions whose wait has ended, then asks the wanted questions. */
 export function goOn(scene: JudgingScene): void {
   const { turn } = scene;
   let step: Step = "made";
@@ -81,7 +86,10 @@ export function goOn(scene: JudgingScene): void {
   else turn.cancelWake(JUDGING_WAKE);
 }
 
-/** Drops all questions, and says what about: their answers are not taken any more. What they count stays counted. */
+/**
+ * Drops all questions and returns their looks. Later answers to them are ignored. Amounts that already count stay
+ * counted.
+ */
 export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): readonly Look[] {
   const { turn, replayId } = scene;
   const { wanted, asked } = readRow(scene);
@@ -91,23 +99,26 @@ export function dropLooks(scene: Pick<JudgingScene, "turn" | "replayId">): reado
   return [...asked, ...wanted];
 }
 
-/** Whether nothing is asked, nor to be asked. */
+/** Whether no question is in progress and none remains to be asked. */
 export function areLooksOver(scene: JudgingScene): boolean {
   const { wanted, asked } = readRow(scene);
   return wanted.length === 0 && asked.length === 0;
 }
 
-/** Since when a question has waited for the model, in milliseconds since the epoch; null when none waits. */
+/**
+ * Returns when the earliest waiting question started to wait for the model, in milliseconds since the epoch; null if
+ * none waits.
+ */
 export function findWaitingSinceMs(scene: JudgingScene): number | null {
   const { asked } = readRow(scene);
   const since = asked.flatMap(({ askAtMs, asking }) => (askAtMs === null ? [] : [asking.sinceMs]));
   return since.length === 0 ? null : Math.min(...since);
 }
 
-/** `made`: a question was made, and asked if there was room for it. `rests`: there is nothing more to do for now. */
+/** `made`: a question was prepared, and was asked if it fit under the ceiling. `rests`: nothing more to do for now. */
 type Step = "made" | "skipped" | "rests";
 
-/** Asks again one question whose time has come; null when there is none. */
+/** Asks again one question that is due; null if none is due. */
 function askDue(scene: JudgingScene): Step | null {
   const due = readRow(scene).asked.find(({ askAtMs }) => askAtMs !== null && askAtMs <= scene.turn.now);
   if (due === undefined) return null;
@@ -122,7 +133,7 @@ function askDue(scene: JudgingScene): Step | null {
   return "made";
 }
 
-/** Asks the next question, if there is room for it. */
+/** Asks the next question, if it fits under the ceiling. */
 function askNext(scene: JudgingScene): Step {
   const { turn } = scene;
   const { wanted, asked, downSinceMs } = readRow(scene);
@@ -139,7 +150,9 @@ function askNext(scene: JudgingScene): Step {
   return "made";
 }
 
-/** Gives up what has no room: a pair by itself, of second judgings all that are left. */
+/**
+ * Gives up a look that does not fit under the ceiling: a pair alone, or a second judging with all looks that remain.
+ */
 function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   const none = { code: "budget", text: "The ceiling has no room for another judging." } as const;
   const given = next.look === "pair" ? [next] : [next, ...rest];
@@ -151,7 +164,7 @@ function skip(scene: JudgingScene, next: Look, rest: readonly Look[]): Step {
   return "made";
 }
 
-/** The question about a copy; null when nothing is asked about it, which its row says then. */
+/** Prepares the question about a copy. Returns null if no question is needed, and records why in the copy's row. */
 function prepare(scene: JudgingScene, look: Look, mark: string): PreparedQuestion | null {
   return look.look === "pair" ? preparePair(scene, look, mark) : prepareVerdict(scene, look, mark);
 }
@@ -191,7 +204,10 @@ function estimateOf({ terms }: JudgingScene, { messages, model, estimates }: Pre
   return estimate === null || estimates === 1 ? estimate : addMoney(estimate, estimate);
 }
 
-/** What a question counts while it is under way: a second judging no less than the first cost. */
+/**
+ * Returns the amount that a question counts while it is in progress: for a second judging at least the cost of the
+ * first.
+ */
 function countOf(scene: JudgingScene, prepared: PreparedQuestion): Money | null {
   const { needs } = prepared;
   const estimate = estimateOf(scene, prepared);
@@ -200,7 +216,7 @@ function countOf(scene: JudgingScene, prepared: PreparedQuestion): Money | null 
   return needs.amount > estimate.amount ? needs : estimate;
 }
 
-/** The outcome of a question whose effect failed, which nothing but a fault makes it do: it counts its estimate. */
+/** Returns the outcome of a question whose effect failed, which happens only by a fault. It counts the estimate. */
 function toLost({ estimate }: AskedLook): ModelOutcome {
   const spent = { calls: 1, cost: estimate, isEstimate: true };
   return { state: "failed", code: "refused", reason: "the question could not be asked", spent };

@@ -7,24 +7,27 @@ import { estimateModelUsage, toModelCost } from "../../outbound/model-cost.js";
 import type { ModelMessage } from "../../outbound/model-request.js";
 import { findModelPrice, type ModelSettings, toModelName } from "../../outbound/model-settings.js";
 
-/** What judging knows of the deployment's model: its name, and what models cost. */
+/** The name of the deployment's model, and the models' prices. */
 export type ModelTerms = Pick<ModelSettings, "name" | "prices">;
 
-/** How replays are judged in this deployment. */
+/** How this deployment judges replays. */
 export interface ReplayJudging extends JudgingSetup {
-  /** Null when no model is set up. */
+  /** Null when no model is configured. */
   readonly terms: ModelTerms | null;
 }
 
+/** Returns the judging setup of a deployment with this model; null for no model. */
 export function toReplayJudging(model: ModelTerms | null): ReplayJudging {
   const terms = model === null ? null : { name: model.name, prices: model.prices };
   return { ...toJudgingSetup(terms), terms };
 }
 
-/** A deployment without a model. */
+/** The judging setup of a deployment without a model. */
 export const judgesNothing: ReplayJudging = toReplayJudging(null);
 
-/** What a question counts against a ceiling until its usage is known; null when its model is unpriced. */
+/**
+ * Estimates how much a question counts against a ceiling until its usage is known; null when its model has no price.
+ */
 export function estimateCost(
   terms: ModelTerms,
   { messages, model }: { readonly messages: readonly ModelMessage[]; readonly model: string | null },
@@ -33,16 +36,17 @@ export function estimateCost(
   return toModelCost(price, estimateModelUsage(messages, MAX_ANSWER_TOKENS));
 }
 
-/** What the start of a replay says of its judging (`../start-warnings.ts`). */
+/** A warning about judging in the answer to a replay start (`../start-warnings.ts`). */
 export interface JudgingWarning {
   /**
-   * `judging-not-set-up`: no model judges, so every copy that would be judged is unscored. `judging-outside-ceiling`:
-   * the model that judges has no price in the ceiling's currency, so nothing that it costs counts against the ceiling.
+   * `judging-not-set-up`: no model is configured, so each copy that needs a judge is unscored.
+   * `judging-outside-ceiling`: the judge's model has no price in the ceiling's currency, so its cost does not count
+   * against the ceiling.
    */
   readonly kind: "judging-not-set-up" | "judging-outside-ceiling";
 }
 
-/** The warnings of a replay under a config with this judge; none without one. */
+/** Lists the warnings for a replay whose config has this judge; none without a judge. */
 export function judgingWarnings(
   judge: Pick<Judge, "model"> | null,
   terms: ModelTerms | null,

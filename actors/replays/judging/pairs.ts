@@ -28,13 +28,16 @@ import { type ReplayPairRow, replayPairs } from "./replay-pair.table.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 import { addAsking, NOTHING_SPENT } from "./spending.js";
 
-/** Records that a copy is to be set beside one of the other replay. */
+/** Records that a copy is to be compared with a copy of the other replay. */
 export function insertPair(turn: Turn, key: CopyKey): void {
   const open = { againstRunId: null, outcome: null, unpaired: null, model: null, promptVersion: null, readings: [] };
   replayPairs.insert(turn, turn.self.partition, { ...key, ...open, state: "asked", spent: NOTHING_SPENT });
 }
 
-/** The question of the next reading of a pair; null when nobody needs to read it, which its row says then. */
+/**
+ * Prepares the question for the next reading of a pair. Returns null if no reading is needed, and records why in its
+ * row.
+ */
 export function preparePair(scene: JudgingScene, look: PairLook, mark: string): PreparedQuestion | null {
   const { turn } = scene;
   const { readings, model } = getPair(scene, look);
@@ -57,7 +60,7 @@ export function preparePair(scene: JudgingScene, look: PairLook, mark: string): 
   };
 }
 
-/** Takes the outcome of a reading's question. */
+/** Applies the outcome of a reading's question. */
 export function takeReading(scene: JudgingScene, asked: AskedReading, outcome: ModelOutcome): AfterOutcome {
   const { turn } = scene;
   const before = getPair(scene, asked);
@@ -100,7 +103,7 @@ interface Sides {
   readonly theirs: Side;
 }
 
-/** Whether it is known without a reading what becomes of a pair, which is recorded then. */
+/** Whether the pair's result is known without a reading. If so, records the result. */
 function isPlanned(scene: JudgingScene, look: PairLook, { own, theirs }: Sides): boolean {
   const { runId: againstRunId } = theirs;
   const plan = planPair(own, theirs, { isSetUp: scene.terms !== null, hasRoom: true });
@@ -110,20 +113,20 @@ function isPlanned(scene: JudgingScene, look: PairLook, { own, theirs }: Sides):
   return plan.state !== "asked";
 }
 
-/** Both sides of a pair. Changes are read only where a reading may need them. */
+/** Reads both sides of a pair. Reads changes only if a reading may need them. */
 function readSides(scene: JudgingScene, look: PairLook): Sides {
   const { turn } = scene;
   const workspaceId = turn.self.partition;
   const judge = findJudge(scene);
   const copy = getCopy(scene, look);
   const theirId = getReplay(scene).pairedWith ?? "";
-  // A replay that is gone has no copy; its judge is as good as any then.
+  // A removed replay has no copies, so its judge does not matter.
   const theirJudge = replayInputs.get(turn, workspaceId, theirId)?.config.station.judge;
   const readsChanges = scene.terms !== null && judge !== null && theirJudge !== null;
   const reader = { reading: turn, workspaceId };
   const opponent = findOpponent(scene, copy, theirId);
   const theirs = readSide({ ...reader, readsChanges }, theirJudge === undefined ? judge : theirJudge, opponent);
-  // Without the other change nobody needs this one.
+  // Without the other change, no reading needs this one.
   return { own: readSide({ ...reader, readsChanges: theirs.change !== null }, judge, copy), theirs };
 }
 
@@ -148,8 +151,9 @@ function readSide(
 }
 
 /**
- * The other replay's copy of the same original run: k against k, over as many copies as it has. It is at the same place,
- * unless the run was taken out of the set and added again between the two replays.
+ * Finds the other replay's copy of the same original run. Copies are matched by number, modulo the other replay's
+ * number of copies. The copy is at the same place, unless the run was removed from the set and added again between the
+ * replays.
  */
 function findOpponent(
   { turn }: JudgingScene,

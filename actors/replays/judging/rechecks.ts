@@ -14,10 +14,10 @@ import { getReplayInput } from "../replay-input.table.js";
 import { getCopy, getReplay, getRunId, type JudgingScene } from "./judging-scene.js";
 import { type ReplayRecheckRow, replayRechecks } from "./replay-recheck.table.js";
 
-/** Most second checks of a replay that wait for a runner or run at a time. */
+/** Maximum number of a replay's second checks that run or wait for a runner at a time. */
 const MAX_RECHECKS = 20;
 
-/** Has each change checked a second time that was checked. */
+/** Requests a second check of each change that was checked. */
 export function wantRechecks(scene: JudgingScene): void {
   const { turn, replayId } = scene;
   const { partition } = turn.self;
@@ -29,7 +29,7 @@ export function wantRechecks(scene: JudgingScene): void {
   startRechecks(scene);
 }
 
-/** The run of a second check is over. One whose runner was lost is begun again, as often as a copy. */
+/** Applies the end of a second check's run. If the runner was lost, the check starts again, as often as a copy does. */
 export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, run: RunRow): void {
   const { check, outcome, reason, id } = run;
   if (before.state !== "asked") return;
@@ -44,7 +44,7 @@ export function takeRecheckOver(scene: JudgingScene, before: ReplayRecheckRow, r
   startRechecks(scene);
 }
 
-/** Ends all second checks that are not over. */
+/** Ends all second checks that are still open. */
 export function endRechecks(scene: JudgingScene): void {
   const { turn } = scene;
   const reason = "The replay was stopped.";
@@ -55,11 +55,12 @@ export function endRechecks(scene: JudgingScene): void {
   }
 }
 
+/** Whether no second check of the replay remains open. */
 export function areRechecksOver(scene: JudgingScene): boolean {
   return !getReplay(scene).probe || listOpen(scene).length === 0;
 }
 
-/** Starts the next ones, as many as may be under way. */
+/** Starts as many open checks as may run at a time. */
 function startRechecks(scene: JudgingScene): void {
   const open = listOpen(scene);
   let free = MAX_RECHECKS - open.filter(({ runId }) => runId !== null).length;
@@ -73,7 +74,7 @@ function startRechecks(scene: JudgingScene): void {
   }
 }
 
-/** What the copy left, as a run begins from it; null when it was not reported for each repository. */
+/** Returns the copy's changes in the form of a run's input; null when the copy did not report each repository. */
 function findLeft(scene: JudgingScene, row: ReplayRecheckRow) {
   const { turn } = scene;
   const { partition } = turn.self;
@@ -92,7 +93,7 @@ function put({ turn }: JudgingScene, before: ReplayRecheckRow, change: Partial<R
   replayRechecks.put(turn, turn.self.partition, before, { ...before, ...change });
 }
 
-/** Queues a run that only checks what another run of the replay left, in the replay's lane. Returns its id. */
+/** Queues a run that only checks the changes of another run of the replay, in the replay's lane. Returns its id. */
 function queueCheck(
   turn: Turn,
   replay: ReplayRow,

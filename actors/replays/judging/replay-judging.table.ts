@@ -10,52 +10,56 @@ interface LookAt {
   readonly repeat: number;
 }
 
-/** A verdict on a copy: the first decides its result, a second says how steady the judge is. */
+/**
+ * A request for a verdict on a copy. The first verdict decides the copy's result; a second one measures the judge's
+ * consistency.
+ */
 export interface VerdictLook extends LookAt {
   readonly look: WhichJudging;
 }
 
-/** How a copy reads beside another. */
+/** A request to compare a copy with another. */
 export interface PairLook extends LookAt {
   readonly look: "pair";
 }
 
-/** What the model is to be asked about a copy. */
+/** What to ask the model about a copy. */
 export type Look = VerdictLook | PairLook;
 
-/** A question under way, or one that waits for the model. */
+/** A question that is in progress or waits for the model. */
 export type AskedLook = AskedVerdict | AskedReading;
 
 interface Asked {
-  /** The id of its effect, another each time that it is asked. */
+  /** The id of its effect. Each new attempt gets a new id. */
   readonly questionId: string;
-  /** Of the fences in what is shown; the same each time that it is asked. */
+  /** The mark in the fences around the shown work; the same for each attempt. */
   readonly mark: string;
   readonly asking: ModelAsking;
-  /** When it is asked again, in milliseconds since the epoch; null while it is under way. */
+  /** When to ask it again, in milliseconds since the epoch; null while it is in progress. */
   readonly askAtMs: number | null;
-  /** What it counts against the ceiling until its usage is known; null for nothing, and while it waits. */
+  /** The amount that it counts against the ceiling until its usage is known; null for none, and while it waits. */
   readonly estimate: Money | null;
 }
 
-/** `shown` is what its answer is read by. */
+/** A question for a verdict. `shown` is needed to interpret its answer. */
 export interface AskedVerdict extends Asked, VerdictLook {
   readonly shown: ShownWork;
 }
 
+/** A question for a reading of a pair. `shown` is needed to interpret its answer. */
 export interface AskedReading extends Asked, PairLook {
   readonly shown: ShownPair;
 }
 
-/** The questions of a replay to the model. A replay without any has no row; it goes with the replay. */
+/** A replay's questions to the model. A replay without questions has no row. The row is removed with the replay. */
 export interface ReplayJudgingRow {
-  /** To be asked, in this order: at most one for each copy. */
+  /** The looks to ask about next, in this order: at most one for each copy. */
   readonly wanted: readonly Look[];
-  /** At most `MAX_ASKED`. */
+  /** At most `MAX_ASKED` questions. */
   readonly asked: readonly AskedLook[];
-  /** Since when the model was not to be had; null once it answered. */
+  /** Since when the model has been unavailable, in milliseconds since the epoch; null after it answers. */
   readonly downSinceMs: number | null;
 }
 
-/** `[replay]` */
+/** Key: `[replay]` */
 export const replayJudgings = table<ReplayJudgingRow>("replay-judging");

@@ -1,6 +1,6 @@
 /**
- * The judging of a replay, as its machine calls it: each of these is part of a turn of the replay. What it decides is in
- * the rows afterwards: the copies' results, and of the replay `counts`, `spending`, `waiting` and `judged`.
+ * The judging transitions that the replay machine calls. Each runs as part of a replay turn. Each stores its decisions
+ * in rows: the copies' results, and the replay's `counts`, `spending`, `waiting` and `judged`.
  */
 import type { RunRow } from "../../runs/run.js";
 import type { ReplayCopyRow, ReplayRow } from "../replay.js";
@@ -25,28 +25,31 @@ import { findRecheckOfRun } from "./replay-recheck.table.js";
 import { replayVerdicts } from "./replay-verdict.table.js";
 import { insertVerdict, refuseVerdict } from "./verdicts.js";
 
-/** A copy that would succeed has settled, and its config has a judge: its result waits for the verdict. */
+/**
+ * Requests a verdict on a settled copy that succeeded so far, if its config has a judge. The copy gets its result with
+ * the verdict.
+ */
 export function judgeCopy(scene: JudgingScene, { replayId, place, repeat }: ReplayCopyRow): void {
   insertVerdict(scene.turn, { replayId, place, repeat }, "first");
   wantLooks(scene, [{ look: "first", place, repeat }]);
   noteProgress(scene);
 }
 
-/** The model's answer to a question of the replay, or that there is none. */
+/** Applies the model's answer to a question of the replay, or the failure to get one. */
 export function takeAnswer(scene: JudgingScene, ended: QuestionEnded): void {
   takeEnded(scene, ended);
   noteProgress(scene);
 }
 
-/** Time to go on with the judging. */
+/** Continues the judging after a wake-up. */
 export function goOnJudging(scene: JudgingScene): void {
   goOn(scene);
   noteProgress(scene);
 }
 
 /**
- * The replay has ended. One that finished is looked at again, if it checks its set, or set beside the replay that it is
- * paired with, once that has ended too.
+ * Starts the judging that follows the replay's end. A finished replay that checks its set is judged and checked a
+ * second time. A finished replay that is paired is compared with the other replay once both have ended.
  */
 export function lookAfterEnd(scene: JudgingScene): void {
   const { turn } = scene;
@@ -59,13 +62,13 @@ export function lookAfterEnd(scene: JudgingScene): void {
   noteProgress(scene);
 }
 
-/** The replay that it is paired with has ended. */
+/** Starts the comparison when the paired replay has ended. */
 export function takeCounterpartEnded(scene: JudgingScene): void {
   pairUp(scene);
   noteProgress(scene);
 }
 
-/** A run of the replay is over that is no copy's: that of a second check. */
+/** Applies the end of a second check's run. The run belongs to no copy. */
 export function takeRecheckRunOver(scene: JudgingScene, run: RunRow): void {
   const { turn, replayId } = scene;
   const recheck = findRecheckOfRun(turn, turn.self.partition, { replayId, runId: run.id });
@@ -74,7 +77,7 @@ export function takeRecheckRunOver(scene: JudgingScene, run: RunRow): void {
   noteProgress(scene);
 }
 
-/** Ends all judging: nothing more is asked, and copies without a verdict are unscored. */
+/** Ends all judging: asks no more questions, and makes copies without a verdict unscored. */
 export function stopJudging(scene: JudgingScene): void {
   for (const look of dropLooks(scene)) {
     if (look.look === "pair") refusePair(scene, look, "not-judged");
@@ -84,7 +87,7 @@ export function stopJudging(scene: JudgingScene): void {
   noteProgress(scene);
 }
 
-/** Has each change judged a second time that has a verdict, and checked a second time that was checked. */
+/** Requests a second judging of each change with a verdict, and a second check of each change that was checked. */
 function lookTwice(scene: JudgingScene): void {
   const { turn, replayId } = scene;
   const { partition } = turn.self;
@@ -97,7 +100,7 @@ function lookTwice(scene: JudgingScene): void {
   wantLooks(scene, looks);
 }
 
-/** Sets each copy beside one of the replay that it is paired with, as soon as both have ended. */
+/** Compares each copy with a copy of the paired replay, once both replays have ended. */
 function pairUp(scene: JudgingScene): void {
   const { turn, replayId } = scene;
   const replay = getReplay(scene);
@@ -116,7 +119,7 @@ function isToPair({ turn }: JudgingScene, { state, pairedWith }: ReplayRow): boo
   return their === undefined || !isUnderWay(their);
 }
 
-/** Brings the replay's row up to date: whether it waits for the model, and whether all judging is over. */
+/** Updates the replay's row: whether it waits for the model, and whether all judging is complete. */
 function noteProgress(scene: JudgingScene): void {
   const sinceMs = findWaitingSinceMs(scene);
   const before = getReplay(scene);
@@ -128,7 +131,7 @@ function noteProgress(scene: JudgingScene): void {
   if (!isSame) changeReplay(scene, (replay) => ({ ...replay, waiting, judged }));
 }
 
-/** Whether it waits for the end of the replay that it is paired with. */
+/** Whether the replay still waits for the end of the paired replay. */
 function isToBePaired(scene: JudgingScene, replay: ReplayRow): boolean {
   return replay.state === "finished" && replay.pairedWith !== null && !isToPair(scene, replay);
 }

@@ -12,26 +12,26 @@ export interface StoredReading extends Omit<PairReading, "reasons"> {
   readonly reasons: KeptReasons<PairReason>;
 }
 
-/** A copy's change beside that of a copy of the replay that its own is paired with. */
+/** The comparison of a copy's change with that of a copy in the paired replay. */
 export interface ReplayPairRow extends CopyKey {
-  /** `asked` from when both replays have ended. */
+  /** `asked` as soon as both replays have ended. */
   readonly state: "asked" | "judged" | "unpaired";
-  /** The run of the other copy; null when it has none. */
+  /** The other copy's run; null if that copy has none. */
   readonly againstRunId: string | null;
   /** Null unless judged. */
   readonly outcome: PairOutcome | null;
   /** Null unless unpaired. */
   readonly unpaired: Unpaired | null;
-  /** The model that reads it, and the version of what it is told; null before its first answer. */
+  /** The model that reads the pair, and its prompt version; both null before the first answer. */
   readonly model: string | null;
   readonly promptVersion: number | null;
-  /** Those that were answered: two once judged, none of two changes of nothing. */
+  /** The answered readings: two once judged, none if both copies changed nothing. */
   readonly readings: readonly StoredReading[];
-  /** All askings so far, with the estimates of those whose usage nobody knows. */
+  /** Total of all attempts to ask so far. Attempts with unknown usage count their estimate. */
   readonly spent: ModelSpent;
 }
 
-/** `[replay, place, repeat]` */
+/** Key: `[replay, place, repeat]` */
 export const replayPairs = indexedTable<ReplayPairRow>("replay-pair", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
   changes: (pair) => [copyChange(pair)],

@@ -4,28 +4,28 @@ import type { ReplayCopyRow } from "../replay.js";
 import { secondLookChanges } from "../second-look-changes.js";
 import type { CopyKey } from "./replay-verdict.table.js";
 
-/** A second check of a copy's change, in a run of its own. */
+/** A second check of a copy's change, in its own run. */
 export interface ReplayRecheckRow extends CopyKey {
-  /** `asked` from when it is to be checked again, `none` once it is known that nothing comes of it. */
+  /** `asked` once the second check is requested; `none` once it is certain that it has no result. */
   readonly state: "asked" | "checked" | "none";
-  /** The run of the newest attempt, which has all of the check's output; null before the first. */
+  /** The run of the newest attempt, which has the complete output of the check; null before the first attempt. */
   readonly runId: string | null;
-  /** The runs of earlier attempts, whose runners were lost: at most two. */
+  /** The runs of earlier attempts whose runners were lost: at most two. */
   readonly lostRunIds: readonly string[];
   /** Null unless checked. */
   readonly check: ReplayCopyRow["check"];
-  /** Why nothing came of it, in a sentence; else null. */
+  /** Why the check has no result, as a sentence; otherwise null. */
   readonly reason: string | null;
 }
 
-/** `[replay, place, repeat]` */
+/** Key: `[replay, place, repeat]` */
 export const replayRechecks = indexedTable<ReplayRecheckRow>("replay-recheck", {
   ...{ under: ["replayId"], order: ["place", "repeat"] },
   changes: (recheck, reading, { workspaceId }) => secondLookChanges(reading, workspaceId, recheck),
   indexes: { "replay-recheck-of-run": { by: ["runId", "replayId"], has: ["runId"] } },
 });
 
-/** The second check whose newest attempt is this run. */
+/** Finds the second check whose newest attempt is this run. */
 export function findRecheckOfRun(
   reading: Reading,
   workspaceId: string,

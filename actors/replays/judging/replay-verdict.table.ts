@@ -4,30 +4,33 @@ import { indexedTable } from "../../tables/indexed-table.js";
 import { secondLookChanges } from "../second-look-changes.js";
 import { bodiesOfReasons, type KeptReasons } from "./kept-reasons.js";
 
-/** A copy of a replay: the place of its run in the set, and its number among the copies of that run, from 1. */
+/**
+ * Key of a replay copy: the place of the original run in the set, and the copy's number among copies of that run, from
+ * 1.
+ */
 export interface CopyKey {
   readonly replayId: string;
   readonly place: number;
   readonly repeat: number;
 }
 
-/** The first judging decides the copy's result; a second one is made of a baseline that checks its set. */
+/** The first judging decides the copy's result. A replay that checks its set also has a second judging. */
 export type WhichJudging = "first" | "second";
 
-/** Why a copy has no verdict, or no second one. */
+/** Why a copy has no verdict, or no second verdict. */
 export type NoVerdict =
-  /** No model is set up. */
+  /** No model is configured. */
   | "not-set-up"
-  /** The model gave no verdict: it refused, did not answer in the form asked for, or was not to be had for a day. */
+  /** The model gave no verdict: it refused, answered in the wrong form, or was unavailable for a day. */
   | "refused"
   | "unreadable"
   | "unavailable"
-  /** The ceiling has no room for a second judging. */
+  /** A second judging does not fit under the ceiling. */
   | "budget"
-  /** The replay was stopped first. */
+  /** The replay was stopped before the verdict. */
   | "stopped";
 
-/** A verdict without what the replay's config says: the claims, and the share of them to meet. */
+/** A verdict without the fields that the replay's config holds: the claims, and the share of claims to meet. */
 export interface StoredVerdict extends Omit<JudgeVerdict, "reasons" | "claims" | "passShare"> {
   readonly reasons: KeptReasons<JudgeReason>;
 }
@@ -35,20 +38,20 @@ export interface StoredVerdict extends Omit<JudgeVerdict, "reasons" | "claims" |
 /** A judging of a copy's change. */
 export interface ReplayVerdictRow extends CopyKey {
   readonly which: WhichJudging;
-  /** `asked` from when it is to be judged, `none` once it is known that there will be no verdict. */
+  /** `asked` once the judging is requested; `none` once it is certain that it gets no verdict. */
   readonly state: "asked" | "judged" | "none";
   /** Null unless judged. */
   readonly verdict: StoredVerdict | null;
-  /** Null unless there is none; the text may be shown. */
+  /** Why there is no verdict; otherwise null. Users may see the text. */
   readonly none: { readonly code: NoVerdict; readonly text: string } | null;
-  /** All askings so far, with the estimates of those whose usage nobody knows. */
+  /** Total of all attempts to ask so far. Attempts with unknown usage count their estimate. */
   readonly spent: ModelSpent;
 }
 
-/** `[replay, place, repeat, which]` */
+/** Key: `[replay, place, repeat, which]` */
 export const replayVerdicts = indexedTable<ReplayVerdictRow>("replay-verdict", {
   ...{ under: ["replayId"], order: ["place", "repeat", "which"] },
-  // A first judging changes its copy in the same turns.
+  // A first judging changes its copy in the same turns, which publishes the change.
   changes: (verdict, reading, { workspaceId }) =>
     verdict.which === "first" ? [] : secondLookChanges(reading, workspaceId, verdict),
   blobs: ({ verdict }) => (verdict === null ? [] : bodiesOfReasons(verdict.reasons)),

@@ -4,7 +4,7 @@ import { addModelSpent, type ModelSpent } from "../../outbound/model-cost.js";
 import type { ReplayRow } from "../replay.js";
 import { countSpent, type PurseLeft } from "../replay-ceiling.js";
 
-/** Whether the replay's ceiling, and that of its search, have room for a cost. What counts nothing always has. */
+/** Whether a cost fits under the replay's ceiling and its search's ceiling. A cost that counts nothing always fits. */
 export function hasRoom(replay: ReplayRow, cost: Money | null, purse: PurseLeft | null): boolean {
   const count = amountIn(cost, replay.ceiling.currency);
   if (compare(count, ZERO) === 0) return true;
@@ -14,8 +14,8 @@ export function hasRoom(replay: ReplayRow, cost: Money | null, purse: PurseLeft 
 }
 
 /**
- * Counts `now` in place of `before`, beside what the replay's copies spent. A cost in another currency, or of a model
- * without a price, counts nothing.
+ * Replaces the amount `before` with `now` in `spending.besides`. A cost in another currency, or of a model without a
+ * price, counts nothing.
  */
 export function recount(replay: ReplayRow, before: Money | null, now: Money | null): ReplayRow {
   const { currency } = replay.ceiling;
@@ -24,10 +24,10 @@ export function recount(replay: ReplayRow, before: Money | null, now: Money | nu
   return { ...replay, spending: { ...replay.spending, besides: toText(besides) } };
 }
 
-/** What was spent before the first asking. */
+/** The spending before the first attempt to ask. */
 export const NOTHING_SPENT: ModelSpent = { calls: 0, cost: null, isEstimate: false };
 
-/** What was spent after another asking. */
+/** Adds another attempt to the spending. */
 export function addAsking(spent: ModelSpent, asking: ModelSpent): ModelSpent {
   return spent.calls === 0 ? asking : addModelSpent(spent, asking);
 }

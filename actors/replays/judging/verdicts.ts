@@ -35,7 +35,10 @@ export function insertVerdict(turn: Turn, key: CopyKey, which: WhichJudging): vo
   replayVerdicts.insert(turn, turn.self.partition, row);
 }
 
-/** The question of a judging; null when no model is set up, and so there is no verdict. */
+/**
+ * Prepares the question for a judging. Without a configured model it records that there is no verdict, and returns
+ * null.
+ */
 export function prepareVerdict(scene: JudgingScene, look: VerdictLook, mark: string): PreparedQuestion | null {
   if (scene.terms === null) {
     refuseVerdict(scene, look, { code: "not-set-up", text: "No model is set up here that judges." });
@@ -51,7 +54,7 @@ export function prepareVerdict(scene: JudgingScene, look: VerdictLook, mark: str
   return { messages, schema, of, model: judge.model, estimates: 1, needs };
 }
 
-/** Takes the outcome of a judging's question. */
+/** Applies the outcome of a judging's question. */
 export function takeVerdict(scene: JudgingScene, asked: AskedVerdict, outcome: ModelOutcome): AfterOutcome {
   const { turn } = scene;
   const before = getVerdict(scene, asked);
@@ -72,7 +75,7 @@ export function takeVerdict(scene: JudgingScene, asked: AskedVerdict, outcome: M
   return { state: "over" };
 }
 
-/** Records that there will be no verdict, and why. */
+/** Records that there is no verdict, and why. */
 export function refuseVerdict(
   scene: JudgingScene,
   look: VerdictLook,
@@ -102,7 +105,7 @@ function toStored(
   return { ...verdict, reasons: keepReasons(turn, turn.self.partition, reasons) };
 }
 
-/** Gives a copy its result once its first judging is over, and what that cost to what the copy spent. */
+/** Gives a copy its result once its first judging ends, and adds the judging's cost to the copy's spending. */
 function decideCopy(scene: JudgingScene, row: ReplayVerdictRow): void {
   const { turn } = scene;
   const before = getCopy(scene, row);
@@ -113,7 +116,10 @@ function decideCopy(scene: JudgingScene, row: ReplayVerdictRow): void {
   changeReplay(scene, (replay) => recount(countChanges(replay, [{ before, after }]), cost, null));
 }
 
-/** A first judging is part of what its copy spent where both are in the ceiling's currency; else it counts beside. */
+/**
+ * Returns the cost of a first judging if it belongs to its copy's spending: both must be in the ceiling's currency.
+ * Otherwise returns null, and the cost counts among the replay's other spending.
+ */
 function toCopyCost({ ceiling }: ReplayRow, { spent }: ReplayCopyRow, cost: Money | null): Money | null {
   const { currency } = ceiling;
   return cost?.currency === currency && (spent ?? cost).currency === currency ? cost : null;

@@ -5,7 +5,7 @@ import { runCheckouts, runs } from "../../runs/run.table.js";
 import type { RunAnswer } from "../../runs/run-answer.js";
 import { type TaskNote, taskNotes } from "../../tasks/task.table.js";
 
-/** Notes of a task, and its runs, that are looked through, newest first. */
+/** Maximum number of a task's notes, and of its runs, to search, newest first. */
 const MAX_SCANNED = 100;
 
 /** An answer whose note is not stored yet. */
@@ -14,9 +14,9 @@ export interface FoundAnswer extends Pick<RunAnswer, "accepted"> {
 }
 
 /**
- * How the work of an ended run should have turned out: its own change where that was accepted; where it was sent back, the
- * note that says why, and the change of the station that was accepted later. Null for any other run, and where nothing
- * of it is stored.
+ * Finds the expected result of an ended run. For an accepted run, that is its own change. For a run that was sent back,
+ * it is the note with the reason, and the change that the station's later run got accepted. Null for any other run, and
+ * when neither is stored.
  */
 export function findAnswer(reading: Reading, workspaceId: string, runId: string): FoundAnswer | null {
   const run = runs.get(reading, workspaceId, runId);
@@ -38,7 +38,7 @@ function outcomeOf(reading: Reading, workspaceId: string, { id }: RunRow) {
   return runOutcomes.get(reading, workspaceId, id)?.outcome;
 }
 
-/** The task's later runs at the run's station, oldest first. */
+/** Lists the task's later runs at the same station, oldest first. */
 function listLater(reading: Reading, workspaceId: string, { id, taskId, stationId }: RunRow): readonly RunRow[] {
   const fits = (run: RunRow): boolean => run.id > id && run.stationId === stationId;
   return runs.all(reading, workspaceId, { taskId }, { limit: MAX_SCANNED, fits }).toReversed();
@@ -50,7 +50,10 @@ function acceptedBy(reading: Reading, workspaceId: string, { id }: RunRow): RunA
     .flatMap(({ repository, digest }) => (digest === null ? [] : [{ repository, digest }]));
 }
 
-/** What was said to a run's change before the station's next run began: the last note of another station or a person. */
+/**
+ * Finds the response to a run's change: the last note by another station or a person before the station's next run
+ * began.
+ */
 function findNote(reading: Reading, workspaceId: string, run: RunRow, next: RunRow | undefined): string | null {
   const { taskId, endedAt, stationKey } = run;
   const until = next?.startedAt ?? null;

@@ -15,15 +15,15 @@ import { toConfig, toFingerprints, toJudgeModel } from "../station-config.js";
 import { type FoundAnswer, findAnswer } from "./find-answer.js";
 
 /**
- * Replays with the answer. After a replay of the live config over the whole set has finished, its runs are repeated once
- * more under the same config, each told how its work should have turned out. What that gains is what any better config
- * could gain at most, by the check and the judge that score it.
+ * Replays with the answer. A replay of the live config over the whole set comes first. When it finishes, its runs are
+ * repeated under the same config, and each agent gets the expected result of its work. The gain is an upper bound for
+ * any better config, measured by the same check and judge.
  *
- * 1. There is at most one for each live replay, and none of what nothing scores.
- * 2. It repeats the runs of the set that were accepted or sent back, as often as the live replay and under its ceiling.
+ * 1. A live replay has at most one replay with the answer, and only if a check or a judge scores the copies.
+ * 2. It repeats the set's runs that were accepted or sent back, with the live replay's repeats and ceiling.
  */
 
-/** Whether a live replay that finishes now is followed by one with the answer. */
+/** Whether a replay with the answer follows a live replay that finishes now. */
 export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingSetup): boolean {
   const { partition } = turn.self;
   const { config, entries } = getReplayInput(turn, partition, live.id);
@@ -32,14 +32,14 @@ export function isFollowed(turn: TurnReading, live: ReplayRow, judging: JudgingS
   return !isUnwanted(turn, live) && isScored(config, judging) && entries.some(isAnswered);
 }
 
-/** Whether nobody wants one after the live replay: its start asked for none, or was not a person's. */
+/** Whether no replay with the answer is wanted: the start of the live replay excluded it, or no person started it. */
 function isUnwanted(turn: TurnReading, live: ReplayRow): boolean {
   return live.oracle === false || isOfOthers(turn, live);
 }
 
 /**
- * Whether a search or a check started the live replay, and not a person: what these may spend is bounded, and one with
- * the answer would be spent beside it. A check's candidate is stored as long as its baseline is under way.
+ * Whether a search or a check, not a person, started the live replay. Their budget is limited, and a replay with the
+ * answer would not count against it. A check's candidate stays stored for as long as its baseline is running.
  */
 function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
   if (search !== null) return true;
@@ -47,7 +47,11 @@ function isOfOthers(turn: TurnReading, { id, search }: ReplayRow): boolean {
   return paired.some(({ candidate, startedBaseline }) => candidate.kind === "planned" && startedBaseline === id);
 }
 
-/** Starts the replay with the answer after a live one, unless something is in its way. In a turn of the team's sets. */
+/**
+ * Starts the replay with the answer after a live replay. Does nothing if the live replay did not finish, excludes such
+ * a replay or already has one. Also does nothing if its set or config has changed since, nothing scores the copies, no
+ * run has an answer, or the team or set has reached a limit. Runs in a turn of the team's sets.
+ */
 export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): void {
   const { partition } = turn.self;
   const live = replays.get(turn, partition, liveId);
@@ -69,7 +73,9 @@ export function startOracle(turn: Turn, liveId: string, judging: JudgingSetup): 
   });
 }
 
-/** Whether something scores the copies. Without a model to judge them, none of a station with a judge is scored. */
+/**
+ * Whether a check or a judge scores the copies. If a station has a judge but no model is configured, no copy is scored.
+ */
 function isScored({ station: { check, judge } }: RunConfig, { defaultModel }: JudgingSetup): boolean {
   return judge === null ? check !== null : defaultModel !== null;
 }
@@ -79,7 +85,7 @@ function hasOracle(turn: Turn, { id, setId }: ReplayRow): boolean {
   return replays.all(turn, turn.self.partition, { setId }, { limit: 1, fits }).length > 0;
 }
 
-/** The live config of the set's station; undefined when the station left its line. */
+/** Returns the live config of the set's station; undefined if the station left its line. */
 function configNow(turn: Turn, set: ReplaySetRow, judging: JudgingSetup) {
   const { partition: workspaceId } = turn.self;
   const { line, station } = findStationNow(turn, workspaceId, set);
@@ -88,13 +94,13 @@ function configNow(turn: Turn, set: ReplaySetRow, judging: JudgingSetup) {
   return { line, station, config, fingerprints: toFingerprints(config, judging) };
 }
 
-/** Whether the live config is as it was replayed. */
+/** Whether the live config is still the one that was replayed. */
 function isOf(live: ReplayRow, { fingerprints }: NonNullable<ReturnType<typeof configNow>>): boolean {
   const { runningFingerprint, scoringFingerprint } = fingerprints;
   return live.runningFingerprint === runningFingerprint && live.scoringFingerprint === scoringFingerprint;
 }
 
-/** The runs of the set that have an answer, each with it. */
+/** Lists the set's runs that have an answer, with the answer. */
 function listAnswered(turn: Turn, set: ReplaySetRow): readonly ReplayEntry[] {
   const { partition } = turn.self;
   return listEntries(turn, set).flatMap((entry) => {

@@ -6,8 +6,8 @@ import { findSeen, listSeen, type SeenCopy, type Sight } from "./sight.js";
 import { taskFile } from "./task-file.view.js";
 
 /**
- * The files that the agent of an iteration is shown, by name, those first that are left out last where there are too many
- * or they are too long: the brief, candidates, tasks, then copies one by one, those first that did not succeed.
+ * Lists the names of the files for an iteration's agent: the brief, candidates, tasks, then the files of each copy,
+ * starting with copies that did not succeed. If there are too many files or too many bytes, the last ones are omitted.
  */
 export function listFileNames(sight: Sight): readonly FileName[] {
   const { candidates, places, iteration } = sight;
@@ -41,7 +41,10 @@ export interface AgentFile {
   readonly content: string;
 }
 
-/** One file; undefined for one that is not shown: of no candidate, of no searched task or run, or without content. */
+/**
+ * Returns one file; undefined if the agent may not see it, or if it has no content. The agent sees only candidates,
+ * searched tasks and searched runs.
+ */
 export function findAgentFile(sight: Sight, name: FileName): AgentFile | undefined {
   switch (name.kind) {
     case "brief":

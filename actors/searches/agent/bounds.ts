@@ -1,10 +1,10 @@
-/** What the agent of a search is shown, at most. */
+/** Limits for the files that a search's agent receives. */
 
-/** Bytes of all files together. */
+/** Maximum size of all files together, in bytes. */
 export const MAX_BYTES = 16 * 1024 * 1024;
-/** Bytes of one file. */
+/** Maximum size of one file, in bytes. */
 export const MAX_FILE_BYTES = 256 * 1024;
-/** Number of files. */
+/** Maximum number of files. */
 export const MAX_FILES = 1_000;
-/** Number of an agent's last steps. */
+/** Maximum number of steps to show from the end of a copy's run. */
 export const MAX_STEPS = 50;

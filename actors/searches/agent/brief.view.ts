@@ -10,12 +10,12 @@ import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 import type { ShownCandidate, Sight } from "./sight.js";
 
-/** Configs to begin from that are named, those that are the best at most tasks. */
+/** Maximum number of parent configs to name, starting with those that are best at the most tasks. */
 const MOST_PARENTS = 10;
-/** Bytes that evidence, and a suggestion, have usually. */
+/** Usual maximum size of a cause's evidence, and of its suggestion, in bytes. */
 const CAUSE_BYTES = 4 * 1024;
 
-/** What the agent of the iteration is to do, and what with: `brief.json`. */
+/** Writes `brief.json`: the agent's assignment for the iteration, with the data for it. */
 export function briefFile(sight: Sight): string {
   const { search, iteration, candidates, places } = sight;
   const { kind, number, reflection } = iteration;
@@ -46,10 +46,13 @@ export function briefFile(sight: Sight): string {
   }));
 }
 
-/** The candidates whose copies are shown one by one: where the agent begins from, the live config first. */
+/** Maximum number of candidates whose copies are shown individually. The live config comes first. */
 const MOST_DETAILED = 6;
 
-/** Candidates whose copies are shown one by one: the standing one of a reflection, else those to begin from. */
+/**
+ * Lists the candidates whose copies are shown individually: the seed, and the standing candidate of a reflection or
+ * otherwise the configs to start from.
+ */
 export function detailedOf(sight: Sight): readonly ShownCandidate[] {
   const { candidates, iteration } = sight;
   const { frontier, parents } = lineageOf(sight);
@@ -60,14 +63,14 @@ export function detailedOf(sight: Sight): readonly ShownCandidate[] {
   return [...chosen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_DETAILED);
 }
 
-/** The frontier, and the configs to begin from with the tasks at which they are the best, by id. */
+/** Returns the frontier, and the configs to start from with the tasks that they are best at, by id. */
 function lineageOf({ candidates, search: { objective } }: Sight) {
   const contenders = candidates.map(toContender);
   const { parents, tasks } = findParents(contenders, objective);
   return { frontier: searchFrontier(contenders, objective), parents: parents.map((one) => one.candidateId), tasks };
 }
 
-/** Held-out figures order neither. */
+/** Omits the held-out figures, which must not affect the frontier or the parents. */
 function toContender({ candidateId, seed, replayEnded, searched }: ShownCandidate): Contender {
   return { candidateId, seed, replayState: replayEnded, searched, heldOut: null };
 }

@@ -3,11 +3,11 @@ import { excerptTexts, firstBytes } from "../../replays/figures/excerpt.js";
 import { fitJson, type Room } from "./fit.js";
 import { blockOf, type ShownCandidate, type Sight } from "./sight.js";
 
-/** Bytes that a prompt, and a rubric with its claims, have usually. */
+/** Usual maximum size of a prompt, and of a rubric with its claims, in bytes. */
 const PROMPT_BYTES = 192 * 1024;
 const RUBRIC_BYTES = 32 * 1024;
 
-/** A candidate, or the live config: its block, and how it did on searched runs. */
+/** Writes the file of a candidate or the live config: its block, and its results on searched runs. */
 export function candidateFile(sight: Sight, candidate: ShownCandidate): string {
   const { hypothesis, changes } = candidate;
   const block = blockOf(sight, candidate);
@@ -17,7 +17,7 @@ export function candidateFile(sight: Sight, candidate: ShownCandidate): string {
   }));
 }
 
-/** How a candidate did on searched runs; nulls until its replay of them has ended. */
+/** Returns a candidate's results on searched runs; nulls until that replay ends. */
 export function scoresOf({ name, seed, iteration, replayEnded, searched }: ShownCandidate) {
   return {
     ...{ name, seed, iteration, replay: replayEnded },
@@ -30,7 +30,10 @@ export function scoresOf({ name, seed, iteration, replayEnded, searched }: Shown
   };
 }
 
-/** A block as a member of this name, and in `cut` what of it was cut, if anything: such a text must not be copied. */
+/**
+ * Returns a block under this member name. `cut` lists its shortened texts, which the agent must not copy; absent if
+ * complete.
+ */
 export function shownBlock(member: string, block: StationBody, room: Room) {
   const prompt = firstBytes(block.prompt, room(PROMPT_BYTES));
   const judge = block.judge === null ? null : shownJudge(block.judge, room);

@@ -2,17 +2,17 @@ import { z } from "zod";
 import type { Refusal } from "../../refusal.js";
 import { failureCauses } from "../rules/reflection.js";
 
-/** Longest evidence, and longest suggestion, in characters. */
+/** Maximum length of evidence and of a suggestion, in characters. */
 const MAX_TEXT_CHARACTERS = 4_000;
 const tooLong = `must be at most ${MAX_TEXT_CHARACTERS} characters`;
 
-/** The answer to a cause from a run that proposes, whatever its body. */
+/** The answer when a run that proposes sends a cause, whatever its body. */
 export const recordsNone: Refusal = {
   refused: "conflict",
   detail: "This run proposes candidates: it records no causes.",
 };
 
-/** A cause as the agent of a reflection records it. */
+/** A cause in the form that a reflection's agent records. */
 export const causeSchema = z.strictObject({
   taskId: z.string().min(1, "must not be empty").max(100, "must be at most 100 characters"),
   cause: z.enum(failureCauses, "must be config, task, judge, check or infra"),

@@ -9,14 +9,17 @@ import { folderName } from "./file-name.js";
 import { fitJson, type Room } from "./fit.js";
 import type { SeenCopy, Sight } from "./sight.js";
 
-/** Bytes that texts of a result have usually: a check's output, all reasons, all claims, and one step. */
+/**
+ * Usual maximum sizes of texts in a result, in bytes: a check's output, all reasons, all claims, one step, and the
+ * reason for the result.
+ */
 const OUTPUT_BYTES = 32 * 1024;
 const REASONS_BYTES = 32 * 1024;
 const CLAIMS_BYTES = 32 * 1024;
 const STEP_BYTES = 2 * 1024;
 const WHY_BYTES = 2 * 1024;
 
-/** What one replay of a searched run came to: its result, check, judge, and last steps. */
+/** Writes the result of one copy of a searched run: its result, check, judge and last steps. */
 export function resultFile(sight: Sight, seen: SeenCopy): string {
   const { reading, workspaceId } = sight;
   const { candidate, copy } = seen;
@@ -61,7 +64,9 @@ function lastSteps({ reading, workspaceId }: Sight, runId: string | null) {
   });
 }
 
-/** What the copy's agent changed, cut and said so; empty for no change. */
+/**
+ * Returns the change that the copy's agent made; empty for no change. A long change is cut, with a note that says so.
+ */
 export function diffFile({ reading, workspaceId }: Sight, { copy: { runId } }: SeenCopy): string {
   if (runId === null) return "";
   const parts = runCheckouts.list(reading, workspaceId, [runId]).map(({ repository, digest, own = digest }) => {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * A file that an agent is shown, by what it is about: its name in addresses is made of that, so that one file is made
- * without the others.
+ * Identifies a file for the agent by its subject. The file's name in URLs contains this identity, so one file can be
+ * created without the others.
  */
 export type FileName =
   | { readonly kind: "brief" }
@@ -10,11 +10,11 @@ export type FileName =
   | { readonly kind: "task"; readonly taskId: string }
   | CopyFileName;
 
-/** What a copy of a searched run did, or what it changed. */
+/** The result of a copy of a searched run, or its change. */
 export interface CopyFileName {
   readonly kind: "result" | "diff";
   readonly candidateId: string;
-  /** The place of its run in the set, and which copy of that run. */
+  /** The place of the copy's run in the set, and the copy's number. */
   readonly place: number;
   readonly repeat: number;
 }
@@ -23,7 +23,7 @@ const id = "[A-Za-z0-9_-]{1,100}";
 const FORMS = new RegExp(`^(?:(brief)|(candidate|task)\\.(${id})|(result|diff)\\.(${id})\\.(\\d{1,4})\\.(\\d{1,2}))$`);
 const copyKind = z.enum(["result", "diff"]);
 
-/** The name in an address, of characters that need no escaping. */
+/** Returns the name for URLs. It needs no escaping. */
 export function fileNameText(name: FileName): string {
   switch (name.kind) {
     case "brief":
@@ -38,7 +38,7 @@ export function fileNameText(name: FileName): string {
   }
 }
 
-/** Null for what is no name of a file. */
+/** Returns null if the text is not a file name. */
 export function parseFileName(text: string): FileName | null {
   const [, brief, about, aboutId = "", of, candidateId = "", place, repeat] = FORMS.exec(text) ?? [];
   if (brief !== undefined) return { kind: "brief" };
@@ -48,7 +48,10 @@ export function parseFileName(text: string): FileName | null {
   return kind === undefined ? null : { kind, candidateId, place: Number(place), repeat: Number(repeat) };
 }
 
-/** The folder of a task, or the file of a candidate: no character of it means something to a file system or shell. */
+/**
+ * Returns the folder name of a task, or the file name of a candidate, without characters that are special to file
+ * systems or shells.
+ */
 export function folderName(text: string): string {
   return text.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 100);
 }

@@ -1,15 +1,15 @@
 import { writeJson } from "../../exact-json.js";
 import { MAX_FILE_BYTES } from "./bounds.js";
 
-/** How much of texts a file has room for: `room` parts of their usual bounds, from 1 down. */
+/** Scales the usual maximum size of a text, in bytes, to the current attempt. */
 export type Room = (bytes: number) => number;
 
-/** Halvings of the bounds: after them any text is cut to nothing that counts. */
+/** Maximum number of halvings. After them any text is negligibly short. */
 const MOST_TRIES = 12;
 
 /**
- * A file as JSON in at most {@link MAX_FILE_BYTES}: `make` is asked again with half the room for its texts until it fits,
- * since what a text takes in JSON depends on what is in it. What it says without texts must fit.
+ * Writes a file as JSON of at most {@link MAX_FILE_BYTES}. Calls `make` with half the previous text sizes until the
+ * file fits, because a text's size in JSON depends on its characters. The file without its texts must fit.
  */
 export function fitJson(make: (room: Room) => object): string {
   for (let tried = 0; ; tried++) {

@@ -4,8 +4,8 @@ import type { SearchIterationRow } from "../search.js";
 import { findIteration } from "../search-iteration.table.js";
 
 /**
- * The iteration whose agent the runner runs by this claim; undefined for any other runner, run or fence, and once the run
- * or the iteration has ended.
+ * Finds the iteration whose agent run the runner holds with this claim. Undefined for another runner, run or fence, and
+ * after the run or the iteration has ended.
  */
 export function findHeldIteration(
   reading: Reading,

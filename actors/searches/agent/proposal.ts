@@ -4,15 +4,15 @@ import type { FieldError } from "../../refusal.js";
 import { type ProposedBlock, proposedBlockSchema } from "../../replays/live-block.js";
 import { slug } from "../../resources/fields.js";
 
-/** Longest hypothesis, in characters. */
+/** Maximum length of a hypothesis, in characters. */
 const MAX_HYPOTHESIS_CHARACTERS = 2_000;
 
-/** Most candidates that one run of an agent may ever propose (replays, Limits). */
+/** Maximum number of candidates that one agent run may propose (replays, Limits). */
 export const MOST_PER_RUN = 5;
 
 const tooLong = `must be at most ${MAX_HYPOTHESIS_CHARACTERS} characters`;
 
-/** A candidate as an agent proposes it. What it may not propose says `refuse-proposals.ts`. */
+/** A candidate in the form that an agent proposes. `refuse-proposals.ts` has the further rules. */
 export const proposalSchema = z.strictObject({
   name: slug.describe("Used once in a search; never `seed`."),
   hypothesis: z
@@ -25,7 +25,7 @@ export const proposalSchema = z.strictObject({
   station: proposedBlockSchema,
 });
 
-/** A candidate of a search as its agent proposed it, in its form; by default with its whole block. */
+/** A well-formed candidate as its agent proposed it; by default with its complete block. */
 export interface Proposal<Block = StationBody> {
   /** A slug. */
   readonly name: string;
@@ -33,7 +33,10 @@ export interface Proposal<Block = StationBody> {
   readonly station: Block;
 }
 
-/** What an agent sent: candidates, at least one, or what is wrong with their form, at `[i].…`. Both are an attempt. */
+/**
+ * An agent's proposal: at least one candidate, or the faults in their form, with paths `[i].…`. Both count as an
+ * attempt.
+ */
 export type Proposed =
   | { readonly candidates: readonly Proposal<ProposedBlock>[] }
   | { readonly faults: readonly FieldError[] };

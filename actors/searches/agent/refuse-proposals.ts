@@ -3,38 +3,38 @@ import type { FieldError } from "../../refusal.js";
 import { canonicalJson } from "../../resources/canonical-json.js";
 import type { Proposal } from "./proposal.js";
 
-/** How the live config is called among the candidates of its search. */
+/** The name of the live config among the candidates of its search. */
 export const SEED = "seed";
 
-/** Most faults that one answer names. */
+/** Maximum number of faults in one answer. */
 const MAX_FAULTS = 200;
 
-/** What candidates are compared with. */
+/** The data that new candidates are compared with. */
 export interface Standing {
-  /** The block that the search froze of its station. */
+  /** The station block that the search stored at its start. */
   readonly live: StationBody;
-  /** Number of candidates that this run of the agent may still propose. */
+  /** Number of candidates that this agent run may still propose. */
   readonly left: number;
-  /** The candidates of the search so far and its seed, by name, with the fingerprint of how their runs go. */
+  /** The running fingerprints of the search's candidates and its seed, by name. */
   readonly known: ReadonlyMap<string, string>;
-  /** What is wrong with a block as the station of its line, at paths under `station`. */
+  /** Lists the errors of a block as the station of its line, with paths under `station`. */
   check(block: StationBody): readonly FieldError[];
-  /** The fingerprint of how runs under a block go; asked only of blocks with nothing wrong. */
+  /** Returns a block's running fingerprint. Called only for blocks without errors. */
   fingerprintOf(block: StationBody): string;
 }
 
-/** What scores and runs the replays of a search: equal for all of its candidates. */
+/** The fields that score and run a search's replays. They are the same for all of its candidates. */
 const KEPT = ["check", "judge", "runners", "diffs"] as const;
 
 /** A candidate that may be replayed. */
 export interface Admitted extends Proposal {
-  /** Of how its runs go. */
+  /** The running fingerprint of its config. */
   readonly runningFingerprint: string;
 }
 
 /**
- * The candidates with their fingerprints, or what is wrong with them, at `[i].…`: then none is admitted. Beyond what is
- * left nothing is looked at.
+ * Returns either all candidates with their fingerprints, or the faults, with paths `[i].…`; then none is admitted. If
+ * there are more candidates than allowed, that is the only fault.
  */
 export function admitProposals(
   candidates: readonly Proposal[],
@@ -82,7 +82,10 @@ function blockFaults({ station }: Proposal, { live, check }: Standing): readonly
   return [...kept, ...found, ...profile];
 }
 
-/** Its replays begin without a person looking, with the secrets of its profile, under a prompt that an agent wrote. */
+/**
+ * Refuses profiles other than the live config's. Replays start without a person's review, with the profile's secrets,
+ * under a prompt that an agent wrote.
+ */
 function profileFaults({ profile }: StationBody, live: StationBody): FieldError[] {
   if (profile === null || profile === live.profile) return [];
   return [{ path: "station.profile", message: "must be the profile of the live config, or null" }];

@@ -14,24 +14,24 @@ import { getSearchInput, searches } from "../search.table.js";
 import { listCandidates, searchCandidateInputs } from "../search-candidate.table.js";
 import { listIterations } from "../search-iteration.table.js";
 
-/** What of a candidate an agent may see: nothing of its held-out runs. */
+/** The fields of a candidate that an agent may see: none about its held-out runs. */
 export type ShownCandidate = Pick<
   SearchCandidateRow,
   "candidateId" | "name" | "seed" | "iteration" | "hypothesis" | "changes" | "replayId" | "replayEnded" | "searched"
 >;
 
 /**
- * What the agent of an iteration may see of its search: everything that it is shown is made of this, so of searched runs
- * alone. Nothing here names a held-out run.
+ * The data of a search that an iteration's agent may see. All of the agent's files are made from it, so they show only
+ * searched runs. No field names a held-out run.
  */
 export interface Sight {
   readonly reading: Reading;
   readonly workspaceId: string;
   readonly search: SearchRow;
   readonly iteration: SearchIterationRow;
-  /** The iterations before it. */
+  /** The iterations before this one. */
   readonly earlier: readonly SearchIterationRow[];
-  /** The seed first. */
+  /** The seed comes first. */
   readonly candidates: readonly ShownCandidate[];
   /** The task of each searched run. */
   readonly searched: ReadonlyMap<string, string>;
@@ -46,7 +46,7 @@ export interface SeenCopy {
   readonly copy: ReplayCopyRow;
 }
 
-/** What the agent of the iteration sees; undefined when the search is gone. */
+/** Reads the data that the iteration's agent may see; undefined if the search is gone. */
 export function findSight(reading: Reading, workspaceId: string, iteration: SearchIterationRow): Sight | undefined {
   const search = searches.get(reading, workspaceId, iteration.searchId);
   if (search === undefined) return undefined;
@@ -72,12 +72,12 @@ function toShown(row: SearchCandidateRow): ShownCandidate {
   return { candidateId, name, seed, iteration, hypothesis, changes, replayId, replayEnded, searched };
 }
 
-/** The copies of searched runs of a candidate's replay. */
+/** Lists the copies of searched runs in a candidate's replay. */
 export function listSeen(sight: Sight, candidate: ShownCandidate): readonly SeenCopy[] {
   return [...sight.places.keys()].flatMap((taskId) => listSeenOf(sight, candidate, taskId));
 }
 
-/** Those of one task. */
+/** Lists the copies of one task's searched runs in a candidate's replay. */
 export function listSeenOf(sight: Sight, candidate: ShownCandidate, taskId: string): readonly SeenCopy[] {
   const { reading, workspaceId, searched, places } = sight;
   const { replayId } = candidate;
@@ -88,7 +88,7 @@ export function listSeenOf(sight: Sight, candidate: ShownCandidate, taskId: stri
     .map((copy) => ({ candidate, copy }));
 }
 
-/** One copy of a searched run; undefined for any other. */
+/** Finds a copy of a searched run; undefined for any other copy. */
 export function findSeen(
   { reading, workspaceId, searched, candidates }: Sight,
   name: { readonly candidateId: string; readonly place: number; readonly repeat: number },
@@ -99,7 +99,7 @@ export function findSeen(
   return copy === undefined || !searched.has(copy.originalRunId) ? undefined : { candidate, copy };
 }
 
-/** The station block of a candidate, as a line holds it. */
+/** Returns the station block of a candidate, in the form that a line stores. */
 export function blockOf(sight: Sight, { seed, candidateId }: ShownCandidate): StationBody {
   const { reading, workspaceId, search, live } = sight;
   const input = seed ? live : searchCandidateInputs.get(reading, workspaceId, search.id, candidateId);

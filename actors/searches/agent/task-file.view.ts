@@ -5,13 +5,13 @@ import { folderName } from "./file-name.js";
 import { fitJson } from "./fit.js";
 import { listSeenOf, type SeenCopy, type Sight } from "./sight.js";
 
-/** Copies of a candidate that are named. */
+/** Maximum number of a candidate's copies to list. */
 const MOST_COPIES = 10;
-/** Bytes that a task's description has usually; its title has half a KiB. */
+/** Usual maximum sizes of a task's description and title, in bytes. */
 const DESCRIPTION_BYTES = 32 * 1024;
 const TITLE_BYTES = 512;
 
-/** A searched task: what its agents were asked, and how each candidate did on it. */
+/** Writes the file of a searched task: the task that its agents received, and the results of each candidate. */
 export function taskFile(sight: Sight, taskId: string): string {
   const brief = briefOf(sight, taskId);
   const results = sight.candidates.map((candidate) => resultsOf(candidate.name, listSeenOf(sight, candidate, taskId)));
@@ -24,7 +24,10 @@ export function taskFile(sight: Sight, taskId: string): string {
   }));
 }
 
-/** How a candidate did on it: how many of its copies succeeded, and the first of them, those that did not before others. */
+/**
+ * Returns a candidate's results on the task: the number of copies that succeeded, and a list of copies that starts with
+ * those that did not succeed.
+ */
 function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
   const rank = ({ copy }: SeenCopy) => Number(copy.result === "succeeded");
   const first = [...seen].sort((left, right) => rank(left) - rank(right)).slice(0, MOST_COPIES);
@@ -36,7 +39,7 @@ function resultsOf(candidate: string, seen: readonly SeenCopy[]) {
   };
 }
 
-/** The task as the agents of its searched runs were given it. */
+/** Returns the task in the form that the agents of its searched runs received. */
 function briefOf(sight: Sight, taskId: string): { readonly title: string; readonly description: string } {
   const { reading, workspaceId, searched } = sight;
   for (const [runId, of] of searched) {

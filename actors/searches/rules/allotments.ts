@@ -14,14 +14,14 @@ import { amountIn, type Money } from "../../money.js";
 import { heldOutReplays, type SearchBudget } from "./budget.js";
 import type { Split } from "./split.js";
 
-/** A run of the set, with what it cost when it ran. */
+/** A run of the set, with its original cost. */
 export interface CostedEntry {
   readonly runId: string;
   readonly taskId: string;
   readonly spent: Money | null;
 }
 
-/** What each part of a search may spend (document 2, "Estimate": `perReplayAllotments`). */
+/** The budget of each part of a search (document 2, "Estimate": `perReplayAllotments`). */
 export interface Allotments {
   readonly seed: Money;
   readonly searchReplay: Money;
@@ -29,20 +29,20 @@ export interface Allotments {
   readonly agentRun: Money;
 }
 
-/** What is expected of each run of a set. */
+/** The expected costs of a set's runs. */
 export interface ExpectedCosts {
-  /** By run. */
+  /** Cost by run. */
   readonly costs: ReadonlyMap<string, Fraction>;
-  /** Whether any run's cost is known: else they are weights only. */
+  /** Whether any run's cost is known. If not, the costs are only weights. */
   readonly isKnown: boolean;
 }
 
-/** An agent's run weighs as much as so many runs of the set. */
+/** The weight of an agent run, in runs of the set. */
 export const AGENT_RUNS = 3;
 
 /**
- * What each run is expected to cost: what it did. Where that is unknown, nothing or in another currency, the mean of
- * the others; when none is known, 1 each.
+ * Returns the expected cost of each run: its original cost. If that is unknown, zero or in another currency, it is the
+ * mean of the other costs; if no cost is known, it is 1.
  */
 export function expectCosts(entries: readonly CostedEntry[], currency: string): ExpectedCosts {
   const costs = entries.map(({ runId, spent }) => ({ runId, cost: amountIn(spent, currency) }));
@@ -51,15 +51,18 @@ export function expectCosts(entries: readonly CostedEntry[], currency: string): 
   return { costs: new Map(costs.map(({ runId, cost }) => [runId, costOf(cost)])), isKnown: average !== null };
 }
 
-/** What runs cost together; those that are not of the set cost nothing. */
+/** Sums the expected costs of runs. Runs outside the set cost nothing. */
 export function sumCosts({ costs }: ExpectedCosts, entries: readonly Pick<CostedEntry, "runId">[]): Fraction {
   return sum(entries.map(({ runId }) => costs.get(runId) ?? ZERO));
 }
 
 /**
- * Divides a search's ceiling among its parts, by what each is expected to cost: one replay of the seed over all runs,
- * one over the searched runs of each candidate that may be proposed, up to three over the held-out runs, and the agent's
- * runs, which are taken to cost as much as three runs each. All of them together are never above the ceiling.
+ * Divides a search's ceiling among its parts, in proportion to their expected costs. The sum never exceeds the ceiling.
+ * The parts are:
+ * - one replay of the seed over all runs;
+ * - one replay over the searched runs for each candidate that may be proposed;
+ * - up to three replays over the held-out runs;
+ * - the agent's runs, each weighted as three runs of the set.
  */
 export function allotBudget(budget: SearchBudget, split: Split<CostedEntry>): Allotments {
   const { iterations, perIteration, repeats, ceiling } = budget;
@@ -85,10 +88,10 @@ export function allotBudget(budget: SearchBudget, split: Split<CostedEntry>): Al
   };
 }
 
-/** The least part of a currency's unit that is allotted. */
+/** Number of parts that a unit of currency is divided into: the resolution of allotments. */
 const FINEST = 1_000_000_000n;
 
-/** An amount that is not above the exact one, in billionths, so that it is written as it counts; at least one of them. */
+/** Rounds an amount down to billionths, so that its decimal form is exact; at least one billionth. */
 export function roundDown({ numerator, denominator }: Fraction, currency: string): Money {
   const billionths = (numerator * FINEST) / denominator;
   return { amount: toNumber(fraction(billionths > 1n ? billionths : 1n, FINEST)), currency };

@@ -1,7 +1,7 @@
 import type { Objective } from "./objective.js";
 import { beatsSeed, bestFirst, type Contender, criteriaOf, type Ranked, rank } from "./standing.js";
 
-/** Why a config is the best of a search: the first four of the live config, the others of a candidate. */
+/** Why a config is the best of a search. The first four reasons apply to the live config, the others to candidates. */
 export const bestReasons = [
   "no-candidate",
   "none-better",
@@ -15,21 +15,21 @@ export const bestReasons = [
 ] as const;
 export type BestReason = (typeof bestReasons)[number];
 
-/** The best of a search, and why. */
+/** The best config of a search, and the reason. */
 export interface Best<Each extends Contender> {
   readonly contender: Each;
   readonly because: BestReason;
 }
 
 /**
- * The best of a search (document 2, "Search": `best`); null until the seed's replay finished. It is the seed unless a
- * candidate was held out and did not do worse there:
- * - objective `success`: of those that did better than the seed on searched runs beyond noise, the one with the highest
- *   score, then the cheapest;
- * - objective `cost`: of those that cost less than the seed by run, on held-out tasks beyond chance, the cheapest, then
- *   the one with the highest score. Where either cost is unknown nothing is cheaper.
+ * Chooses the best config of a search (document 2, "Search": `best`); null until the seed's replay finishes. The best
+ * is the seed, unless a candidate beats it on searched runs and was held out without being `worse` there:
+ * - objective `success`: among candidates that are `better` than the seed on searched runs, the highest score wins,
+ *   then the lowest cost;
+ * - objective `cost`: among candidates with a lower cost per run than the seed, on held-out tasks beyond chance, the
+ *   lowest cost wins, then the highest score. If either cost is unknown, the candidate is not cheaper.
  *
- * Of several with the same score and cost the one that gained most on held-out tasks, then the first given.
+ * Between candidates with the same score and cost, the greatest held-out gain wins, then the first given.
  */
 export function chooseBest<Each extends Contender>(
   contenders: readonly Each[],
@@ -58,26 +58,31 @@ function whySeed(candidates: readonly Ranked<Contender>[], better: readonly Rank
   return better.some(isHeldOut) ? "none-confirmed" : "none-held-out";
 }
 
-/** The first criterion by which the best is ahead of the next one. */
+/** Returns the first criterion by which the best candidate is ahead of the next one. */
 function whyBefore(best: Ranked<Contender>, next: Ranked<Contender>, objective: Objective): BestReason {
   const decides = criteriaOf(objective).find(({ compare }) => compare(best, next) !== 0)?.by;
   if (decides !== undefined) return decides === "score" ? "highest-score" : "cheapest";
   return heldOutGainOf(best) > heldOutGainOf(next) ? "greatest-held-out-gain" : "first-admitted";
 }
 
-/** As it is shown: whoever compares two sees why one was chosen. Only of those whose gain is known. */
+/**
+ * Returns the held-out gain, as shown to users: they can see from it why one of two candidates was chosen. Pass only
+ * contenders whose gain is known.
+ */
 function heldOutGainOf({ contender }: Ranked<Contender>): number {
   return contender.heldOut?.heldOutGain?.gain ?? -1;
 }
 
-/** Whether it was held out, and is known not to have done worse there; by `cost`, to have cost less. */
+/**
+ * Whether the contender's held-out gain is known and not `worse`. With objective `cost`, it must also be cheaper there.
+ */
 function isConfirmed({ heldOut }: Contender, objective: Objective): boolean {
   const gain = heldOut?.heldOutGain ?? null;
   const isNotWorse = gain !== null && gain.verdict !== "worse";
   return isNotWorse && (objective === "success" || heldOut?.heldOutCost?.cheaper === true);
 }
 
-/** Why the best is the best, in a sentence for each objective. */
+/** Sentences that explain each reason, for each objective. */
 export const bestReasonTexts: Readonly<Record<BestReason, Readonly<Record<Objective, string>>>> = {
   "no-candidate": alike("No candidate's replay on the searched runs has finished, so the live config stays the best."),
   "none-better": {

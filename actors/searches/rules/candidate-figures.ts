@@ -7,66 +7,70 @@ import { countSpending } from "../../statistics/spending.js";
 import { type Interval, successInterval } from "../../statistics/success.js";
 import { type CostPair, compareHeldOutCosts, type HeldOutCost } from "./held-out-cost.js";
 
-/** How a config did on one searched task, as fractions (`toText`). */
+/** A config's results on one searched task, as fractions (`toText`). */
 export interface TaskFigures {
   readonly taskId: string;
-  /** The share of its scored copies that succeeded; null when none is scored. */
+  /** The share of its scored copies that succeeded; null if none is scored. */
   readonly share: string | null;
-  /** What one of its scored copies cost, by the rules of `costPerRun`. */
+  /** The cost per scored copy, by the rules of `costPerRun`. */
   readonly cost: string | null;
 }
 
 /**
- * How a candidate, or the seed, did on the searched runs (document 2, "Candidate of a search"). Plain data, stored with
- * the candidate: what decides is kept as fractions (`toText`) beside what is shown.
+ * The results of a candidate or the seed on the searched runs (document 2, "Candidate of a search"). Plain data, stored
+ * with the candidate. Values that decisions depend on are stored as exact fractions (`toText`) beside the displayed
+ * values.
  */
 export interface SearchedFigures {
-  /** From 0 to 1; null while nothing is scored, as `searchInterval`. */
+  /** The score, from 0 to 1, and its interval; both null while no copy is scored. */
   readonly searchScore: number | null;
   readonly searchInterval: Interval | null;
-  /** How many copies were scored, and of how many tasks. */
+  /** Number of scored copies, and of tasks with scored copies. */
   readonly searchScored: number;
   readonly searchTasks: number;
-  /** Over the seed; null for the seed, and when no task was scored on both sides. */
+  /** The gain over the seed; null for the seed, and if no task was scored on both sides. */
   readonly searchedGain: Gain | null;
   /** Null for the seed. */
   readonly searchedPairs: PairTally | null;
-  /** What was spent by scored copy; null when any was unpriced or in another currency, and when none is scored. */
+  /** Spending per scored copy; null if any copy has no price or another currency, and if no copy is scored. */
   readonly costPerRun: Money | null;
-  /** What was spent on the searched runs. */
+  /** Spending on the searched runs. */
   readonly searchedSpent: Money;
-  /** `searchScore` and the amount of `costPerRun`, exactly. */
+  /** The exact `searchScore`, and the exact amount of `costPerRun`. */
   readonly score: string | null;
   readonly cost: string | null;
-  /** Each searched task, in the order of their ids. */
+  /** The searched tasks, ordered by id. */
   readonly tasks: readonly TaskFigures[];
 }
 
-/** How a candidate, or the seed, did on the held-out runs. */
+/** The results of a candidate or the seed on the held-out runs. */
 export interface HeldOutFigures {
   readonly heldOutScore: number | null;
   readonly heldOutInterval: Interval | null;
-  /** How many copies were scored, and of how many tasks. */
+  /** Number of scored copies, and of tasks with scored copies. */
   readonly heldOutScored: number;
   readonly heldOutTasks: number;
-  /** Over the seed; null for the seed, until both replays finished, and when no task was scored on both sides. */
+  /** The gain over the seed; null for the seed, until both replays finish, and if no task was scored on both sides. */
   readonly heldOutGain: Gain | null;
   readonly heldOutPairs: PairTally | null;
-  /** Beside the seed; known when `heldOutGain` may be, and when a task's cost is known on both sides. */
+  /**
+   * The cost comparison with the seed; null for the seed, until both replays finish, and if no task's cost is known on
+   * both sides.
+   */
   readonly heldOutCost: HeldOutCost | null;
   readonly heldOutSpent: Money;
 }
 
-/** What figures are measured against. */
+/** The data that figures are measured against. */
 export interface FiguresTerms {
-  /** The seed's copies of the same runs; null when the seed itself is measured. */
+  /** The seed's copies of the same runs; null if the seed itself is measured. */
   readonly seed: readonly MeasuredCopy[] | null;
   readonly minGain: number;
   /** The currency of the search's ceiling. */
   readonly currency: string;
 }
 
-/** `copies` are those of the searched runs alone; so are the seed's. */
+/** Measures the results on searched runs. `copies` and the seed's copies must contain only searched runs. */
 export function measureSearched(copies: readonly MeasuredCopy[], terms: FiguresTerms): SearchedFigures {
   const { seed, minGain, currency } = terms;
   const { spent, costPerRun } = countSpending(copies, currency);
@@ -90,7 +94,10 @@ export function measureSearched(copies: readonly MeasuredCopy[], terms: FiguresT
   };
 }
 
-/** `copies` are those of the held-out runs alone; so are the seed's. `bothFinished`: both replays of them did. */
+/**
+ * Measures the results on held-out runs. `copies` and the seed's copies must contain only held-out runs. `bothFinished`
+ * says whether both replays finished.
+ */
 export function measureHeldOut(
   copies: readonly MeasuredCopy[],
   { seed, minGain, currency, bothFinished }: FiguresTerms & { readonly bothFinished: boolean },
@@ -108,7 +115,7 @@ export function measureHeldOut(
   };
 }
 
-/** The tasks whose cost is known on both sides. */
+/** Pairs the costs of the tasks whose cost is known on both sides. */
 function pairCosts(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[], currency: string): CostPair[] {
   const before = groupByTask(other);
   return [...groupByTask(own)].flatMap(([taskId, copies]) => {
@@ -117,7 +124,7 @@ function pairCosts(own: readonly MeasuredCopy[], other: readonly MeasuredCopy[],
   });
 }
 
-/** What was spent by scored copy, exactly: `countSpending` rounds it to be shown. */
+/** Returns the exact spending per scored copy; `countSpending` rounds it for display. */
 function costByRun(copies: readonly MeasuredCopy[], currency: string): Fraction | null {
   if (countSpending(copies, currency).costPerRun === null) return null;
   const spent = sumMoney(
@@ -127,7 +134,7 @@ function costByRun(copies: readonly MeasuredCopy[], currency: string): Fraction 
   return divide(spent, fraction(copies.filter(isScored).length));
 }
 
-/** What a candidate spent: on searched runs, and on held-out ones once these are replayed. */
+/** Returns a candidate's spending on searched runs, plus that on held-out runs once they are replayed. */
 export function sumSpent(searched: SearchedFigures, heldOut: HeldOutFigures | null): Money {
   const { currency } = searched.searchedSpent;
   const parts = heldOut === null ? [searched.searchedSpent] : [searched.searchedSpent, heldOut.heldOutSpent];

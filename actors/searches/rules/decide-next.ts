@@ -8,27 +8,27 @@ import { endingOfReflection, type ReflectionOutcome } from "./reflection.js";
 import { grantPart, type PartsToCome, paysParts, type SearchSpending } from "./room.js";
 import { type Contender, findLeader, hasGain, rankToHoldOut } from "./standing.js";
 
-/** A candidate in a picture of a search. */
+/** A candidate in the picture of a search. */
 export interface PicturedCandidate extends Contender {
   /** The iteration that proposed it, from 1; null for the seed. */
   readonly iteration: number | null;
-  /** Of its replay on held-out runs; null until it started, and for the seed. */
+  /** The state of its replay on held-out runs; null until the replay starts, and for the seed. */
   readonly heldOutReplayState: ReplayState | null;
 }
 
-/** An iteration in a picture of a search. */
+/** An iteration in the picture of a search. */
 export interface PicturedIteration {
-  /** From 1. */
+  /** Starts at 1. */
   readonly number: number;
   readonly kind: "propose" | "reflect";
   readonly state: "wanted" | "running" | "ended" | "failed";
-  /** How many candidates were admitted from it. */
+  /** Number of candidates that it proposed and that were admitted. */
   readonly admitted: number;
-  /** What came of a reflection; null of others and until it ended. */
+  /** The outcome of a reflection; null until it ends, and for other iterations. */
   readonly outcome: ReflectionOutcome | null;
 }
 
-/** All that decides what a search does next, at one moment. */
+/** All data that decides the next step of a search, at one moment. */
 export interface SearchPicture {
   readonly state: "seeding" | "searching" | "holding-out";
   /** Why it stopped searching; null until it holds out. */
@@ -37,24 +37,28 @@ export interface SearchPicture {
   readonly objective: Objective;
   readonly allotments: Allotments;
   readonly spending: SearchSpending;
-  /** How the station's config is now beside the snapshot; `gone` with its station, line or team. */
+  /**
+   * Whether the station's current config equals the snapshot from the start; `gone` if the station, line or team is
+   * gone.
+   */
   readonly live: "unchanged" | "changed" | "gone";
-  /** The seed first, then the candidates as they were admitted. */
+  /** The seed first, then the candidates in the order of admission. */
   readonly candidates: readonly PicturedCandidate[];
-  /** In the order of their numbers. */
+  /** Ordered by number. */
   readonly iterations: readonly PicturedIteration[];
 }
 
 /**
- * What a search does next. The caller does it and asks again, until it is told to wait or to end:
- * - `wait`: what is under way decides; ask again when a replay or an agent's run of the search ended, when a candidate
- *   was admitted, when the station left;
+ * The next step of a search. The caller takes the step and asks again, until the step is `wait` or `end`:
+ * - `wait`: work in progress decides. Ask again when a replay or an agent run of the search ends, when a candidate is
+ *   admitted, or when the station leaves;
  * - `replay`: start the candidate's replay on the searched runs, under this ceiling;
- * - `propose`, `reflect`: start an iteration, of which the agent's run has this allotment. A reflection looks into what
- *   the seed failed, as nothing beats it; without any failed task it ends at once (`no-failures`);
+ * - `propose`, `reflect`: start an iteration with this allotment for the agent's run. A reflection investigates the
+ *   seed's failures, because no candidate beats the seed. Without failed tasks it ends at once (`no-failures`);
  * - `hold-out`: store the ending, hold out, and start the candidate's replay on the held-out runs;
- * - `end`: the search ends in this state.
- * A search that is seeding moves to `searching` with any but `wait` and `end`.
+ * - `end`: end the search in this state.
+ *
+ * From `seeding`, every step except `wait` and `end` moves the search to `searching`.
  */
 export type NextStep =
   | { readonly step: "wait" }
@@ -71,17 +75,18 @@ export type NextStep =
 
 const WAIT: NextStep = { step: "wait" };
 
+/** Decides the next step of a search. Pure. */
 export function decideNext(picture: SearchPicture): NextStep {
   const seed = picture.candidates.find((each) => each.seed);
   if (picture.live === "gone") return end("station-left");
   if (picture.ending !== null) return holdOut(picture, picture.ending);
   if (isUnderWay(seed?.replayState ?? null)) return WAIT;
-  // Without a scored copy of the seed nothing can be measured against it.
+  // Without a scored copy of the seed, nothing can be compared with it.
   if (seed?.replayState !== "finished" || (seed.searched?.score ?? null) === null) return end("seed-failed");
   return replayNext(picture) ?? iterateNext(picture);
 }
 
-/** Starts the replay of the candidate that waits longest, or waits for what is under way; null when there is nothing of it. */
+/** Starts the replay of the candidate that waits longest, or waits for work in progress; null if there is neither. */
 function replayNext(picture: SearchPicture): NextStep | null {
   const { candidates, iterations } = picture;
   const waiting = candidates.find(({ seed, replayState }) => !seed && replayState === null);
@@ -96,7 +101,7 @@ function replayNext(picture: SearchPicture): NextStep | null {
   return waiting === undefined ? null : holdOut(picture, "ceiling");
 }
 
-/** When nothing is under way: ends searching, or starts an iteration. */
+/** Ends searching or starts an iteration. Called when no work is in progress. */
 function iterateNext(picture: SearchPicture): NextStep {
   const ending = findEnding(picture);
   if (ending !== null) return holdOut(picture, ending);
@@ -106,7 +111,10 @@ function iterateNext(picture: SearchPicture): NextStep {
   return canPropose(picture) ? { step: "propose", allotted } : holdOut(picture, "ceiling");
 }
 
-/** Why searching ends when an iteration would start, but for its money; null when it goes on. The first that holds. */
+/**
+ * Returns why searching ends instead of starting an iteration, apart from its budget; null if it continues. The first
+ * matching reason applies.
+ */
 function findEnding(picture: SearchPicture): SearchEnding | null {
   const { objective, iterations, candidates, live } = picture;
   const reflection = findReflection(picture);
@@ -125,12 +133,12 @@ function findEnding(picture: SearchPicture): SearchEnding | null {
   return live === "changed" ? "config-changed" : null;
 }
 
-/** So many iterations in a row without a better candidate end the search, or have it reflect. */
+/** Number of iterations in a row without a better candidate that end the search or start a reflection. */
 const MAX_STALE = 2;
 
 /**
- * Whether the next iteration reflects: once a search, when nothing beats the live config though candidates were proposed,
- * and two iterations in a row brought none better than every earlier one, or one is left.
+ * Whether the next iteration reflects. A search reflects at most once: if candidates were proposed but none beats the
+ * live config, and either two iterations in a row brought no improvement or only one iteration is left.
  */
 function shallReflect(picture: SearchPicture): boolean {
   const { candidates, objective } = picture;
@@ -139,7 +147,10 @@ function shallReflect(picture: SearchPicture): boolean {
   return hasProposed && (countStale(picture) >= MAX_STALE || iterationsLeft(picture) === 1);
 }
 
-/** How many proposing iterations in a row, since a reflection, brought no candidate better than every earlier config. */
+/**
+ * Counts the latest proposing iterations in a row, since any reflection, without a candidate better than every earlier
+ * config.
+ */
 function countStale({ iterations, candidates, objective }: SearchPicture): number {
   const reflected = iterations.find(({ kind }) => kind === "reflect")?.number ?? 0;
   const fruitless = ({ number }: PicturedIteration): boolean => {
@@ -160,7 +171,7 @@ function isFlawless(candidates: readonly PicturedCandidate[]): boolean {
   return candidates.find(({ seed }) => seed)?.searched?.score === "1/1";
 }
 
-/** Whether an iteration is left, and money for a proposing agent and the replay of what it proposes. */
+/** Whether an iteration is left, and the budget covers an agent run that proposes and one replay of a candidate. */
 export function canPropose(picture: SearchPicture): boolean {
   const { allotments, spending } = picture;
   const parts = { searchReplay: 1, heldOutReplay: 0, agentRun: 1 };
@@ -168,8 +179,8 @@ export function canPropose(picture: SearchPicture): boolean {
 }
 
 /**
- * Starts what is still to be held out, as far as money goes; waits for it; ends. Of the best three on the frontier those
- * after one that cannot be paid wait for it, until nothing is under way that could leave something.
+ * Starts the remaining held-out replays as far as the budget allows, waits for them, and then ends the search. If the
+ * budget does not cover one of the best three, the later ones wait with it until no work in progress can free budget.
  */
 function holdOut(picture: SearchPicture, ending: SearchEnding): NextStep {
   if (endState(ending) === "stopped") return end(ending);
@@ -181,7 +192,7 @@ function holdOut(picture: SearchPicture, ending: SearchEnding): NextStep {
   return picture.candidates.some(({ heldOutReplayState }) => isUnderWay(heldOutReplayState)) ? WAIT : end(ending);
 }
 
-/** The candidates that are held out once searching ended: the best three on the frontier. */
+/** Lists the candidates to hold out once searching ends: the best three on the frontier. */
 function listHeldOut({ candidates, objective }: SearchPicture): readonly PicturedCandidate[] {
   return rankToHoldOut(candidates, objective).slice(0, MAX_HELD_OUT);
 }
@@ -202,7 +213,7 @@ function termsOf(picture: SearchPicture) {
   return { allotments: picture.allotments, spending: picture.spending, toCome: countToCome(picture) };
 }
 
-/** The most parts that a search may still start. */
+/** Counts the parts that a search may still start, at most. */
 function countToCome(picture: SearchPicture): PartsToCome {
   const { budget, candidates, iterations } = picture;
   if (picture.ending !== null) {

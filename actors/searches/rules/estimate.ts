@@ -7,12 +7,12 @@ import type { Objective } from "./objective.js";
 import { countHeldOut, type Split, splitBy } from "./split.js";
 import { listWarnings, type SearchWarning, type WarningSources } from "./warnings.js";
 
-/** A run of the set, with what it cost and how long it took; null where that is unknown. */
+/** A run of the set, with its original cost and duration in milliseconds; each null if unknown. */
 export interface EstimatedEntry extends CostedEntry {
   readonly ms: number | null;
 }
 
-/** The most runs that a search may start; those of replays with their copies. */
+/** Maximum numbers of runs that a search may start. For replays, each copy counts as a run. */
 export interface RunCounts {
   readonly seed: number;
   readonly searchReplays: number;
@@ -21,20 +21,21 @@ export interface RunCounts {
   readonly total: number;
 }
 
-/** What a search would do and spend at most (document 2, "Searches API": estimate). */
+/** The most that a search would do and spend (document 2, "Searches API": estimate). */
 export interface Estimate {
   readonly searchedTasks: number;
   readonly heldOutTasks: number;
   readonly runs: RunCounts;
   readonly ceiling: Money;
   readonly perReplayAllotments: Allotments;
-  /** In milliseconds; null when no run of the set was timed. */
+  /** In milliseconds; null if no run of the set was timed. */
   readonly estimatedDuration: number | null;
   readonly minGain: number;
   readonly objective: Objective;
   readonly warnings: readonly SearchWarning[];
 }
 
+/** The data for an estimate. */
 export interface EstimateSources extends Pick<WarningSources, "health" | "lacksModel"> {
   readonly entries: readonly EstimatedEntry[];
   readonly budget: SearchBudget & { readonly concurrency: number };
@@ -42,7 +43,7 @@ export interface EstimateSources extends Pick<WarningSources, "health" | "lacksM
   readonly objective: Objective;
 }
 
-/** Null when the set has too few tasks to search. It supposes that the tasks are held out whose runs cost most. */
+/** Estimates a search; null if the set has too few tasks. Assumes that the most expensive tasks are held out. */
 export function toEstimate({ entries, budget, minGain, objective, ...sources }: EstimateSources): Estimate | null {
   const split = splitDearest(entries, budget.ceiling.currency);
   if (split === null) return null;
@@ -58,7 +59,7 @@ export function toEstimate({ entries, budget, minGain, objective, ...sources }: 
   };
 }
 
-/** The split that holds out the tasks whose runs cost most together; of equal ones, by the order of their ids. */
+/** Splits a set so that the tasks with the most expensive runs are held out; ties are ordered by task id. */
 export function splitDearest<Entry extends CostedEntry>(
   entries: readonly Entry[],
   currency: string,
@@ -74,6 +75,7 @@ export function splitDearest<Entry extends CostedEntry>(
   return splitBy(entries, new Set(tasks.slice(0, heldOut).map(({ taskId }) => taskId)));
 }
 
+/** Counts the runs that a search may start, at most. */
 export function countRuns(budget: SearchBudget, split: Split<unknown>): RunCounts {
   const { iterations, perIteration, repeats } = budget;
   const [searched, heldOut] = [split.searched.length, split.heldOut.length];
@@ -86,20 +88,20 @@ export function countRuns(budget: SearchBudget, split: Split<unknown>): RunCount
   return { ...runs, total: runs.seed + runs.searchReplays + runs.heldOutReplays + runs.agent };
 }
 
-/** Whether a ceiling is below 0.01 of its currency for each run of a replay, which is refused. */
+/** Whether a ceiling is refused because it is below 0.01 of its currency per replay run. */
 export function isCeilingTooLow({ amount }: Money, runs: RunCounts): boolean {
   const ofReplays = runs.seed + runs.searchReplays + runs.heldOutReplays;
   return compare(decimal(amount), fraction(ofReplays, 100)) < 0;
 }
 
-/** No agent runs longer than an hour. */
+/** The timeout of an agent run: one hour, in milliseconds. */
 const MAX_AGENT_MS = fraction(60 * 60 * 1_000);
 
 /**
- * How long a search takes when every run takes as long as it did, a run that was not timed as long as the mean of the
- * others, and an agent's run as long as three: the seed; in each iteration the agent, then all its candidates at once;
- * then what is held out, at once. So many copies run at a time as the search's concurrency, and nothing waits for a
- * runner. Rounded up.
+ * Estimates the duration of a search in milliseconds, rounded up. It adds the seed's replay; for each iteration the
+ * agent run and then all of its candidates together; and then all held-out replays together. Each run takes its
+ * original time, or the mean of the others if that is unknown. An agent run takes three times the mean, at most an
+ * hour. As many copies run at a time as the search's concurrency allows, and no run waits for a runner.
  */
 function estimateDuration(budget: EstimateSources["budget"], split: Split<EstimatedEntry>): number | null {
   const { iterations, perIteration, repeats, concurrency } = budget;

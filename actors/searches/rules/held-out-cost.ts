@@ -1,6 +1,6 @@
 import { add, compare, divide, type Fraction, fraction, multiply, subtract, toNumber, ZERO } from "../../fraction.js";
 
-/** What a task cost on both sides, by scored copy. */
+/** The cost of a task on both sides, per scored copy. */
 export interface CostPair {
   readonly own: Fraction;
   readonly seed: Fraction;
@@ -8,29 +8,32 @@ export interface CostPair {
 
 /** Whether a candidate costs less than the seed on held-out tasks, beyond chance. */
 export interface HeldOutCost {
-  /** The tasks whose cost is known on both sides. */
+  /** The number of tasks whose cost is known on both sides. */
   readonly tasks: number;
   /**
-   * How likely a config that costs the same is to look as cheap: the share of all ways to swap the sides of each task that
-   * come out as cheap or cheaper, from 0 to 1.
+   * The probability, from 0 to 1, that a config with the same cost looks as cheap: the share of all ways to swap the
+   * sides of tasks whose result is at least as cheap.
    */
   readonly chance: number;
-  /** Whether that is one in 120 at most. */
+  /** Whether `chance` is at most 1 in 120. */
   readonly cheaper: boolean;
 }
 
-/** A fortieth, as beyond either bound of a 95 % interval, for each of the three candidates that are held out at once. */
+/**
+ * The inverse of the significance level: 1/40, one tail of a 95 % interval, divided by the three candidates that are
+ * held out at once.
+ */
 const ONE_IN = 120n;
 
-/** With fewer tasks nothing is cheaper beyond chance: all sides of six come out alike in one of 64 ways. */
+/** Minimum number of tasks for `cheaper`. With six tasks, even the most extreme result has a chance of 1 in 64. */
 export const MIN_COST_TASKS = 7;
 
-/** What a difference is rounded to a part of, to the nearest, so that all ways can be counted. */
+/** Differences are rounded to the nearest 1/840, so that all ways can be counted. */
 const FINEST = 840n;
 
 /**
- * By an exact randomization test of the tasks' relative differences of cost, (own - seed) / (own + seed): where neither
- * config costs less, each task's sides might as well be swapped. Null without a task.
+ * Compares costs with an exact randomization test of the tasks' relative cost differences, (own - seed) / (own + seed).
+ * If neither config costs less, swapping the sides of any task is equally likely. Null without tasks.
  */
 export function compareHeldOutCosts(pairs: readonly CostPair[]): HeldOutCost | null {
   if (pairs.length === 0) return null;
@@ -44,7 +47,7 @@ export function compareHeldOutCosts(pairs: readonly CostPair[]): HeldOutCost | n
   };
 }
 
-/** In parts of {@link FINEST}; below 0 when the candidate is cheaper. */
+/** Returns the relative difference in parts of {@link FINEST}; negative if the candidate is cheaper. */
 function relativeDifference({ own, seed }: CostPair): number {
   const both = add(own, seed);
   if (compare(both, ZERO) === 0) return 0;
@@ -53,9 +56,10 @@ function relativeDifference({ own, seed }: CostPair): number {
   return Number(numerator < 0n ? -magnitude : magnitude);
 }
 
-/** The ways to give each difference a sign by which the negative ones come to `saved` at least. */
+/** Counts the ways to choose the sign of each difference so that the negative ones sum to at least `saved`. */
 function countAsCheap(differences: readonly number[], saved: number): bigint {
-  // By what the negative ones come to, the ways so far. Up to 50 tasks have 2^50 ways, which doubles count exactly.
+  // The number of ways so far, by the sum of the negative differences. Up to 50 tasks have 2^50 ways, which doubles
+  // count exactly.
   let ways = [1];
   for (const difference of differences) {
     const size = Math.abs(difference);

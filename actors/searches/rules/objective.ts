@@ -1,13 +1,15 @@
 import type { SetHealth } from "../../replays/figures/set-health.js";
 
 /**
- * What a search ranks its candidates by (document 2, "Searches API": `objective`): how often they succeed, or what a run
- * costs of those that succeed as often as the live config.
+ * The criterion by which a search ranks its candidates (document 2, "Searches API": `objective`): their success, or the
+ * cost per run of candidates that succeed as often as the live config.
  */
 export const objectives = ["success", "cost"] as const;
 export type Objective = (typeof objectives)[number];
 
-/** The objective of a search that names none: `cost` when the live config succeeds on more than 95 % of the set. */
+/**
+ * Returns the default objective: `cost` if the live config succeeds on more than 95 % of the set, otherwise `success`.
+ */
 export function defaultObjective({ saturation }: Pick<SetHealth, "saturation">): Objective {
   return saturation?.saturated === true ? "cost" : "success";
 }

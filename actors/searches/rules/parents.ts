@@ -3,30 +3,31 @@ import { compareText } from "../../statistics/copy.js";
 import type { Objective } from "./objective.js";
 import { type Contender, rank } from "./standing.js";
 
-/** The configs that are best at a searched task. */
+/** The best configs at a searched task. */
 export interface TaskFrontier {
   readonly taskId: string;
   readonly candidateIds: readonly string[];
 }
 
-/** A config that a proposer may start from, with how many searched tasks none is better at. */
+/** A config that an agent may start from, with the number of searched tasks that it is best at. */
 export interface Parent {
   readonly candidateId: string;
   readonly tasks: number;
 }
 
-/** From what a proposer starts. */
+/** The configs that an agent may start from. */
 export interface Parents {
-  /** Tasks that any config scored, in the order of their ids. */
+  /** Tasks that any config scored, ordered by id. */
   readonly tasks: readonly TaskFrontier[];
-  /** Those best at most tasks first, then in the order given. */
+  /** Ordered by the number of tasks that they are best at, most first, then in the order given. */
   readonly parents: readonly Parent[];
 }
 
 /**
- * The per-task frontier: for each searched task the configs, the seed among them, that succeeded at it most often; by
- * the objective `cost` those of them that cost least on it. A config is left out when another does as well on every task
- * and better on one. So a config that alone solves one hard task is built on, though another scores higher.
+ * Computes the per-task frontier: for each searched task the configs, including the seed, with the highest success;
+ * with objective `cost`, the cheapest of those. A config is left out if another config is at least as good on every
+ * task and better on one. So a config that alone solves a hard task is a parent even if another config scores higher
+ * overall.
  */
 export function findParents(contenders: readonly Contender[], objective: Objective): Parents {
   const configs = rank(contenders).map(({ id, figures }) => ({ id, tasks: tasksOf(figures.tasks, objective) }));
@@ -42,7 +43,7 @@ export function findParents(contenders: readonly Contender[], objective: Objecti
 
 interface Place {
   readonly share: Fraction;
-  /** Null with the objective `success`, and when it is unknown, which is dearer than any. */
+  /** Null with the objective `success`, and if unknown. An unknown cost ranks after any known cost. */
   readonly cost: Fraction | null;
 }
 
@@ -63,7 +64,7 @@ function tasksOf(tasks: TaskTexts, objective: Objective): ReadonlyMap<string, Pl
   );
 }
 
-/** Above 0 when `a` is the better place; one that is not scored is the worst. */
+/** Compares two configs' results at a task; positive if `a` is better. An unscored result is the worst. */
 function comparePlaces(a: Place | undefined, b: Place | undefined): number {
   if (a === undefined || b === undefined) return Number(b === undefined) - Number(a === undefined);
   const better = compare(a.share, b.share);

@@ -3,11 +3,11 @@ import { type Copy, compareText, groupByTask, successShare } from "../../statist
 import { inRunOrder } from "../../statistics/regression.js";
 import type { SearchEnding } from "./ending.js";
 
-/** Why a task failed, as a reflecting agent finds (document 2, "Cause recording body"). */
+/** Why a task failed, as recorded by a reflecting agent (document 2, "Cause recording body"). */
 export const failureCauses = ["config", "task", "judge", "check", "infra"] as const;
 export type FailureCause = (typeof failureCauses)[number];
 
-/** What came of a reflection (document 2, "Reflection": `outcome`). */
+/** The outcome of a reflection (document 2, "Reflection": `outcome`). */
 export const reflectionOutcomes = [
   "went-on",
   "no-config-cause",
@@ -17,24 +17,24 @@ export const reflectionOutcomes = [
 ] as const;
 export type ReflectionOutcome = (typeof reflectionOutcomes)[number];
 
-/** A task that a config failed, with the copy that is looked into. */
+/** A task that a config failed, with the copy to investigate. */
 export interface FailedTask {
   readonly taskId: string;
   readonly originalRunId: string;
   readonly replayRunId: string;
 }
 
-/** A copy and its run; null when it has none. */
+/** A copy and its run; null without a run. */
 export interface RunCopy extends Copy {
   readonly runId: string | null;
 }
 
-/** The most tasks that a reflection looks into. */
+/** Maximum number of tasks that a reflection investigates. */
 const MAX_FAILED_TASKS = 10;
 
 /**
- * The tasks that a config failed at least once, of its copies of searched runs: those with the smallest share of success
- * first, then by their ids, ten at most. Of each, the first copy that failed, by the order of `runs`, then by copy.
+ * Lists the tasks that a config failed at least once, from its copies of searched runs: lowest success first, then by
+ * id, at most ten. For each task, it picks the first failed copy in the order of `runs`, then by copy number.
  */
 export function findFailedTasks(copies: readonly RunCopy[], runs: readonly string[]): readonly FailedTask[] {
   const failed = [...groupByTask(inRunOrder(copies, runs))].flatMap(([taskId, ofTask]) => {
@@ -47,19 +47,19 @@ export function findFailedTasks(copies: readonly RunCopy[], runs: readonly strin
   return failed.slice(0, MAX_FAILED_TASKS).map(({ task }) => task);
 }
 
-/** A reflection that ended. */
+/** A reflection that has ended. */
 export interface Reflected {
-  /** How many tasks it was given. */
+  /** Number of tasks that it investigated. */
   readonly tasks: number;
-  /** Whether its agent's run ended, rather than failed. */
+  /** Whether its agent's run completed, rather than failed. */
   readonly ran: boolean;
-  /** The last cause of each task. */
+  /** The last recorded cause of each task. */
   readonly causes: readonly { readonly cause: FailureCause; readonly suggestion: string | null }[];
-  /** Whether an iteration is left, and money for a proposer and a replay (`canPropose`). */
+  /** Whether an iteration is left, and the budget covers an agent run and a replay (`canPropose`). */
   readonly canGoOn: boolean;
 }
 
-/** Causes that a run recorded count, though it failed later. */
+/** Returns the outcome of a reflection. Recorded causes count even if the run failed later. */
 export function reflectionOutcome({ tasks, ran, causes, canGoOn }: Reflected): ReflectionOutcome {
   if (tasks === 0) return "no-failures";
   if (!ran && causes.length === 0) return "did-not-run";
@@ -67,7 +67,10 @@ export function reflectionOutcome({ tasks, ran, causes, canGoOn }: Reflected): R
   return canGoOn ? "went-on" : "out-of-budget";
 }
 
-/** The ending of a search that a reflection ended; null when it went on. `iterationsLeft`: whether any is. */
+/**
+ * Returns the ending of a search that a reflection ends; null if the search continues. `iterationsLeft` says whether
+ * any iteration is left.
+ */
 export function endingOfReflection(outcome: ReflectionOutcome, iterationsLeft: boolean): SearchEnding | null {
   const endings: Readonly<Record<ReflectionOutcome, SearchEnding | null>> = {
     "went-on": null,

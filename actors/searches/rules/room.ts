@@ -14,18 +14,20 @@ import {
 import type { Money } from "../../money.js";
 import { type Allotments, roundDown } from "./allotments.js";
 
-/** A replay or an agent's run of a search that is under way. */
+/** A replay or agent run of a search that is in progress. */
 export interface UnderWay {
-  /** What it was allotted when it started. */
+  /** The allotment at its start. */
   readonly allotted: Money;
-  /** What it counts so far (a fraction, `toText`): of an agent's run nothing, until it ended. */
+  /** The amount that it counts so far, as a fraction (`toText`). An agent run counts nothing until it ends. */
   readonly counted: string;
 }
 
-/** What a search has spent of its ceiling. */
+/** The spending of a search against its ceiling. */
 export interface SearchSpending {
   readonly ceiling: Money;
-  /** What all its replays and agent runs count so far (a fraction, `toText`), those under way included. */
+  /**
+   * The amount that all its replays and agent runs count so far, as a fraction (`toText`), including those in progress.
+   */
   readonly counted: string;
   readonly underWay: readonly UnderWay[];
 }
@@ -38,8 +40,8 @@ export interface PartsToCome {
 }
 
 /**
- * The ceiling less what is spent and what is reserved for what is under way: so much of its allotment as it has not
- * spent. Below 0 when copies under way spent more than their replays were allotted.
+ * Returns the free amount: the ceiling minus the counted amount and the reserves. The reserve of a part in progress is
+ * the unspent rest of its allotment. Negative if copies in progress spent more than their replays' allotments.
  */
 export function freeAmount({ ceiling, counted, underWay }: SearchSpending): Fraction {
   const reserved = underWay.map((part) => {
@@ -50,10 +52,10 @@ export function freeAmount({ ceiling, counted, underWay }: SearchSpending): Frac
 }
 
 /**
- * What a part may spend that starts now; null when what is free does not pay its allotment. When more is free than all
- * parts to come are allotted, since earlier ones left some or never came, they share it by their allotments. When less
- * is free, since earlier ones spent more, each still has its own allotment, until the last ones do not start: those are
- * held out.
+ * Returns the budget of a part that starts now; null if the free amount does not cover its allotment. Earlier parts may
+ * have left money or never started. If so, all parts to come share the free amount in proportion to their allotments.
+ * If earlier parts spent more, each part still gets its own allotment, until the last parts, the held-out replays,
+ * cannot start.
  */
 export function grantPart(
   kind: keyof PartsToCome,
@@ -67,7 +69,7 @@ export function grantPart(
   return roundDown(granted, spending.ceiling.currency);
 }
 
-/** Whether all these parts can be paid with what is free. */
+/** Whether the free amount covers all these parts. */
 export function paysParts(allotments: Allotments, spending: SearchSpending, parts: PartsToCome): boolean {
   return compare(freeAmount(spending), sumParts(allotments, parts)) >= 0;
 }

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { type TaskOutcome, taskOutcomes } from "../../run-facts/run-outcome.table.js";
 import { compareText } from "../../statistics/copy.js";
 
-/** A run of a set, as far as a split is concerned. */
+/** The fields of a set's run that a split needs. */
 export interface SplitEntry {
   readonly runId: string;
   readonly taskId: string;
-  /** How the run turned out in its task. */
+  /** The outcome of the run in its task. */
   readonly outcome: TaskOutcome;
 }
 
-/** The runs that candidates are tuned on and those that confirm them (document 2, "Search detail": `split`). */
+/** The runs that candidates are tuned on, and the runs that confirm them (document 2, "Search detail": `split`). */
 export interface Split<Entry> {
-  /** Counts of tasks. */
+  /** Numbers of tasks. */
   readonly searchedTasks: number;
   readonly heldOutTasks: number;
   /** In the order of the set. */
@@ -20,20 +20,22 @@ export interface Split<Entry> {
   readonly heldOut: readonly Entry[];
 }
 
-/** The fewest tasks that are searched, and that are held out (document 2, "Limits": search set): two of five are two. */
+/** Minimum numbers of searched and of held-out tasks (document 2, "Limits": search set). */
 const MIN_SEARCHED = 3;
 const MIN_HELD_OUT = 2;
 
-/** How many of so many tasks are held out: two of five, to the nearest. Null of too few to search. */
+/**
+ * Returns how many of the tasks are held out: two fifths, rounded to the nearest. Null if there are too few to search.
+ */
 export function countHeldOut(tasks: number): number | null {
   return tasks < MIN_SEARCHED + MIN_HELD_OUT ? null : Math.floor((4 * tasks + 5) / 10);
 }
 
 /**
- * Splits a set by its tasks; null when they are too few to search. Each outcome has its part of the tasks held out,
- * rounded up or down. Which tasks these are follows from the ids of the set and of the tasks alone: a second search of
- * the set does not hold out what the first was tuned on, and a run added or removed moves at most one task of each
- * outcome. The order of the entries does not count.
+ * Splits a set by its tasks; null if there are too few to search. Each outcome has its share of tasks held out, rounded
+ * up or down. The choice of tasks depends only on the ids of the set and the tasks, so a second search of the set does
+ * not hold out tasks that the first one tuned on. Adding or removing a run moves at most one task of each outcome. The
+ * order of the entries does not matter.
  */
 export function splitTasks<Entry extends SplitEntry>(setId: string, entries: readonly Entry[]): Split<Entry> | null {
   const tasks = new Set(entries.map(({ taskId }) => taskId));
@@ -45,7 +47,7 @@ export function splitTasks<Entry extends SplitEntry>(setId: string, entries: rea
   return splitBy(entries, heldOut);
 }
 
-/** The split that holds out these tasks. */
+/** Returns the split that holds out these tasks. */
 export function splitBy<Entry extends Pick<SplitEntry, "taskId">>(
   entries: readonly Entry[],
   heldOutTasks: ReadonlySet<string>,
@@ -60,7 +62,10 @@ export function splitBy<Entry extends Pick<SplitEntry, "taskId">>(
   };
 }
 
-/** The tasks of one outcome, in an order of chance that the set's id decides; so is `rank`, among the outcomes. */
+/**
+ * The tasks of one outcome, in a pseudo-random order that the set's id determines. `rank` orders the outcomes in the
+ * same way.
+ */
 interface Stratum {
   readonly rank: string;
   readonly tasks: readonly string[];
@@ -85,13 +90,13 @@ function stratify(setId: string, entries: readonly SplitEntry[]): readonly Strat
   }));
 }
 
-/** How most of a task's runs turned out; of as many, the first in the order of outcomes. */
+/** Returns the most common outcome of a task's runs; ties go to the first in the order of outcomes. */
 function commonest(outcomes: readonly TaskOutcome[]): TaskOutcome {
   const count = (outcome: TaskOutcome): number => outcomes.filter((each) => each === outcome).length;
   return taskOutcomes.reduce((most, outcome) => (count(outcome) > count(most) ? outcome : most));
 }
 
-/** How many tasks of each stratum are held out: its part rounded down, and one more where the most is left over. */
+/** Returns how many tasks of each stratum are held out: its share rounded down, plus one for the largest remainders. */
 function apportion(strata: readonly Stratum[], wanted: number): readonly number[] {
   const all = strata.reduce((sum, { tasks }) => sum + tasks.length, 0);
   const parts = strata.map(({ tasks, rank }, n) => {

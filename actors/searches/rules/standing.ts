@@ -4,16 +4,16 @@ import { paretoFrontier } from "../../statistics/frontier.js";
 import type { HeldOutFigures, SearchedFigures } from "./candidate-figures.js";
 import type { Objective } from "./objective.js";
 
-/** A candidate of a search, or its seed, as far as its place among the others is concerned. */
+/** The fields of a candidate or the seed that its rank in the search depends on. */
 export interface Contender {
   readonly candidateId: string;
-  /** The live config. */
+  /** Whether it is the live config. */
   readonly seed: boolean;
-  /** Of its replay on the searched runs, for the seed on all; null until it started. */
+  /** The state of its replay on the searched runs, or for the seed on all runs; null until the replay starts. */
   readonly replayState: ReplayState | null;
-  /** Null until its replay ended. */
+  /** Null until its replay ends. */
   readonly searched: SearchedFigures | null;
-  /** Null until its held-out replay ended; for the seed until its replay did. */
+  /** Null until its held-out replay ends; for the seed, until its replay ends. */
   readonly heldOut: HeldOutFigures | null;
 }
 
@@ -27,7 +27,9 @@ export interface Ranked<Each extends Contender> {
   readonly cost: Fraction | null;
 }
 
-/** Those whose replays finished, in the order given: no other is ranked, held out or best. */
+/**
+ * Returns the contenders whose replays finished, in the order given. Only these are ranked, held out or chosen as best.
+ */
 export function rank<Each extends Contender>(contenders: readonly Each[]): readonly Ranked<Each>[] {
   return contenders.flatMap((contender) => {
     const { candidateId: id, seed: isSeed, replayState, searched: figures } = contender;
@@ -38,9 +40,9 @@ export function rank<Each extends Contender>(contenders: readonly Each[]): reado
 }
 
 /**
- * The ids on the frontier of score and cost, cheapest first, the seed always among them once its replay finished
- * (document 2, "Search detail": `frontier`). With the objective `cost` only candidates that did not do worse than the
- * seed, as far as noise lets tell.
+ * Returns the ids on the frontier of score and cost, cheapest first (document 2, "Search detail": `frontier`). It
+ * always includes the seed once its replay has finished. With objective `cost` it includes only candidates that are not
+ * `worse` than the seed.
  */
 export function searchFrontier(contenders: readonly Contender[], objective: Objective): readonly string[] {
   return frontierOf(rank(contenders), objective).map(({ id }) => id);
@@ -59,9 +61,9 @@ function isNotWorse({ figures }: Pick<Ranked<Contender>, "figures">): boolean {
 }
 
 /**
- * The candidates to be held out, best first: those on the frontier but the seed. By the objective `success` none that
- * did worse than the seed on searched runs, which could never be best; the highest score first, then the cheapest. By
- * `cost` the other way round. Equal ones in the order given. The caller takes three.
+ * Ranks the candidates to hold out, best first: those on the frontier, except the seed and candidates that are `worse`
+ * than the seed on searched runs, which could never be best. With objective `success` the highest score comes first,
+ * then the lowest cost; with `cost` the other way round. Ties keep the order given. The caller takes three.
  */
 export function rankToHoldOut<Each extends Contender>(
   contenders: readonly Each[],
@@ -75,10 +77,10 @@ export function rankToHoldOut<Each extends Contender>(
     .map(({ contender }) => contender);
 }
 
-/** Compares two; below 0 when the first is better. */
+/** Compares two contenders; negative if the first is better. */
 type Comparing = (a: Ranked<Contender>, b: Ranked<Contender>) => number;
 
-/** A criterion by which candidates are ordered. */
+/** A criterion for ordering candidates. */
 interface Criterion {
   readonly by: "score" | "cost";
   readonly compare: Comparing;
@@ -87,11 +89,12 @@ interface Criterion {
 const byScore: Criterion = { by: "score", compare: (a, b) => compareOrNull(b.score, a.score, "null is less") };
 const byCost: Criterion = { by: "cost", compare: (a, b) => compareOrNull(a.cost, b.cost, "null is more") };
 
-/** What orders candidates, the criterion that decides first before the other. */
+/** Returns the criteria for ordering candidates, the decisive one first. */
 export function criteriaOf(objective: Objective): readonly [Criterion, Criterion] {
   return objective === "success" ? [byScore, byCost] : [byCost, byScore];
 }
 
+/** Returns the comparison that puts the best contender first. */
 export function bestFirst(objective: Objective): Comparing {
   const [first, second] = criteriaOf(objective);
   return (a, b) => first.compare(a, b) || second.compare(a, b);
@@ -102,7 +105,10 @@ function compareOrNull(a: Fraction | null, b: Fraction | null, nulls: "null is l
   return (Number(b === null) - Number(a === null)) * (nulls === "null is less" ? 1 : -1);
 }
 
-/** Whether it did better on searched runs: by more than noise for `success`; for `cost` cheaper and not worse. */
+/**
+ * Whether it beats the seed on searched runs: with objective `success`, its gain is `better`; with `cost`, it is
+ * cheaper and not `worse`.
+ */
 export function beatsSeed(each: Ranked<Contender>, seed: Ranked<Contender>, objective: Objective): boolean {
   if (objective === "success") return each.figures.searchedGain?.verdict === "better";
   return isNotWorse(each) && isCheaper(each, seed);
@@ -120,9 +126,8 @@ export function hasGain(contenders: readonly Contender[], objective: Objective):
 }
 
 /**
- * The config that leads so far: of the seed and those before it in the order given, the one with the highest score; by
- * the objective `cost` the cheapest that did not do worse than the seed. The earlier one stays where another is as good.
- * Null until the seed's replay finished.
+ * Returns the config that leads so far: the highest score among the seed and the candidates; with objective `cost`, the
+ * cheapest that is not `worse` than the seed. Ties go to the earlier config. Null until the seed's replay finishes.
  */
 export function findLeader<Each extends Contender>(contenders: readonly Each[], objective: Objective): Each | null {
   const ranked = rank(contenders);
@@ -136,13 +141,13 @@ export function findLeader<Each extends Contender>(contenders: readonly Each[], 
     .contender;
 }
 
-/** What is said of a candidate that did better on the runs it was tuned on. */
+/** The mark of a candidate that is better on the runs that it was tuned on. */
 export type OnlyOnSeenTasks = "marked" | "too-few-held-out";
 
 /**
- * Whether the gain of a candidate showed only on the tasks it was tuned on (document 2, "Candidate of a search"):
- * `too-few-held-out` when fewer than 5 held-out tasks can tell, `marked` when it did not do better on them. Null
- * otherwise, also until it was held out.
+ * Determines whether a candidate's gain showed only on the tasks that it was tuned on (document 2, "Candidate of a
+ * search"): `too-few-held-out` if fewer than 5 held-out tasks are scored, `marked` if it is not `better` on them. Null
+ * otherwise, and until it is held out.
  */
 export function onlyOnSeenTasks({
   searched,

@@ -8,7 +8,7 @@ import { MIN_COST_TASKS } from "./held-out-cost.js";
 import type { Objective } from "./objective.js";
 import type { Split } from "./split.js";
 
-/** What makes a search hard to trust (document 2, "Warnings"), and ours, the last three. */
+/** A reason to doubt a search's results (document 2, "Warnings"). The last three kinds are not in the reference. */
 export type SearchWarning =
   | { readonly kind: "noise-unmeasured" }
   | {
@@ -28,33 +28,34 @@ export type SearchWarning =
       readonly high: number;
       readonly answered: number;
     }
-  /** The replay of the live config is allotted less than what its runs cost before. */
+  /** The allotment of the live config's replay is below the original cost of its runs. */
   | { readonly kind: "thin-budget"; readonly allotted: Money; readonly expected: Money }
   /**
-   * Fewer tasks are held out than a gain is confirmed on, when `onlyOnSeenTasks` is `too-few-held-out`; by the objective
-   * `cost`, than a lower cost is: the best is the live config then.
+   * Too few tasks are held out. With objective `success`, they cannot confirm a gain (`onlyOnSeenTasks` is
+   * `too-few-held-out`). With `cost`, they cannot confirm a lower cost, so the best is always the live config.
    */
   | { readonly kind: "too-few-to-confirm"; readonly heldOutTasks: number; readonly neededTasks: number }
-  /** The station has a judge and the service has no model: no copy that is to be judged is scored. */
+  /** The station has a judge but no model is configured, so no copy that needs the judge is scored. */
   | { readonly kind: "judging-not-set-up" }
   /**
-   * Every run of the set that reported a cost did so in another currency than the ceiling's, as the start of a replay
-   * warns: what each part may spend follows no known cost.
+   * All runs of the set that reported a cost used a currency other than the ceiling's, as in the warning at a replay's
+   * start. So the allotments are not based on any known cost.
    */
   | { readonly kind: "other-currency" };
 
+/** The data for a search's warnings. */
 export interface WarningSources {
-  /** Of the set, under the live config as it is now. */
+  /** The set's health under the current live config. */
   readonly health: SetHealth;
   readonly minGain: number;
   readonly objective: Objective;
-  /** Whether the station has a judge, and no model is set up that judges. */
+  /** Whether the station has a judge but no model is configured. */
   readonly lacksModel: boolean;
   readonly budget: SearchBudget;
   readonly split: Split<CostedEntry>;
 }
 
-/** In the order of the reference, then ours. */
+/** Lists the warnings: first those of the reference in its order, then the others. */
 export function listWarnings(sources: WarningSources): readonly SearchWarning[] {
   return [
     ...warnOfNoise(sources),
