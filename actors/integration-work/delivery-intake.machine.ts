@@ -2,28 +2,28 @@
  * Accepts the deliveries of one integration, `delivery-intake/<integration>`, and schedules their processing. It counts
  * the stored deliveries. Each delivery is a row, with its own actor during processing.
  *
- * | state    | moved by                                   | next     | also                                            |
- * |----------|--------------------------------------------|----------|-------------------------------------------------|
- * | taking   | deliveries.take                            | taking   | row and key for each; a slot, or the queue.     |
- * |          |                                            |          | A repeated key increments the count in the row  |
- * |          |                                            |          | that has the key. Above the backlog limit, new  |
- * |          |                                            |          | deliveries are rejected: too many requests      |
- * | taking   | delivery.recorded                          | taking   | counted; a slot, or the queue                   |
- * | taking   | delivery.refuse                            | taking   | counted; the last 20 are stored without bodies  |
- * | taking   | delivery.ready                             | taking   | raised after all earlier deliveries             |
- * | taking   | delivery.left                              | taking   | the next delivery gets the slot; deliveries     |
- * |          |                                            |          | above the limit are removed, oldest first       |
- * | taking   | delivery.due                               | taking   | joins the queue, ordered by id                  |
- * | taking   | delivery.redeliver                         | taking   | a new delivery, or a refusal                    |
- * | taking   | deliveries.redeliver                       | taking   | redelivers 20 per second                        |
- * | taking   | woken                                      | taking   | the next of a period; old deliveries are        |
- * |          |                                            |          | removed; deliveries with a slot are watched;    |
- * |          |                                            |          | slots withheld during a flood are given         |
- * | taking   | intake.check, the integration is gone      | clearing | removes all rows, in slices                     |
- * | clearing | deliveries.take                            | clearing | rejects all; also in other states when the      |
- * |          |                                            |          | integration is removed                          |
- * | clearing | woken, more is stored                      | clearing |                                                 |
- * | clearing | woken, nothing is stored                   | clearing | stops                                           |
+ * | state    | moved by                                   | next     | also                                           |
+ * |----------|--------------------------------------------|----------|------------------------------------------------|
+ * | taking   | deliveries.take                            | taking   | row and key for each; a slot, or the queue.    |
+ * |          |                                            |          | A repeated key increments the count in the row |
+ * |          |                                            |          | that has the key. Above the backlog limit, new |
+ * |          |                                            |          | deliveries are rejected: too many requests     |
+ * | taking   | delivery.recorded                          | taking   | counted; a slot, or the queue                  |
+ * | taking   | delivery.refuse                            | taking   | counted; the last 20 are stored without bodies |
+ * | taking   | delivery.ready                             | taking   | raised after all earlier deliveries            |
+ * | taking   | delivery.left                              | taking   | the next delivery gets the slot; deliveries    |
+ * |          |                                            |          | above the limit are removed, oldest first      |
+ * | taking   | delivery.due                               | taking   | joins the queue, ordered by id                 |
+ * | taking   | delivery.redeliver                         | taking   | a new delivery, or a refusal                   |
+ * | taking   | deliveries.redeliver                       | taking   | redelivers 20 per second                       |
+ * | taking   | woken                                      | taking   | the next of a period; old deliveries are       |
+ * |          |                                            |          | removed; deliveries with a slot are watched;   |
+ * |          |                                            |          | slots withheld during a flood are given        |
+ * | taking   | intake.check, the integration is gone      | clearing | removes all rows, in slices                    |
+ * | clearing | deliveries.take                            | clearing | rejects all; also in other states when the     |
+ * |          |                                            |          | integration is removed                         |
+ * | clearing | woken, more is stored                      | clearing |                                                |
+ * | clearing | woken, nothing is stored                   | clearing | stops                                          |
  *
  * 1. At most 8 deliveries have a slot; in a rush 1, and in a flood 1 at intervals (`placesAt`), because accepting
  *   deliveries has priority. While deliveries wait and none has a slot, a wake-up is set that gives slots. Deliveries
