@@ -4,10 +4,10 @@
  * when
  *
  * 1. the chain already has an occurrence of the same hook about the same task, so the hook would react to its own
- *   effect;
+ *    effect;
  * 2. the chain already has 8 causes;
  * 3. the hook fired 3 times for the same change within 10 minutes. This also ends loops without a named cause. The same
- *   change means the same hook, task, run and event fields, except `at`.
+ *    change means the same hook, task, run and event fields, except `at`.
  *
  * Manual resends and tests are never stopped or counted.
  */

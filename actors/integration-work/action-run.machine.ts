@@ -3,14 +3,14 @@
  * result. The actor stops at the end of the run, and the row prevents a second start.
  *
  * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
- *   scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
+ *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
  * 2. When a binding's last attempt fails, the run adds one note to the task.
  *
  * | state      | moved by                                         | next       | also                               |
  * |------------|--------------------------------------------------|------------|------------------------------------|
  * | new        | run.begun (action.bound, action.due)             | attempting | row; the request starts            |
- * | new        | run.skipped (the binding does not apply to     | new        | no row, no note; stops             |
- * |            | the task, or was removed)                      |            |                                    |
+ * | new        | run.skipped (the binding does not apply to       | new        | no row, no note; stops             |
+ * |            | the task, or was removed)                        |            |                                    |
  * | new        | run.repeated (begun before)                      | new        | stops                              |
  * | new        | resend.begun (action.resend)                     | attempting | as run.begun, with the same values |
  * | new        | resend.answered (repeated, refused)              | new        | answered; stops                    |

@@ -26,11 +26,11 @@
  * | clearing | woken, nothing is stored                   | clearing | stops                                          |
  *
  * 1. At most 8 deliveries have a slot; in a rush 1, and in a flood 1 at intervals (`placesAt`), because accepting
- *   deliveries has priority. While deliveries wait and none has a slot, a wake-up is set that gives slots. Deliveries
- *   with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of arrival. A
- *   delivery that waits for a lookup has no slot; later deliveries overtake it.
+ *    deliveries has priority. While deliveries wait and none has a slot, a wake-up is set that gives slots. Deliveries
+ *    with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of arrival. A
+ *    delivery that waits for a lookup has no slot; later deliveries overtake it.
  * 2. The queue orders deliveries without a slot by id; ids increase with arrival. Queued deliveries of one message are
- *   stored as a group until the first of them gets a slot (`delivery-group.ts`).
+ *    stored as a group until the first of them gets a slot (`delivery-group.ts`).
  */
 import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";

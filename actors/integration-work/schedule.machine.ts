@@ -5,7 +5,7 @@
  *
  * 1. Only one run is active at a time. The next run is due only after the last one has reported its end.
  * 2. The schedule ends when its block, integration or workspace is removed. It first waits until an active run has
- *   ended.
+ *    ended.
  *
  * | state   | moved by                                          | next    | also                               |
  * |---------|---------------------------------------------------|---------|------------------------------------|
