@@ -1,18 +1,18 @@
 /**
- * A person's account, `account/<mail address>` under the global partition: sign-in links, sessions, the account itself.
+ * A user's account, `account/<mail address>` in the global partition, with its sign-in links and sessions.
  *
  * | state   | moved by                          | next    | also                                              |
  * |---------|-----------------------------------|---------|---------------------------------------------------|
- * | unknown | link.send                         | unknown | stores the link's hash, sends mail; or too many   |
- * | unknown | session.open with a live link     | known   | creates the account, uses up the link             |
+ * | unknown | link.send                         | unknown | stores the link's hash, sends mail; or refuses    |
+ * | unknown | session.open with a live link     | known   | creates the account, consumes the link            |
  * | known   | link.send                         | known   | as above                                          |
- * | known   | session.open with a live link     | known   | uses up the link                                  |
+ * | known   | session.open with a live link     | known   | consumes the link                                 |
  * | either  | session.open with no live link    | same    | refused `unauthenticated`                         |
  * | known   | session.close                     | known   | the session ends at once                          |
  * | either  | woken `expire`                    | same    | removes expired links and sessions                |
- * | unknown | the same, when none is left       | (ended) | an address without account leaves nothing         |
+ * | unknown | the same, when none is left       | (ended) | no rows remain for an address without account     |
  * | either  | effect.ended, the mail was sent   | same    | removes the mail                                  |
- * | either  | effect.ended, it was not          | same    | tries again later, while its link is valid        |
+ * | either  | effect.ended, the mail failed     | same    | retries later, while its link is valid            |
  * | either  | woken `mail <id>`                 | same    | sends the mail again                              |
  */
 import { chartOf } from "../../runtime/chart.js";
@@ -31,7 +31,7 @@ interface Kept {
 }
 
 interface Link extends Kept {
-  /** The source of the request; links of an earlier release have none. */
+  /** The source of the request; absent in links of earlier releases. */
   readonly source?: string;
 }
 
@@ -40,7 +40,7 @@ interface AccountContext {
   readonly userId: string | null;
   readonly links: readonly Link[];
   readonly sessions: readonly Kept[];
-  /** Mails that are not known to be sent. */
+  /** Mails that are not confirmed as sent. */
   readonly mails: readonly OpenMail[];
 }
 
@@ -51,15 +51,15 @@ interface OpenMail {
   readonly expiresAtMs: number;
 }
 
-/** Mails to one address that one source may request within the lifetime of a link. */
+/** Maximum number of mails to one address that one source may request within the lifetime of a link. */
 const MAX_LINKS_OF_SOURCE = 5;
-/** Mails to one address beyond which only a new source may request one: nobody can lock a person out. */
+/** From this number of mails to one address on, each source may have only one. So nobody can lock a user out. */
 const MANY_LINKS = 20;
-/** Mails to one address from all sources. */
+/** Maximum number of mails to one address from all sources. */
 const MAX_LINKS = 100;
-/** Waits before a failed mail is sent again, in milliseconds; after the last, the person has to ask for another. */
+/** Waits before a failed mail is resent, in milliseconds. After the last failure, the user must request a new mail. */
 const MAIL_RETRIES_MS = [5_000, 30_000, 120_000];
-/** Sessions of one person; the oldest is removed when there are more. */
+/** Maximum number of sessions per user; the oldest is removed first. */
 const MAX_SESSIONS = 50;
 
 const usedUp: Refusal = { refused: "unauthenticated", detail: "This sign-in link is used up or too old." };
@@ -101,9 +101,9 @@ function sendLink(event: Delivered<SendLink>, context: AccountContext): AccountC
   return expire({ ...context, mails, links: [...context.links, { hash: tokenHash, expiresAtMs, source }] }, turn);
 }
 
-/** Why a source may not request another mail to this address now, or null. */
+/** Returns why a source may not request another mail to this address now, or null. */
 function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>): Refusal | null {
-  // A link that lasts longer than a new one was sent while the clock was ahead, and counts no more.
+  // A link with more than the full lifetime left was sent while the clock was ahead. It does not count.
   const live = links.filter(({ expiresAtMs }) => expiresAtMs > turn.now && expiresAtMs <= turn.now + SIGN_IN_LINK_MS);
   const own = live.filter((link) => link.source === source);
   const most = live.length < MANY_LINKS ? MAX_LINKS_OF_SOURCE : 1;
@@ -117,7 +117,7 @@ function tooMany(links: readonly Link[], { turn, source }: Delivered<SendLink>):
   };
 }
 
-/** Removes a mail that was sent; a failed one is tried again while its link is valid. */
+/** Removes a sent mail. Schedules a retry of a failed mail while its link is valid. */
 function endMail({ turn, id, result }: Delivered<EffectEnded>, context: AccountContext): AccountContext {
   const mail = context.mails.find((open) => open.id === id);
   const others = context.mails.filter((open) => open.id !== id);
@@ -160,7 +160,10 @@ function isLive({ linkHash, turn }: Delivered<OpenSession>, { links }: AccountCo
   return links.some(({ hash, expiresAtMs }) => hash === linkHash && expiresAtMs > turn.now);
 }
 
-/** Refuses a link that is used up. One that was refused as expired is removed, whatever the clock says later. */
+/**
+ * Refuses a link that is not valid. A link refused as expired is also removed, so that it stays invalid if the clock is
+ * set back.
+ */
 function refuse({ turn, linkHash }: Delivered<OpenSession>, context: AccountContext): AccountContext {
   turn.reply(usedUp);
   return context.links.some(({ hash }) => hash === linkHash) ? expire(context, turn) : context;
@@ -171,7 +174,7 @@ function closeSession({ turn, sessionHash }: Delivered<CloseSession>, context: A
   return { ...context, sessions: context.sessions.filter(({ hash }) => hash !== sessionHash) };
 }
 
-/** Removes what has expired and sets the wake-up for the next. */
+/** Removes expired links and sessions, and sets the wake-up for the next expiry. */
 function expire(context: AccountContext, turn: Turn): AccountContext {
   const isLive = ({ expiresAtMs }: Kept) => expiresAtMs > turn.now;
   for (const { hash } of context.links.filter((link) => !isLive(link))) {

@@ -5,7 +5,7 @@ import type { Refusal } from "../refusal.js";
 
 /** Messages to an account. */
 
-/** Asks for a sign-in mail. The token itself is only in the sealed mail. */
+/** Requests a sign-in mail. Only the sealed mail contains the token. */
 export interface SendLink extends Answered<Refusal | undefined> {
   readonly type: "link.send";
   readonly tokenHash: string;
@@ -14,7 +14,7 @@ export interface SendLink extends Answered<Refusal | undefined> {
   readonly source: string;
 }
 
-/** Uses up a link and opens a session under a token that the edge made. */
+/** Consumes a link and opens a session with a token that the HTTP layer created. */
 export interface OpenSession extends Answered<{ readonly userId: string } | Refusal> {
   readonly type: "session.open";
   readonly linkHash: string;

@@ -4,27 +4,27 @@ import { findResource } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import { listPermissions } from "./visibility.js";
 
-/** Those of a workspace who may see something. */
+/** The callers in a workspace who can see something. */
 export type Audience =
-  /** Everyone who may read in the workspace. */
+  /** All callers with the permission `read`. */
   | "readers"
-  /** The people among them. */
+  /** All users with the permission `read`, but no tokens. */
   | "people"
-  /** The people who administer the workspace. */
+  /** The users who administer the workspace. */
   | "administrators"
-  /** Those who may read the outcomes of the team with this id (configuration API, Visibility). */
+  /** The callers who can read the outcomes of the team with this id (configuration API, Visibility). */
   | { readonly outcomesOf: string };
 
-/** What a caller may see in a workspace, read once for many questions about it. */
+/** A caller's rights in a workspace, read once to answer several checks. */
 export interface ReaderRights {
   readonly isPerson: boolean;
   readonly reads: boolean;
   readonly administers: boolean;
-  /** The ids of the teams that a person is on. */
+  /** The ids of the teams that a user is on. */
   readonly teams: readonly string[];
 }
 
-/** The caller's rights in the workspace; none when they may not see it, or when it is closed. */
+/** Returns the caller's rights in the workspace; none if they cannot see it, or if it is closed. */
 export function findReaderRights(reading: Reading, caller: Caller, workspaceId: string): ReaderRights {
   const held = listPermissions(reading, caller, workspaceId);
   const isPerson = caller.kind === "person";
@@ -32,12 +32,12 @@ export function findReaderRights(reading: Reading, caller: Caller, workspaceId: 
   return { isPerson, reads: held.includes("read"), administers: held.includes("administer"), teams: teams ?? [] };
 }
 
-/** The row of an open workspace, which rights in it follow from; another one after each change. */
+/** Returns the row of an open workspace, which the rights in it depend on. Every change creates a new row object. */
 export function findReadWorkspace(reading: Reading, workspaceId: string): object | undefined {
   return findResource(reading, workspaceId, "workspace", workspaceId);
 }
 
-/** Whether someone with these rights is among them. */
+/** Returns whether a caller with these rights is in the audience. */
 export function isAmong({ isPerson, reads, administers, teams }: ReaderRights, audience: Audience): boolean {
   if (!reads) return false;
   if (audience === "readers") return true;

@@ -4,8 +4,8 @@ import type { ResourceRow } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
 
 /**
- * Warns of a credential or trust whose person (`path` is the read-only field that names them) left the workspace: it
- * stays valid, since it belongs to the workspace, but somebody else should take responsibility for it.
+ * Warns if the user of a credential or trust has left the workspace. `path` is the read-only field with the user's id.
+ * The credential stays valid because it belongs to the workspace, but another user should take it over.
  */
 export function departedMemberWarning(reading: Reading, row: ResourceRow<unknown>, path: string): readonly Warning[] {
   if (findMember(reading, row.workspaceId, String(row.added[path])) !== undefined) return [];

@@ -3,7 +3,10 @@ import type { FieldError, Refusal } from "../refusal.js";
 import { findResource } from "../resources/resource.table.js";
 import { maySignIn } from "./mail-address.js";
 
-/** Invites that one person may send in an hour, over all workspaces: mails go to people who did not ask for them. */
+/**
+ * Maximum number of invites that one user may send per hour, across all workspaces, because recipients did not ask for
+ * the mail.
+ */
 export const MAX_INVITES_AN_HOUR = 1_000;
 
 /** The 429 beyond {@link MAX_INVITES_AN_HOUR}. */
@@ -11,7 +14,7 @@ export function tooManyInvites(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have sent too many invites.", retryAfterSeconds };
 }
 
-/** Whom to invite where; people of `signInDomains` may sign in, null for any domain. */
+/** The terms of some invites. Users of `signInDomains` may sign in; null allows any domain. */
 export interface InviteTerms {
   readonly workspaceId: string;
   readonly emails: readonly string[];
@@ -19,7 +22,10 @@ export interface InviteTerms {
   readonly signInDomains: readonly string[] | null;
 }
 
-/** Why an invite that nobody could accept is not sent, for each address and team that cannot be invited; or null. */
+/**
+ * Returns an error for each address or team that cannot be invited, so that no invite is sent that nobody could accept;
+ * or null.
+ */
 export function refuseInvites(reading: Reading, terms: InviteTerms): Refusal | null {
   const { workspaceId, emails, teams, signInDomains } = terms;
   const barred = emails.flatMap((email, index): FieldError[] =>

@@ -1,6 +1,6 @@
 /**
- * The invite of one mail address to one workspace, `invite/<address>` in the workspace's partition
- * (configuration API, Invite).
+ * The invite of one mail address to one workspace, `invite/<address>` in the workspace's partition (configuration API,
+ * Invite).
  *
  * | state    | moved by                                                     | next     | also                         |
  * |----------|--------------------------------------------------------------|----------|------------------------------|
@@ -13,23 +13,23 @@
  * | open,    | resend.taken (invite.resend)                                 | open     | new link, 14 days            |
  * | expired  |                                                              |          |                              |
  * | open     | accept.late (invite.accept, 14 days have passed)             | expired  | refused                      |
- * | open     | accept.taken (invite.accept by the invited person)           | accepted | they are in the workspace    |
+ * | open     | accept.taken (invite.accept by the invited person)           | accepted | adds them to the workspace   |
  * | open,    | revoke.taken (invite.revoke)                                 | revoked  | the link stops working       |
  * | expired  |                                                              |          |                              |
  * | revoked  | the same                                                     | revoked  |                              |
  * | open     | expiry.due (woken `expire`, 14 days have passed)             | expired  |                              |
- * | open     | expiry.early (woken `expire`, sent again meanwhile)          | open     |                              |
+ * | open     | expiry.early (woken `expire`, resent since then)             | open     |                              |
  * | open,    | mail.ended (effect.ended)                                    | same     | records the result           |
  * | expired  |                                                              |          |                              |
  * | open,    | effect.ended, of an earlier invite                           | same     |                              |
  * | expired  |                                                              |          |                              |
- * | any but  | invite.forget                                                | (ended)  | its row goes                 |
+ * | any but  | invite.forget                                                | (ended)  | removes its row              |
  * | none and |                                                              |          |                              |
  * | open     |                                                              |          |                              |
  * | any but  | resend.refused, accept.refused, revoke.refused               | same     | refused                      |
  * | none     |                                                              |          |                              |
  *
- * An id or a link of an earlier invite, or an earlier link, is `not-found` in every state.
+ * The id or link of an earlier invite is `not-found` in every state, and so is an earlier link of this invite.
  */
 import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -60,7 +60,7 @@ import {
 
 const { on, machine } = chartOf<InviteContext, ReturnType<typeof classifyInvite>>();
 
-/** Transitions of every state in which there is an invite. */
+/** Transitions of every state with an invite. */
 const existing = {
   ...on("send.skipped", ({ turn }) => turn.reply(null)),
   ...on("send.taken", "open", sendInvite),
@@ -69,7 +69,7 @@ const existing = {
   ...on("revoke.refused", answerRefusal),
 };
 
-/** Transitions of an invite that nobody has accepted yet. */
+/** Transitions of an invite that is not accepted yet. */
 const pending = {
   ...existing,
   ...on("resend.taken", "open", sendInvite),
@@ -104,7 +104,7 @@ const inviteMachine = machine({
 /** See the table above. */
 export const inviteActor = defineActor(inviteRef, { machine: inviteMachine, classify: classifyInvite, version: 1 });
 
-/** Classifies each message to an invite as an event of its machine. Reads only. */
+/** Classifies each message to an invite as an event of its machine. Only reads. */
 function classifyInvite(
   message: InviteMessage | EffectEnded | Woken,
   { context }: { readonly context: InviteContext },
@@ -127,7 +127,7 @@ function classifyInvite(
     case "effect.ended":
       if (!isResultOf(MAIL_EFFECT, message) || message.id !== invite?.mailId) return message;
       return toEvent("mail.ended", { invite, isSent: message.result.ok });
-    // No transition takes a message of an unknown type.
+    // No transition handles a message of an unknown type.
     default:
       return message;
   }

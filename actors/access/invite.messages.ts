@@ -4,23 +4,23 @@ import type { Refusal } from "../refusal.js";
 import type { Member } from "../workspaces/member.table.js";
 import type { InviteRow } from "./invite.js";
 
-/** The link of an invite. The token itself is only in the sealed mail. */
+/** The link of an invite. Only the sealed mail contains the token. */
 export interface Link {
   /** SHA-256 of the token, in hex. */
   readonly tokenHash: string;
   readonly sealedMail: string;
 }
 
-/** Invites the address; answered with `null` when it belongs to a member. */
+/** Invites the address. The answer is `null` if it belongs to a member. */
 export interface SendInvite extends Answered<InviteSent | null>, Link {
   readonly type: "invite.send";
-  /** The person who invites. */
+  /** The inviting user. */
   readonly by: string;
   readonly role: InviteRow["role"];
   readonly teams: readonly string[];
 }
 
-/** Sends an open or expired invite again, under a new link. */
+/** Resends an open or expired invite with a new link. */
 export interface ResendInvite extends Answered<InviteSent | Refusal>, Link {
   readonly type: "invite.resend";
   readonly inviteId: string;
@@ -31,7 +31,7 @@ export interface RevokeInvite extends Answered<Refusal | undefined> {
   readonly inviteId: string;
 }
 
-/** Accepts; answered with the membership that the person has now. */
+/** Accepts an invite. The answer is the user's membership. */
 export interface AcceptInvite extends Answered<Member | Refusal> {
   readonly type: "invite.accept";
   readonly tokenHash: string;
@@ -39,14 +39,14 @@ export interface AcceptInvite extends Answered<Member | Refusal> {
   readonly email: string;
 }
 
-/** From retention: an invite that is over is removed. */
+/** The retention actor removes an ended invite. */
 export interface ForgetInvite extends Message {
   readonly type: "invite.forget";
 }
 
 export type InviteMessage = SendInvite | ResendInvite | RevokeInvite | AcceptInvite | ForgetInvite;
 
-/** The invite to a workspace; its id is the mail address. */
+/** The invite of a mail address to a workspace; its id is the address. */
 export const inviteRef = reference<InviteMessage>("invite");
 
 /** An invite whose mail is being sent. */

@@ -5,7 +5,7 @@ import { findHashOwner } from "../resources/resource-hash.table.js";
 import { type InviteRow, leads } from "./invite.js";
 import { INVITE_LINK, invites } from "./invite.table.js";
 
-/** The open invites of a workspace, newest first; only those before `before` when it is given. */
+/** Lists the open invites of a workspace, newest first, optionally only those before `before`. */
 export function listPendingInvites(
   reading: Reading,
   workspaceId: string,
@@ -20,13 +20,13 @@ export function listPendingInvites(
   );
 }
 
-/** Location of the invite behind a link's hash. */
+/** The workspace and invite of a link. */
 export interface FoundInvite {
   readonly workspaceId: string;
   readonly invite: InviteRow;
 }
 
-/** The invite whose link has this hash, in an open workspace, or undefined. */
+/** Finds the invite whose link has this hash, in an open workspace. */
 export function findInviteByLink(reading: Reading, linkHash: string): FoundInvite | undefined {
   const owner = findHashOwner(reading, INVITE_LINK, linkHash);
   if (owner === undefined) return undefined;
@@ -36,14 +36,16 @@ export function findInviteByLink(reading: Reading, linkHash: string): FoundInvit
   return invite === undefined || !leads(invite, linkHash) ? undefined : { workspaceId, invite };
 }
 
-/** The latest invite of that id in the workspace; refused `not-found` where there is none. */
+/**
+ * Finds the invite with this id, or returns the refusal `not-found`. Only the latest invite of each address is stored.
+ */
 export function findInvite(reading: Reading, workspaceId: string, inviteId: string): InviteRow | Refusal {
   return invites.get(reading, workspaceId, inviteId) ?? { refused: "not-found" };
 }
 
 /**
- * Whether the mail that was last sent of an invite went out, or undefined while that is not known: whoever sends it again
- * meanwhile sends the mail for both. False when it was revoked meanwhile.
+ * Returns whether the last mail of an invite was sent, or undefined while unknown. A resend before that sends one mail
+ * that counts for both requests. False if the invite was revoked.
  */
 export function didMailGoOut(reading: Reading, workspaceId: string, inviteId: string): boolean | undefined {
   const invite = invites.get(reading, workspaceId, inviteId);

@@ -7,17 +7,17 @@ import { retain } from "../tables/retention.js";
 import { type InviteRow, inviteTopic, leads } from "./invite.js";
 import { inviteRef } from "./invite.messages.js";
 
-/** The kind of invite links in the directory of hashes. */
+/** The kind of invite links in the hash directory. */
 export const INVITE_LINK = "invite";
 
-/** `[invite]`: the latest invite of each address; ids rise with time. */
+/** Key: `[invite]`. Only the latest invite of each address. Ids increase with time. */
 export const invites = indexedTable<InviteRow>("invite", {
   order: ["inviteId"],
   indexes: { "open-invite": { by: [], only: { state: ["open"] } } },
   changes: ({ inviteId, state, mail }) => [toChangeEntry(inviteTopic(inviteId), { state, mail })],
 });
 
-/** The directory entry of an invite's link. */
+/** Returns the directory entry of an invite's link. */
 export function inviteEntry(workspaceId: string, { linkHash, inviteId }: InviteRow): DirectoryEntry {
   return hashEntry(INVITE_LINK, linkHash, { workspaceId, id: inviteId });
 }
@@ -27,7 +27,7 @@ export const inviteSource = rowSource(invites, (invite, { partition }) =>
   leads(invite, invite.linkHash) ? [inviteEntry(partition, invite)] : [],
 );
 
-/** Invites that are over; one that was accepted or revoked counts as if it had expired. */
+/** Removes ended invites. An accepted or revoked invite counts as ended from its expiry. */
 export const inviteRetention = retain(invites, {
   period: "work",
   cost: 4,

@@ -7,7 +7,7 @@ import { INVITE_MS, type InviteRow } from "./invite.js";
 import type { InviteSent, Link } from "./invite.messages.js";
 import { inviteEntry, invites } from "./invite.table.js";
 
-/** The transitions of an invite; the machine says when each runs. */
+/** The transitions of an invite. `invite.machine.ts` lists when each one runs. */
 
 /** The stored state of an invite between turns. */
 export interface InviteContext {
@@ -15,18 +15,18 @@ export interface InviteContext {
   readonly invite: InviteRow | null;
 }
 
-/** A turn that is about the invite as it is stored. */
+/** A turn about the stored invite. */
 interface OfInvite extends InTurn {
   readonly invite: InviteRow;
 }
 
-/** A new link, and the terms that it is sent under. */
+/** A new link, and the terms of its invite. */
 interface NewLink extends Link {
   readonly turn: Turn<InviteSent>;
   readonly terms: Pick<InviteRow, "role" | "teams" | "invitedBy">;
 }
 
-/** Sends the mail of a new invite, or of an open or expired one again, under a new link. */
+/** Sends a new invite, or resends an open or expired one with a new link. */
 export function sendInvite({ turn, tokenHash, sealedMail, terms }: NewLink, context: InviteContext): InviteContext {
   const earlier = context.invite;
   const isAgain = earlier !== null && (earlier.state === "open" || earlier.state === "expired");
@@ -56,7 +56,7 @@ export function sendInvite({ turn, tokenHash, sealedMail, terms }: NewLink, cont
   return storeInvite(turn, isAgain ? context : { ...context, invite: null }, invite);
 }
 
-/** Adds the person; an existing member keeps their role and joins the teams. */
+/** Adds the user to the workspace. An existing member keeps their role and joins the teams. */
 export function acceptInvite(
   { turn, userId, invite }: OfInvite & { readonly turn: Turn<Member>; readonly userId: string },
   context: InviteContext,
@@ -67,12 +67,12 @@ export function acceptInvite(
   return storeInvite(turn, context, { ...invite, state: "accepted" });
 }
 
-/** Expires an invite that nobody has accepted in time. */
+/** Expires an invite that nobody accepted in time. */
 export function expireInvite({ turn, invite }: OfInvite, context: InviteContext): InviteContext {
   return storeInvite(turn, context, { ...invite, state: "expired" });
 }
 
-/** Revokes an invite; its link stops working. */
+/** Revokes an invite. Its link stops working. */
 export function revokeInvite({ turn, invite }: OfInvite, context: InviteContext): InviteContext {
   turn.cancelWake("expire");
   turn.cancelEffect(invite.mailId);
@@ -88,7 +88,7 @@ export function recordMailOutcome(
   return storeInvite(turn, context, { ...invite, mail: isSent ? "sent" : "not-sent" });
 }
 
-/** Removes an invite that is over. */
+/** Removes an ended invite. */
 export function forgetInvite({ turn }: InTurn, { invite }: InviteContext): void {
   if (invite !== null) {
     turn.undirect(inviteEntry(turn.self.partition, invite));
@@ -97,13 +97,13 @@ export function forgetInvite({ turn }: InTurn, { invite }: InviteContext): void 
   turn.stop();
 }
 
-/** Writes the invite, replacing that of the context. */
+/** Stores the invite and replaces the one in the context. */
 function storeInvite(turn: Turn, context: InviteContext, invite: InviteRow): InviteContext {
   invites.put(turn, turn.self.partition, context.invite, invite);
   return { ...context, invite };
 }
 
-/** Removes the directory entry of an invite that is sent again or replaced, and its mail if that is still being sent. */
+/** Removes the directory entry of an invite that is resent or replaced, and cancels its mail if it is not sent yet. */
 function endInvite(turn: Turn, invite: InviteRow): void {
   turn.undirect(inviteEntry(turn.self.partition, invite));
   turn.cancelEffect(invite.mailId);

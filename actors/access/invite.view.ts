@@ -11,7 +11,7 @@ import { findUser } from "./session.queries.js";
 
 const role = z.enum(["admin", "member"]);
 
-/** A pending invite as people who administer the workspace see it. */
+/** A pending invite as administrators of the workspace see it. */
 export const inviteSchema = z
   .strictObject({
     id: z.string(),
@@ -27,7 +27,7 @@ export const inviteSchema = z
   })
   .meta({ title: "invite" });
 
-/** A pending invite; deleted teams are left out. */
+/** Returns the view of a pending invite, without deleted teams. */
 export function inviteView(reading: Reading, workspaceId: string, invite: InviteRow): z.output<typeof inviteSchema> {
   return {
     id: invite.inviteId,
@@ -42,7 +42,7 @@ export function inviteView(reading: Reading, workspaceId: string, invite: Invite
   };
 }
 
-/** What an invite link shows to anyone who has it. */
+/** An invite as anyone with its link sees it. */
 export const offerSchema = z
   .strictObject({
     workspace: z.strictObject({ slug: z.string(), name: z.string() }),
@@ -55,7 +55,7 @@ export const offerSchema = z
   })
   .meta({ title: "invite-offer" });
 
-/** The view of a link; it holds no id, and about people only the invited address and the inviter's name. */
+/** Returns the view of a link. It has no ids. About people it has only the invited address and the inviter's name. */
 export function offerView(
   reading: Reading,
   { workspaceId, invite }: FoundInvite,
@@ -74,7 +74,7 @@ export function offerView(
   };
 }
 
-/** The content of an invite's mail, without its link. */
+/** Returns the content of an invite's mail, without its link. */
 export function inviteMailView(
   reading: Reading,
   workspaceId: string,
@@ -91,7 +91,7 @@ export function inviteMailView(
   };
 }
 
-/** The membership of the person who accepted an invite. */
+/** The membership of the user who accepted an invite. */
 export const acceptedInviteSchema = z
   .strictObject({
     workspace: z.strictObject({ id: z.string(), slug: z.string(), name: z.string() }),
@@ -100,7 +100,7 @@ export const acceptedInviteSchema = z
   })
   .meta({ title: "accepted-invite" });
 
-/** An accepted invite; `not-found` once its workspace is closed. */
+/** Returns the view of an accepted invite; `not-found` if its workspace is closed. */
 export function acceptedInviteView(
   reading: Reading,
   workspaceId: string,

@@ -6,7 +6,7 @@ export const mailAddress = z
   .max(254, "must be at most 254 characters")
   .transform((text) => text.toLowerCase());
 
-/** Whether people with the address may sign in; null domains admit any. */
+/** Returns whether users with this address may sign in. Null domains allow any address. */
 export function maySignIn(address: string, domains: readonly string[] | null): boolean {
   return domains === null || domains.includes(address.slice(address.lastIndexOf("@") + 1));
 }

@@ -7,13 +7,13 @@ import { findVisibleTeam } from "./team.queries.js";
 import { permit } from "./visibility.js";
 import { findVisibleWorkspace } from "./workspace.queries.js";
 
-/** A workspace, and the member who asks. */
+/** A workspace, and the requesting member. */
 export interface OwnWorkspace {
   readonly workspaceId: string;
   readonly own: Member;
 }
 
-/** The workspace, for its people; `not-found` for tokens. */
+/** Finds the workspace for its members; `not-found` for tokens. */
 export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string): OwnWorkspace | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;
@@ -21,14 +21,14 @@ export function findOwnWorkspace(reading: Reading, caller: Caller, slug: string)
   return own === undefined ? { refused: "not-found" } : { ...found, own };
 }
 
-/** Where the caller wants to change people, and who the caller is. */
+/** The workspace in which a caller changes members, and the caller. */
 export interface Staffing {
   readonly workspaceId: string;
-  /** The person who asks; the turn checks what they may do to whom. */
+  /** The requesting user. The turn checks their permission for the target. */
   readonly by: string;
 }
 
-/** The workspace, for those who may set roles in it; a caller who may only see it is refused with the reason. */
+/** Finds the workspace for callers who may set roles in it. Refuses other callers who can see it, with the reason. */
 export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: string): Staffing | Refusal {
   const found = findVisibleWorkspace(reading, caller, slug);
   if (isRefusal(found)) return found;
@@ -39,14 +39,16 @@ export function findWorkspaceOfRoles(reading: Reading, caller: Caller, slug: str
   return { workspaceId, by: caller.userId };
 }
 
-/** The workspace of a team, for those who decide who is on it: never a token, whatever its scopes. */
+/**
+ * Finds a team's workspace for callers who may change the team's members. Always refuses tokens, whatever their scopes.
+ */
 export function findTeamToStaff(reading: Reading, caller: Caller, teamId: string): Staffing | Refusal {
   const team = findVisibleTeam(reading, caller, teamId);
   if (isRefusal(team)) return team;
   return permit(reading, caller, team.workspaceId, "administer", "team") ?? toStaffing(team, caller);
 }
 
-/** The same for removing a person from the team; anyone may leave it. */
+/** Finds a team's workspace for callers who may remove this user from the team. All users may remove themselves. */
 export function findTeamToLeave(
   reading: Reading,
   caller: Caller,

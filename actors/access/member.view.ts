@@ -10,7 +10,7 @@ const role = z.enum(["owner", "admin", "member"]);
 /** A team as shown in lists of people. */
 export const teamSchema = z.strictObject({ id: z.string(), key: z.string(), name: z.string() });
 
-/** A person of a workspace as another member sees them. */
+/** A member as another member of the workspace sees them. */
 export const memberSchema = z
   .strictObject({
     userId: z.string(),
@@ -18,13 +18,13 @@ export const memberSchema = z
     email: z.string(),
     role,
     teams: z.array(teamSchema),
-    /** The roles that the caller may give them besides their own, the highest first. */
+    /** The roles that the caller may give the member besides the current one, the highest first. */
     assignableRoles: z.array(role),
     since: z.string(),
   })
   .meta({ title: "member" });
 
-/** A member as the caller, also a member, sees them. */
+/** Returns the view of a member for a caller who is also a member. */
 function memberView(
   reading: Reading,
   workspaceId: string,
@@ -44,7 +44,7 @@ function memberView(
   };
 }
 
-/** A member as the person `by` sees them; `not-found` for a person who has left the workspace. */
+/** Returns the view of a member for the user `by`; `not-found` if that user has left the workspace. */
 export function memberViewFor(
   reading: Reading,
   workspaceId: string,
@@ -55,14 +55,14 @@ export function memberViewFor(
   return own === undefined ? { refused: "not-found" } : memberView(reading, workspaceId, member, own);
 }
 
-/** A page of the people of a workspace, as one of them sees them. */
+/** A page of a workspace's members, from one member's point of view. */
 export interface MembersView {
   readonly items: readonly z.output<typeof memberSchema>[];
   /** The `after` of the next page; null on the last page. */
   readonly next: string | null;
 }
 
-/** The people of a workspace after one of them, ordered by id. */
+/** Lists the members of a workspace after `after`, ordered by id. */
 export function membersView(
   reading: Reading,
   { workspaceId, own }: { readonly workspaceId: string; readonly own: Ranked },
@@ -75,7 +75,7 @@ export function membersView(
   return { items: page.map((member) => memberView(reading, workspaceId, member, own)), next };
 }
 
-/** The teams that still exist, by id. */
+/** Returns the teams with these ids that still exist. */
 export function teamNames(
   reading: Reading,
   workspaceId: string,

@@ -7,12 +7,12 @@ import { table } from "../../storage/table.js";
 import type { Scope } from "../caller.js";
 import { findResource, isWorkspaceOpen, type ResourceRow } from "../resources/resource.table.js";
 
-/** What the bearer of a minted credential may do. */
+/** The rights of a minted credential. */
 type Grant =
   | { readonly kind: "token"; readonly scopes: readonly Scope[]; readonly issuedBy: string }
   | { readonly kind: "pool"; readonly poolId: string };
 
-/** A credential that was minted through a trust. Only a SHA-256 hash of its value is stored. */
+/** A credential minted through a trust. Only a SHA-256 hash of its value is stored. */
 export interface MintedCredential {
   readonly id: string;
   /** SHA-256 in hex. */
@@ -20,25 +20,25 @@ export interface MintedCredential {
   /** `workspace-token-trust` or `runner-trust`. */
   readonly trustKind: string;
   readonly trustId: string;
-  /** The version of the trust that it was minted under; under any other version the credential is not valid. */
+  /** The version of the trust when the credential was minted. The credential is invalid under any other version. */
   readonly trustVersion: number;
   readonly expiresAtMs: number;
   readonly grant: Grant;
 }
 
-/** `[trust, credential]`, in the order they were minted. */
+/** Key: `[trust, credential]`, in the order of minting. */
 const credentials = table<MintedCredential>("minted-credential");
-/** `[hash]` */
+/** Key: `[hash]`. */
 export const mintedHashes = directory<{
   readonly workspaceId: string;
   readonly trustId: string;
   readonly id: string;
 }>("minted-hash");
 
-/** Credentials removed in one turn; the next turn continues. */
+/** Maximum number of credentials to remove per turn. The next turn continues. */
 const SWEEP_LIMIT = 500;
 
-/** Stores a credential; in a turn of its trust's actor. */
+/** Stores a credential. Call this in a turn of its trust's actor. */
 export function storeCredential(turn: Turn, credential: MintedCredential): void {
   const { id, trustId } = credential;
   credentials.put(turn, turn.self.partition, [trustId, id], credential);
@@ -46,8 +46,8 @@ export function storeCredential(turn: Turn, credential: MintedCredential): void 
 }
 
 /**
- * The credential with this hash and its workspace, while it is valid: before its end, under an unchanged trust, in an
- * open workspace.
+ * Finds the valid credential with this hash and its workspace. It is valid before its expiry, while the trust is
+ * unchanged and the workspace is open.
  */
 export function findLiveCredential(
   reading: Reading,
@@ -65,14 +65,14 @@ export function findLiveCredential(
   return isOver(credential, trust, nowMs) ? null : { ...credential, workspaceId };
 }
 
-/** Whether there is a credential of this hash that has expired. */
+/** Returns whether a credential with this hash exists and has expired. */
 export function hasExpiredCredential(reading: Reading, hash: string, nowMs: number): boolean {
   const owner = mintedHashes.find(reading, hash);
   const credential = owner && credentials.get(reading, owner.workspaceId, owner.trustId, owner.id);
   return credential !== undefined && credential.hash === hash && credential.expiresAtMs <= nowMs;
 }
 
-/** Whether a credential of the workspace is still valid, by its end and its trust. */
+/** Returns whether a credential of the workspace is still valid by its expiry and its trust. */
 export function isCredentialLive(
   reading: Reading,
   workspaceId: string,
@@ -93,13 +93,13 @@ function credentialEntry(workspaceId: string, { id, hash, trustId }: MintedCrede
   return mintedHashes.entry(hash, { workspaceId, trustId, id });
 }
 
-/** What a sweep removed, and when the next credential ends: now when more are due, null when none is left. */
+/** The number of removed credentials, and the expiry of the next one: now if more are due, null if none is left. */
 export interface SweepResult {
   readonly removed: number;
   readonly nextMs: number | null;
 }
 
-/** Removes the trust's credentials that are no longer valid, the oldest first. */
+/** Removes the trust's invalid credentials, the oldest first. */
 export function sweepCredentials(turn: Turn, trustId: string, trust: ResourceRow | undefined): SweepResult {
   const { partition } = turn.self;
   let removed = 0;

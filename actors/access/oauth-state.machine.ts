@@ -1,17 +1,17 @@
 /**
- * The OAuth links that a person began and has not finished, `link/<user id>` under the global partition. Only the hash
- * of the state that they bring back (RFC 6749, 10.12) is stored.
+ * The unfinished OAuth links of a user, `link/<user id>` in the global partition. Only the hash of the `state`
+ * parameter (RFC 6749, 10.12) is stored.
  *
- * 1. A state is valid once, for its person, in its session, for its purpose.
- * 2. It ends after ten minutes, or when the person has begun twenty more.
+ * 1. A state is valid once, for its user, session and purpose.
+ * 2. It expires after 10 minutes, or when the user has started 20 more links.
  *
  * | state   | moved by                                          | next    | also                                  |
  * |---------|---------------------------------------------------|---------|---------------------------------------|
  * | none    | link.begin                                        | waiting | stored                                |
- * | waiting | link.begin                                        | waiting | stored; drops the oldest of too many  |
+ * | waiting | link.begin                                        | waiting | stored; drops the oldest above 20     |
  * | waiting | link.use with a live state of this session        | waiting | answered; removes the state           |
- * | waiting | the same, of the last one                         | (ended) | the same                              |
- * | either  | link.use with any other                           | same    | refused                               |
+ * | waiting | the same with the last state                      | (ended) | the same                              |
+ * | either  | link.use with any other state                     | same    | refused                               |
  * | waiting | woken `expire`                                    | waiting | removes expired states                |
  * | waiting | the same, when none is left                       | (ended) |                                       |
  */
@@ -40,7 +40,7 @@ interface OAuthStateContext {
 
 /** Lifetime of a state, in milliseconds. */
 const STATE_LIFETIME_MS = 10 * 60 * 1_000;
-/** States that one person may have at once. */
+/** Maximum number of states per user. */
 const MAX_BEGUN = 20;
 
 const unknownState: Refusal = {
@@ -108,7 +108,7 @@ function findState(event: Delivered<UseOAuthState>, { begun }: OAuthStateContext
   );
 }
 
-/** Refuses a state that is not valid. What was refused as expired is removed, whatever the clock says later. */
+/** Refuses an invalid state. Expired states are also removed, so that they stay invalid if the clock is set back. */
 function refuse({ turn }: Delivered<UseOAuthState>, context: OAuthStateContext): OAuthStateContext {
   turn.reply(unknownState);
   return context.begun.some(({ expiresAtMs }) => expiresAtMs <= turn.now) ? expire(context.begun, turn) : context;
@@ -118,7 +118,7 @@ function stopWhenEmpty({ turn }: InTurn, { begun }: OAuthStateContext): void {
   if (begun.length === 0) turn.stop();
 }
 
-/** Removes expired states and sets the wake-up for the next one. */
+/** Removes expired states and sets the wake-up for the next expiry. */
 function expire(begun: readonly Begun[], turn: Turn): OAuthStateContext {
   const live = begun.filter(({ expiresAtMs }) => expiresAtMs > turn.now);
   const [first] = live;

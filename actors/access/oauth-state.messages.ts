@@ -3,17 +3,17 @@ import type { Answered } from "../../runtime/turn.js";
 import { GLOBAL_PARTITION } from "../../storage/keys.js";
 import type { Refusal } from "../refusal.js";
 
-/** What a person links at another host. */
+/** The purpose and subject of an OAuth link. */
 export interface OAuthStateTerms {
-  /** The flow that it belongs to: a state of one flow is not valid in another. */
+  /** The flow that the state belongs to. A state of one flow is invalid in another. */
   readonly purpose: "integration" | "code-host";
   /** The subject of the link, by its ids. */
   readonly subject: Readonly<Record<string, string>>;
-  /** What the flow needs to read the response (a PKCE verifier), sealed; null for nothing. */
+  /** The sealed data that the flow needs to read the response (a PKCE verifier); null for none. */
   readonly sealed: string | null;
 }
 
-/** Stores a link that was begun, under the SHA-256 (hex) of a state that the edge made. */
+/** Stores a started link, under the SHA-256 (hex) of a state that the HTTP layer created. */
 export interface BeginOAuthState extends Answered<OAuthStateBegun>, OAuthStateTerms {
   readonly type: "link.begin";
   readonly stateHash: string;
@@ -24,7 +24,7 @@ export interface OAuthStateBegun {
   readonly expiresAtMs: number;
 }
 
-/** Uses up a state; refused `conflict` where there is none. */
+/** Consumes a state; refused with `conflict` if there is no valid one. */
 export interface UseOAuthState extends Answered<OAuthStateTerms | Refusal> {
   readonly type: "link.use";
   readonly purpose: OAuthStateTerms["purpose"];
@@ -32,7 +32,7 @@ export interface UseOAuthState extends Answered<OAuthStateTerms | Refusal> {
   readonly sessionId: string;
 }
 
-/** The links that a person has begun and not finished. */
+/** The unfinished OAuth links of a user. */
 export const oauthStateRef = reference<BeginOAuthState | UseOAuthState, [userId: string]>("link", (userId) => [
   GLOBAL_PARTITION,
   userId,

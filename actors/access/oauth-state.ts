@@ -1,9 +1,9 @@
 /**
  * The `state` parameter of an OAuth link, from the authorization request to the response:
  *
- * 1. {@link beginOAuthState} makes the `state` of an authorization request.
- * 2. {@link consumeOAuthState} takes the `state` of the response, uses it up and returns the link that was begun. It
- *    refuses another person, session or purpose, a state older than ten minutes, and a second use.
+ * 1. {@link beginOAuthState} creates the `state` of an authorization request.
+ * 2. {@link consumeOAuthState} consumes the `state` of the response and returns the terms of the link. It refuses
+ *    another user, session or purpose, a state older than ten minutes, and a second use.
  */
 
 import { createHash } from "node:crypto";
@@ -19,9 +19,9 @@ import {
   type UseOAuthState,
 } from "./oauth-state.messages.js";
 
-/** An OAuth link that was begun. */
+/** A started OAuth link. */
 export interface OAuthState extends OAuthStateBegun {
-  /** Only its hash is stored. */
+  /** Only the hash of the state is stored. */
   readonly state: string;
 }
 
@@ -38,7 +38,7 @@ export function createPkce({ randomBytes }: Pick<Runtime, "randomBytes">): Pkce 
   return { verifier, challenge: createHash("sha256").update(verifier).digest("base64url") };
 }
 
-/** Begins a link for the person in their session. */
+/** Starts a link for the user in their session. */
 export async function beginOAuthState(
   runtime: Runtime,
   caller: PersonCaller,
@@ -51,7 +51,7 @@ export async function beginOAuthState(
   return { state, ...begun };
 }
 
-/** Ends a link: returns what was begun, once. */
+/** Consumes the state and returns the terms of the link. Works only once. */
 export async function consumeOAuthState(
   runtime: Runtime,
   caller: PersonCaller,

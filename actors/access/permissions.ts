@@ -12,14 +12,14 @@ const leadPermissions: readonly Permission[] = [
   "administer",
 ];
 
-/** What each role allows (configuration API, Roles). */
+/** The permissions of each role (configuration API, Roles). */
 export const rolePermissions: Readonly<Record<Role, readonly Permission[]>> = {
   owner: leadPermissions,
   admin: leadPermissions,
   member: memberPermissions,
 };
 
-/** What each scope allows, including the scopes that it also grants (configuration API, Token scopes). */
+/** The permissions of each scope, including those of the scopes it also grants (configuration API, Token scopes). */
 const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   read: ["read"],
   plan: ["read", "plan"],
@@ -29,10 +29,12 @@ const scopePermissions: Readonly<Record<Scope, readonly Permission[]>> = {
   trusts: ["read", "manage-token-trusts"],
 };
 
-/** What lists of scopes allow: every request of a token has the list of its row, which reads hold in memory. */
+/**
+ * Caches the permissions per list of scopes. All requests of a token have the same list object, from its cached row.
+ */
 const known = new WeakMap<readonly Scope[], readonly Permission[]>();
 
-/** What the scopes of a token allow together. */
+/** Returns the combined permissions of a token's scopes. */
 export function listScopePermissions(scopes: readonly Scope[]): readonly Permission[] {
   const held = known.get(scopes);
   if (held !== undefined) return held;
@@ -51,12 +53,12 @@ const alsoGrants: Readonly<Record<Scope, readonly Scope[]>> = {
   trusts: ["read"],
 };
 
-/** Whether the held scopes, with what they also grant, include every wanted one. */
+/** Returns whether the held scopes, and those they also grant, include all wanted scopes. */
 export function holdsScopes(held: readonly Scope[], wanted: readonly Scope[]): boolean {
   return wanted.every((scope) => held.some((own) => own === scope || alsoGrants[own].includes(scope)));
 }
 
-/** The title of a 403 for a missing permission; `about` is the resource kind (configuration API, Titles). */
+/** Returns the title of a 403 for a missing permission. `about` is the resource kind (configuration API, Titles). */
 export function forbiddenTitle(permission: Permission, about: string): string {
   if (permission === "plan") return "Not allowed to plan";
   if (permission === "open-workspaces") return "Not allowed to open a workspace";

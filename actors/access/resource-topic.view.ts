@@ -4,7 +4,7 @@ import { toRepresentation } from "../resources/representation.js";
 import { findResource } from "../resources/resource.table.js";
 import { type ChangeFor, locateWorkspace, type StreamTopic, toAll } from "./stream-topic.js";
 
-/** The topic of one resource of a kind, and of changes below it. */
+/** Creates the topic of one resource of a kind, including changes below it. */
 export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic {
   const kind = kinds.find((one) => one.name === name);
   if (kind === undefined) throw new Error(`no kind ${name}`);
@@ -22,10 +22,10 @@ export function resourceTopic(kinds: readonly Kind[], name: string): StreamTopic
 }
 
 /**
- * Who changed what, and how, is in the change log, which only people who administer the workspace read; other callers
- * learn that something changed. Results of hooks, deliveries, runs of actions and pull requests, and changes that belong
- * to a team's outcomes (`ofOutcomes`), go to those who may read these; changes of members go to the people of the
- * workspace, like the list of members.
+ * Restricts a change to its audiences. Administrators get the complete change. Other readers get a configuration change
+ * without the author and details, as in the change log. Changes of hooks, deliveries, action runs and pull requests,
+ * and configuration changes of kinds in `ofOutcomes`, go only to callers who can read the team's outcomes. Changes of
+ * members go to the users of the workspace, like the member list.
  */
 function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknown): readonly ChangeFor[] {
   const change = changeSchema.safeParse(data).data;
@@ -39,7 +39,7 @@ function visibleChange(ofOutcomes: ReadonlySet<string>, id: string, data: unknow
   ];
 }
 
-/** The changes that not everyone sees whole, cut to what everyone may see. */
+/** The restricted changes, reduced to the fields for other readers. */
 const changeSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("hook") }),
   z.object({ type: z.literal("delivery") }),

@@ -18,13 +18,13 @@ import { listMemberships } from "../workspaces/member.table.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { listPermissions, permit, seesOutcomes } from "./visibility.js";
 
-/** A resource that a caller may see. */
+/** A resource that a caller can see. */
 export type VisibleResource = ResourceRow;
 
 const STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+$/;
 const HELD_BY_STATION = /^[a-z0-9-]+\/[a-z0-9-]+\/[a-z0-9-]+\/[^/]+$/;
 
-/** The resource of the kind with this id; refused `not-found` unless the caller may see it. */
+/** Finds the resource of the kind with this id; refuses with `not-found` if the caller cannot see it. */
 export function findVisibleResource(
   kind: Kind,
   reading: Reading,
@@ -33,7 +33,7 @@ export function findVisibleResource(
 ): VisibleResource | Refusal {
   const workspaceId = findWorkspaceOf(reading, kind.name, id);
   if (workspaceId === undefined) return findVisibleMade(kind, reading, caller, id)?.row ?? { refused: "not-found" };
-  // Asked before the row is read: who may not see it does not learn that it is damaged.
+  // Check the permission before reading the row, so that callers who cannot see it do not learn that it is damaged.
   const refused = permit(reading, caller, workspaceId, "read", kind.name);
   if (refused !== null) return refused;
   const row = findResource(reading, workspaceId, kind.name, id);
@@ -57,7 +57,7 @@ function seesLost(
   return isVisible(kind, reading, caller, { workspaceId, teamId });
 }
 
-/** The same, to be deleted; refused `in-use` when the service made it for itself. */
+/** Finds a resource to delete. Refuses with `in-use` if the service created it for itself. */
 export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: string): VisibleResource | Refusal {
   const made = findVisibleMade(kind, reading, caller, id);
   if (made === undefined) return findVisibleResource(kind, reading, caller, id);
@@ -66,20 +66,23 @@ export function findDeletable(kind: Kind, reading: Reading, caller: Caller, id: 
   );
 }
 
-/** What the service made for itself, for callers who would see it if it were a resource. */
+/** Finds a resource that the service created for itself, for callers who could see it as an ordinary resource. */
 function findVisibleMade(kind: Kind, reading: Reading, caller: Caller, id: string): MadeResource | undefined {
   const made = kind.findMade?.(reading, id);
   if (made === undefined || permit(reading, caller, made.workspaceId, "read", kind.name) !== null) return undefined;
   return isVisible(kind, reading, caller, made) ? made : undefined;
 }
 
-/** How a resource is named: its workspace (undefined for a workspace itself), and its address there or its slug. */
+/**
+ * Identifies a resource by its workspace and its address there, or a workspace by its slug. `workspaceId` is undefined
+ * for a workspace.
+ */
 export interface ResourceName {
   readonly workspaceId: string | undefined;
   readonly address: string;
 }
 
-/** The resource of the kind at an address; refused `not-found` unless the caller may see it. */
+/** Finds the resource of the kind at an address; refuses with `not-found` if the caller cannot see it. */
 export function findVisibleResourceAt(
   kind: Kind,
   reading: Reading,
@@ -98,18 +101,18 @@ export function findVisibleResourceAt(
   return row !== undefined && isVisible(kind, reading, caller, row) ? row : { refused: "not-found" };
 }
 
-/** Which resources of a kind to list: those of a workspace, or of one station of it when its address is given. */
+/** Selects the resources of a kind: those of a workspace, or only those of the station with this address. */
 export interface ResourceListing {
   readonly workspaceId: string;
   readonly station: string | undefined;
 }
 
-/** Rows read in one slice. */
+/** Number of rows to read per slice. */
 const PAGE = 200;
 
 /**
- * The resources of the kind that the caller may see, in address order, a page at a time: pages may or may not include a
- * change made between them. For workspaces, all that the caller is a member of.
+ * Lists the resources of the kind that the caller can see, in address order, a page at a time. A change made between
+ * two pages may or may not appear. For workspaces, lists all that the caller is a member of.
  */
 export function listVisibleResources(
   kind: Kind,
@@ -126,7 +129,7 @@ export function listVisibleResources(
   return visiblePages(kind, reading, caller, { workspaceId, station });
 }
 
-/** Whether all who may list the kind see the same of it: {@link listPages}. */
+/** Returns whether all callers who can list the kind see the same resources, as {@link listPages} returns them. */
 export function isSeenByAll(kind: Kind): boolean {
   return kind.heldBy !== "none" && kind.seenBy === undefined;
 }
@@ -142,7 +145,7 @@ function* visiblePages(
   }
 }
 
-/** The resources of the kind in address order, a page at a time, whoever may see them. */
+/** Lists all resources of the kind in address order, a page at a time, without checking visibility. */
 export function* listPages(
   kind: Kind,
   reading: Reading,
@@ -166,7 +169,7 @@ function listVisibleWorkspaces(reading: Reading, caller: Caller): VisibleResourc
   return ids.flatMap((id) => findKnownResource(reading, id, "workspace", id) ?? []);
 }
 
-/** Whether a caller who sees the workspace sees this resource of it. */
+/** Returns whether a caller who can see the workspace can also see this resource. */
 function isVisible(
   kind: Kind,
   reading: Reading,
@@ -176,14 +179,14 @@ function isVisible(
   return kind.seenBy === undefined || (teamId !== null && seesOutcomes(reading, caller, workspaceId, teamId));
 }
 
-/** Where to create a resource. */
+/** The place in which to create a resource. */
 export interface Holder {
   readonly workspaceId: string;
   readonly teamId: string | null;
   readonly station?: { readonly lineId: string; readonly stationKey: string };
 }
 
-/** The named holder of a resource to be created; what holds the kind decides which of the ids are given. */
+/** The ids of the holder of a new resource. The kind decides which of them are given. */
 export interface HolderName {
   readonly workspaceId?: string;
   readonly teamId?: string;
@@ -191,7 +194,9 @@ export interface HolderName {
   readonly stationKey?: string;
 }
 
-/** The holder; refused `not-found` unless the caller may see it. Does not check whether it may hold one more. */
+/**
+ * Finds the holder; refuses with `not-found` if the caller cannot see it. Does not check whether it may hold one more.
+ */
 export function findHolder(kind: Kind, reading: Reading, caller: Caller, name: HolderName): Holder | Refusal {
   if (kind.heldBy !== "team" && kind.heldBy !== "station") {
     return { workspaceId: name.workspaceId ?? "", teamId: null };

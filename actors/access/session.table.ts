@@ -2,7 +2,7 @@ import { table } from "../../storage/table.js";
 
 /** Lifetime of a sign-in link, in milliseconds. */
 export const SIGN_IN_LINK_MS = 15 * 60 * 1_000;
-/** A person with an account. */
+/** A user with an account. */
 export interface User {
   readonly userId: string;
   readonly email: string;
@@ -16,9 +16,9 @@ interface Session {
   readonly expiresAtMs: number;
 }
 
-/** `[user]` */
+/** Key: `[user]`. */
 export const users = table<User>("user");
-/** `[hash of the token]` */
+/** Key: `[hash of the token]`. */
 export const sessions = table<Session>("session");
-/** `[hash of the token]` -> the address the link was sent to. */
+/** Key: `[hash of the token]`. Value: the address that the link was sent to, and its expiry. */
 export const signInLinks = table<{ readonly email: string; readonly expiresAtMs: number }>("sign-in-link");

@@ -4,7 +4,7 @@ import type { PersonCaller } from "../caller.js";
 import { listMemberships } from "../workspaces/member.table.js";
 import { findUser } from "./session.queries.js";
 
-/** The signed-in person and their workspaces. */
+/** The signed-in user and their workspaces. */
 export const sessionSchema = z.strictObject({
   userId: z.string(),
   email: z.string(),
@@ -12,7 +12,7 @@ export const sessionSchema = z.strictObject({
   workspaces: z.array(z.strictObject({ id: z.string(), slug: z.string(), role: z.string() })),
 });
 
-/** The person of a session. */
+/** Returns the user of a session. */
 export function sessionView(reading: Reading, { userId, email }: PersonCaller): z.output<typeof sessionSchema> {
   const name = findUser(reading, userId)?.name ?? email;
   return { userId, email, name, workspaces: listMemberships(reading, userId) };

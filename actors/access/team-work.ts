@@ -3,7 +3,7 @@ import type { Caller } from "../caller.js";
 import type { Refusal } from "../refusal.js";
 import { isOnTeam } from "./visibility.js";
 
-/** Why the caller, who sees the team, may not work on its tasks, or null: people on the team alone do. */
+/** Returns why a caller who can see the team may not work on its tasks, or null. Only users on the team may. */
 export function refuseTeamWork(
   reading: Reading,
   caller: Caller,

@@ -5,22 +5,22 @@ import { findKnownResource } from "../resources/resource.table.js";
 import { findWorkspaceOf } from "../resources/resource-location.table.js";
 import { permit, seesOutcomes } from "./visibility.js";
 
-/** A team that a caller may see. */
+/** A team that a caller can see. */
 export interface VisibleTeam {
   readonly workspaceId: string;
   readonly teamId: string;
-  /** Prefix of the addresses of everything that the team holds. */
+  /** Prefix of the addresses of all resources that the team holds. */
   readonly teamKey: string;
 }
 
-/** The team; refused `not-found` unless the caller may see its workspace. */
+/** Finds the team; refuses with `not-found` if the caller cannot see its workspace. */
 export function findVisibleTeam(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
   const workspaceId = findWorkspaceOf(reading, "team", teamId);
   if (workspaceId === undefined) return { refused: "not-found" };
   return permit(reading, caller, workspaceId, "read", "team") ?? findTeam(reading, workspaceId, teamId);
 }
 
-/** The team; refused `not-found` unless the caller may read its outcomes. */
+/** Finds the team; refuses with `not-found` if the caller cannot read its outcomes. */
 export function findTeamOfOutcomes(reading: Reading, caller: Caller, teamId: string): VisibleTeam | Refusal {
   const workspaceId = findWorkspaceOf(reading, "team", teamId);
   return workspaceId !== undefined && seesOutcomes(reading, caller, workspaceId, teamId)

@@ -6,8 +6,8 @@ import type { Minting, TrustMessage } from "./trust.messages.js";
 import type { TokenTrustFields } from "./workspace-token-trust.kind.js";
 
 /**
- * Mints the workspace token of an exchange: it acts for the person who defined the trust, within the trust's scopes. It
- * is recorded as a created workspace token, but no list shows it.
+ * Mints the workspace token of an exchange. The token acts for the user who defined the trust, within the trust's
+ * scopes. The change log records it as a created workspace token, but lists do not show it.
  */
 export const tokenMinting: Minting = {
   actor: reference<TrustMessage>("token-trust"),

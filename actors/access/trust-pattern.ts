@@ -1,9 +1,11 @@
 /**
- * Patterns of a trust: one string, in which `*` matches any characters, including colons (configuration API,
- * Workspace token trust).
+ * The patterns of a trust. A pattern is one string in which `*` matches any characters, including colons (configuration
+ * API, Workspace token trust).
  */
 
-/** Whether the pattern matches the whole of `text`. Takes time in proportion to both lengths, for any input. */
+/**
+ * Returns whether the pattern matches the complete `text`. The time is limited by the lengths of both, for any input.
+ */
 export function matchesPattern(pattern: string, text: string): boolean {
   const [first = "", ...rest] = pattern.split("*");
   const last = rest.pop();
@@ -18,7 +20,7 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return text.length - last.length >= at && text.endsWith(last);
 }
 
-/** Whether a subject pattern with a `*` names an owner before it; one without `*` names everything. */
+/** Returns whether a subject pattern with a `*` names an owner before it. Always true without a `*`. */
 export function namesOwner(subject: string): boolean {
   const star = subject.indexOf("*");
   return star === -1 || subject.slice(0, star).includes("/");
@@ -27,9 +29,9 @@ export function namesOwner(subject: string): boolean {
 const WITH_ID = /@\d+$/;
 
 /**
- * Why a pattern for a code host's subjects cannot match, as a sentence; null for one that is not for a code host.
- * Subjects of code hosts have two forms, with names alone (`repo:acme/app:…`) or with immutable ids in them
- * (`repo:acme@123/app@456:…`); the owner comes before the first `*`, so a pattern fits one of them at most.
+ * Returns why a pattern for a code host's subjects may not match, as a clause; null for other patterns. Code hosts use
+ * one of two subject forms: with names only (`repo:acme/app:…`), or with immutable ids (`repo:acme@123/app@456:…`). The
+ * owner comes before the first `*`, so a pattern can match at most one of the forms.
  */
 export function unmatchedForm(subject: string): string | null {
   const parts = /^repo:([^/:*]+)\/([^/:*]*)(\*?)/.exec(subject);

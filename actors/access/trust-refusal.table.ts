@@ -3,23 +3,25 @@ import { readPastDamage } from "../../storage/past-damage.js";
 import { table } from "../../storage/table.js";
 import type { WorkloadFault } from "./workload-token.js";
 
-/** An exchange that a trust refused, as people who manage the trust see it. */
+/** An exchange that a trust refused, as users who manage the trust see it. */
 export interface TrustRefusal extends WorkloadFault {
   /** When it last occurred. */
   readonly at: string;
-  /** How often the same refusal has occurred since the first. */
+  /** How often this refusal has occurred. */
   readonly times: number;
 }
 
-/** `[trust, id]`, in the order they last occurred. */
+/** Key: `[trust, id]`, in the order of the last occurrence. */
 export const refusals = table<TrustRefusal>("trust-refusal");
 
-/** Refusals stored per trust; the one that occurred longest ago is removed first. */
+/** Maximum number of stored refusals per trust. The one with the oldest last occurrence is removed first. */
 export const MAX_REFUSALS = 20;
 /** How long a refusal is stored, in milliseconds. */
 export const REFUSAL_RETENTION_MS = 7 * 24 * 60 * 60 * 1_000;
 
-/** Records a refusal; repeats of the same one are counted, so that one workload does not push out all others. */
+/**
+ * Records a refusal. Identical refusals share one row with a count, so that one workload does not push out all others.
+ */
 export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault): void {
   const { partition } = turn.self;
   const stored = refusals.entries(readPastDamage(turn), partition, [trustId]);
@@ -32,7 +34,7 @@ export function recordRefusal(turn: Turn, trustId: string, fault: WorkloadFault)
   refusals.put(turn, partition, [trustId, turn.newId("refusal")], refusal);
 }
 
-/** Removes refusals that are too old, or all. Returns when to sweep again; null when none is left. */
+/** Removes refusals that are too old, or all. Returns when to sweep again; null if none is left. */
 export function sweepRefusals(turn: Turn, trustId: string, which: "old" | "all"): number | null {
   const stored = refusals.entries(readPastDamage(turn), turn.self.partition, [trustId]);
   const staying = stored.filter(

@@ -3,7 +3,7 @@ import { type AllowList, reachesIssuer } from "../outbound/allow-list.js";
 import type { Warning } from "../resources/kind.js";
 import { namesOwner, unmatchedForm } from "./trust-pattern.js";
 
-/** Longest issuer, audience, subject and claim value, in characters (configuration API, Limits). */
+/** Maximum length of an issuer, audience, subject and claim value, in characters (configuration API, Limits). */
 const MAX_LENGTH = 255;
 const MAX_CLAIMS = 16;
 const tooLong = `must be at most ${MAX_LENGTH} characters`;
@@ -25,7 +25,10 @@ const issuer = z
     if (message !== null) context.addIssue({ code: "custom", message });
   });
 
-/** Why a text is not an issuer, or null. Checked as written: it must equal a token's `iss` exactly. */
+/**
+ * Returns why a text is not an issuer, or null. The text is not normalised, because it must equal a token's `iss`
+ * exactly.
+ */
 function issuerFault(text: string): string | null {
   if (/[\s\p{Cc}\\]/u.test(text) || !/^https?:\/\/[^/]/.test(text) || !URL.canParse(text)) {
     return "must be an https address, or http for localhost, 127.0.0.1 or [::1]";
@@ -47,7 +50,7 @@ const claimName = z
     "may not be named: iss, sub, aud, exp, nbf, iat and jti have rules of their own",
   );
 
-/** The fields of a trust that say which workload tokens it admits; token trusts and runner trusts share them. */
+/** The fields of a trust that decide which workload tokens it accepts. Token trusts and runner trusts share them. */
 export const trustTerms = {
   issuer,
   audience: word.default("service"),
@@ -58,7 +61,7 @@ export const trustTerms = {
     .default({}),
 } as const;
 
-/** Which workload tokens a trust admits. */
+/** The conditions for the workload tokens that a trust accepts. */
 export interface TrustTerms {
   readonly issuer: string;
   readonly audience: string;
@@ -66,7 +69,7 @@ export interface TrustTerms {
   readonly claims: Readonly<Record<string, string>>;
 }
 
-/** The terms that cannot be applied as written. */
+/** Returns a warning for each term that cannot work. */
 export function termWarnings(terms: TrustTerms, allowList: AllowList): readonly Warning[] {
   const form = unmatchedForm(terms.subject);
   const isOutOfReach = !reachesIssuer(allowList, new URL(terms.issuer));

@@ -1,14 +1,14 @@
 /**
- * The activity of a trust, `token-trust/<id>` or `runner-trust/<id>`: it mints and ends its credentials and records its
- * refusals. The trust itself is configuration, which the workspace writes. There is one state: everything is in rows.
+ * The actor of a trust, `token-trust/<id>` or `runner-trust/<id>`. It mints and removes the trust's credentials and
+ * records its refusals. The trust itself is configuration, which the workspace actor writes. There is only one state.
  *
  * | state   | moved by                                        | next    | also                                      |
  * |---------|-------------------------------------------------|---------|-------------------------------------------|
- * | serving | trust.mint, verified under the trust as it is   | serving | stores credentials by their hash          |
- * | serving | trust.mint, the trust changed or is gone        | serving | refused                                   |
- * | serving | trust.mint, too many are stored                 | serving | refused                                   |
+ * | serving | trust.mint, verified under the current trust    | serving | stores credentials by their hash          |
+ * | serving | trust.mint, the trust changed or was deleted    | serving | refused                                   |
+ * | serving | trust.mint, at the limit of stored credentials  | serving | refused                                   |
  * | serving | trust.refuse                                    | serving | records the refusal                       |
- * | serving | woken `sweep`                                   | serving | removes the expired; without trust, all   |
+ * | serving | woken `sweep`                                   | serving | removes expired rows; without trust, all  |
  * | serving | the same, when nothing is left                  | (ended) |                                           |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
@@ -22,16 +22,19 @@ import { REFUSAL_RETENTION_MS, recordRefusal, sweepRefusals } from "./trust-refu
 
 interface TrustContext {
   readonly trustId: string;
-  /** When the next sweep is due, or null. */
+  /** When the next sweep is due, in milliseconds since 1970, or null. */
   readonly sweepAtMs: number | null;
-  /** Number of stored credentials, including expired ones that are not swept yet. */
+  /** Number of stored credentials, including expired ones that are not removed yet. */
   readonly kept: number;
 }
 
-/** Shortest time between two sweeps, in milliseconds: one sweep removes credentials that end at about the same time. */
+/**
+ * Minimum time between two sweeps, in milliseconds. One sweep removes all credentials that expire at about the same
+ * time.
+ */
 const SWEEP_EVERY_MS = 60_000;
 
-/** Stored credentials of one trust: the limit of what one workload can fill the store with. */
+/** Maximum number of stored credentials per trust. It limits how much of the store one workload can fill. */
 const MAX_CREDENTIALS = 10_000;
 
 const { on, machine } = chartOf<TrustContext, TrustMessage | Woken>();
@@ -88,14 +91,14 @@ function refuse(context: TrustContext, event: Delivered<RefuseWorkload>, minting
   return sweepBy(context, turn, turn.now + REFUSAL_RETENTION_MS);
 }
 
-/** The trust, while its workspace is open. */
+/** Finds the trust, if its workspace is open. */
 function trustOf(turn: Turn, { trustKind }: Minting, trustId: string): ResourceRow | undefined {
   const { partition } = turn.self;
   const isOpen = isWorkspaceOpen(turn, partition);
   return isOpen ? findResource(turn, partition, trustKind, trustId) : undefined;
 }
 
-/** Removes what has expired and sets the next wake-up; when nothing is left the actor ends, until it is used again. */
+/** Removes expired rows and sets the next wake-up. If none is left, the actor stops until its next message. */
 function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContext {
   const trust = trustOf(turn, minting, context.trustId);
   const { removed, nextMs } = sweepCredentials(turn, context.trustId, trust);
@@ -107,7 +110,7 @@ function sweep(context: TrustContext, turn: Turn, minting: Minting): TrustContex
   return swept;
 }
 
-/** Ensures a sweep soon after a time. */
+/** Ensures that a sweep runs soon after a time. */
 function sweepBy(context: TrustContext, turn: Turn, endMs: number): TrustContext {
   const atMs = endMs <= turn.now ? turn.now : Math.max(endMs, turn.now + SWEEP_EVERY_MS);
   if (context.sweepAtMs !== null && context.sweepAtMs <= atMs) return context;

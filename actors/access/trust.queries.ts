@@ -13,7 +13,10 @@ export interface ManagedTrust {
   readonly id: string;
 }
 
-/** The trust of the kind, for those who may manage it: a caller who may only see it gets the missing permission. */
+/**
+ * Finds the trust of the kind for callers who may manage it. Refuses callers who can only see it, with the missing
+ * permission.
+ */
 export function findManagedTrust(
   reading: Reading,
   caller: Caller,
@@ -28,7 +31,7 @@ export function findManagedTrust(
   return isThere ? { workspaceId, id } : { refused: "not-found" };
 }
 
-/** The latest refusals of a trust, newest first. */
+/** Lists the latest refusals of a trust, newest first. */
 export function listLatestRefusals(reading: Reading, { workspaceId, id }: ManagedTrust): TrustRefusal[] {
   return refusals.list(reading, workspaceId, [id], { reverse: true, limit: MAX_REFUSALS });
 }

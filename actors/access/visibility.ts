@@ -6,19 +6,22 @@ import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import { findMember } from "../workspaces/member.table.js";
 import { forbiddenTitle, listScopePermissions, rolePermissions } from "./permissions.js";
 
-/** What the caller may do in the workspace; empty when they may not see it, or when it is closed. */
+/** Lists the caller's permissions in the workspace; none if they cannot see it, or if it is closed. */
 export function listPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   const held = listHeldPermissions(reading, caller, workspaceId);
   return held.length > 0 && isOpen(reading, workspaceId) ? held : [];
 }
 
-/** Whether the workspace is open. Throws `damaged` when it has an address and no row: a closed one has neither. */
+/**
+ * Returns whether the workspace is open. Throws `damaged` if it has an address but no row: a closed workspace has
+ * neither.
+ */
 function isOpen(reading: Reading, workspaceId: string): boolean {
   if (isWorkspaceOpen(reading, workspaceId)) return true;
   return listResources(reading, workspaceId, "workspace", { limit: 1 }).length > 0;
 }
 
-/** The same, open or closed. */
+/** Lists the caller's permissions, whether the workspace is open or closed. */
 function listHeldPermissions(reading: Reading, caller: Caller, workspaceId: string): readonly Permission[] {
   if (caller.kind === "token") {
     return caller.workspaceId === workspaceId ? listScopePermissions(caller.scopes) : [];
@@ -28,8 +31,9 @@ function listHeldPermissions(reading: Reading, caller: Caller, workspaceId: stri
 }
 
 /**
- * Null when the caller may; `not-found`, as for something that does not exist, when they may not see the workspace;
- * else `forbidden`, naming the permission, with the title for `about` (a resource kind or `workspace`).
+ * Returns null if the caller has the permission. Otherwise refuses: with `not-found` if they cannot see the workspace,
+ * as if it did not exist, or else with `forbidden`. That refusal names the permission, and its title uses `about` (a
+ * resource kind or `workspace`).
  */
 export function permit(
   reading: Reading,
@@ -43,7 +47,7 @@ export function permit(
   return held.includes(permission) ? null : forbid(permission, about);
 }
 
-/** The 403 for a missing permission. */
+/** Returns the 403 for a missing permission. */
 export function forbid(permission: Permission, about: string): Refusal {
   return {
     refused: "forbidden",
@@ -53,12 +57,12 @@ export function forbid(permission: Permission, about: string): Refusal {
   };
 }
 
-/** Whether a person is on a team. */
+/** Returns whether a user is on a team. */
 export function isOnTeam(reading: Reading, userId: string, workspaceId: string, teamId: string): boolean {
   return findMember(reading, workspaceId, userId)?.teams.includes(teamId) ?? false;
 }
 
-/** Whether the caller may read the team's outcomes (configuration API, Visibility). */
+/** Returns whether the caller can read the team's outcomes (configuration API, Visibility). */
 export function seesOutcomes(reading: Reading, caller: Caller, workspaceId: string, teamId: string): boolean {
   const held = listPermissions(reading, caller, workspaceId);
   if (!held.includes("read")) return false;

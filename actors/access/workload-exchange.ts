@@ -10,7 +10,7 @@ import type { WorkloadFault, WorkloadVerifier } from "./workload-token.js";
 export interface WorkloadExchangeOptions {
   readonly runtime: Pick<Runtime, "ask" | "reading" | "randomBytes">;
   readonly verifier: WorkloadVerifier;
-  /** Receives why an exchange was refused; its caller does not. */
+  /** Receives the reason of a refused exchange. The caller does not learn it. */
   readonly log: RuntimeLog;
 }
 
@@ -21,7 +21,7 @@ export interface ExchangeRequest {
   readonly client: string | null;
 }
 
-/** Credentials and the trust they were minted through. */
+/** Credentials, and the trust through which they were minted. */
 export interface Exchanged<Fields> {
   readonly trust: ResourceRow<Fields>;
   /** In the order of their values. */
@@ -32,9 +32,9 @@ export interface Exchanged<Fields> {
 const TRUST_ID = /^r?trust_[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**
- * Exchanges the OIDC token of a workload or host for `count` credentials. The token is verified here, outside any turn,
- * and the trust's actor mints if the trust is unchanged since. Null when refused: only the log and the people who
- * manage the trust learn why.
+ * Exchanges the OIDC token of a workload or host for `count` credentials. This function verifies the token outside any
+ * turn. The trust's actor then mints, if the trust is still unchanged. Returns null if refused; only the log and the
+ * users who manage the trust learn the reason.
  */
 export async function exchangeWorkloadToken<Fields extends TrustTerms>(
   options: WorkloadExchangeOptions,
@@ -74,7 +74,7 @@ async function mint<Fields extends TrustTerms>(
   return { trust, credentials, expiresAt: new Date(answer.expiresAtMs).toISOString() };
 }
 
-/** The trust of that id, while its workspace is open. */
+/** Finds the trust with this id, if its workspace is open. */
 function findTrust<Fields>(
   { runtime: { reading } }: WorkloadExchangeOptions,
   { trustKind }: Minting,
@@ -85,7 +85,9 @@ function findTrust<Fields>(
   return findResource<Fields>(reading, workspaceId, trustKind, id) ?? null;
 }
 
-/** Reports why to the log and the trust. A trust that gets too many reports at once leaves some to the log alone. */
+/**
+ * Reports the reason to the log and the trust. If the trust gets too many reports at once, some are only in the log.
+ */
 async function refuse(
   { runtime, log }: WorkloadExchangeOptions,
   trust: Pick<ResourceRow, "id" | "workspaceId">,

@@ -13,14 +13,17 @@ import { cutText } from "../well-formed.js";
 import { matchesPattern } from "./trust-pattern.js";
 import type { TrustTerms } from "./trust-terms.js";
 
-/** Why a workload's token was refused: for the log and the people who manage the trust, never for the sender. */
+/**
+ * Why a workload's token was refused. Only the log and the users who manage the trust show it, never the response to
+ * the sender.
+ */
 export interface WorkloadFault {
-  /** What was checked: `alg`, `keys`, `signature`, `iss`, `aud`, `sub`, `exp`, `claims.<name>`, ... */
+  /** The failed check: `alg`, `keys`, `signature`, `iss`, `aud`, `sub`, `exp`, `claims.<name>`, ... */
   readonly check: string;
   readonly wanted: string;
   /** The actual value, truncated; never the token itself. */
   readonly came: string;
-  /** Whether the issuer signed the value; otherwise anyone may have written it. */
+  /** Whether the issuer signed the value; if not, anyone may have written it. */
   readonly verified: boolean;
 }
 
@@ -30,7 +33,10 @@ export type TokenVerdict =
 
 /** Verifies the OIDC tokens of workloads and hosts. */
 export interface WorkloadVerifier {
-  /** Whether the terms of a workspace's trust admit the bearer of a token, now. Never rejects because of the token's content. */
+  /**
+   * Returns whether the terms of a workspace's trust currently accept a token. Never rejects because of the token's
+   * content.
+   */
   verify(token: string, terms: TrustTerms, workspaceId: string): Promise<TokenVerdict>;
 }
 
@@ -38,12 +44,12 @@ export interface WorkloadVerifier {
 const ALGORITHMS = ["RS256", "RS384", "RS512", "ES256", "ES384", "PS256"];
 /** Allowed clock skew, in seconds. */
 const TOLERANCE_SECONDS = 30;
-/** Longest token, in characters. */
+/** Maximum length of a token, in characters. */
 const MAX_TOKEN_LENGTH = 16 * 1024;
-/** Longest stored text of an actual value, in characters. */
+/** Maximum length of a stored actual value, in characters. */
 const MAX_SHOWN_LENGTH = 255;
 
-/** A verifier that uses the keys of issuers. */
+/** Creates a verifier that uses the issuers' published keys. */
 export function createWorkloadVerifier(options: {
   readonly keys: IssuerKeys;
   readonly now: () => number;
@@ -75,7 +81,10 @@ export function createWorkloadVerifier(options: {
   };
 }
 
-/** The claims of a token that one of the fitting keys verifies: a key set may have several of one `kid`, or none at all. */
+/**
+ * Returns the claims of a token that one of the matching keys verifies. A key set may have several keys with the same
+ * `kid`, or keys without one.
+ */
 async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTVerifyOptions): Promise<JWTPayload> {
   try {
     return (await jwtVerify(token, keys, checks)).payload;
@@ -97,12 +106,12 @@ async function verifyWithEach(token: string, keys: JWTVerifyGetKey, checks: JWTV
   }
 }
 
-/** Whether keys that the issuer published meanwhile may verify the token: it does not say which key signed it. */
+/** Returns whether newer keys of the issuer might verify the token. The token does not say which key signed it. */
 function mayBeReplaced(error: unknown, token: string): boolean {
   return error instanceof errors.JWSSignatureVerificationFailed && decodeProtectedHeader(token).kid === undefined;
 }
 
-/** The faults of a token that show without the keys of its issuer; for such a token the keys are not requested. */
+/** Returns a fault that shows without the issuer's keys. The keys of such a token are not requested. */
 function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null {
   if (token.length > MAX_TOKEN_LENGTH) {
     return fault("token", `at most ${MAX_TOKEN_LENGTH} characters`, token.length);
@@ -117,7 +126,7 @@ function faultBeforeKeys(token: string, terms: TrustTerms): WorkloadFault | null
   }
 }
 
-/** The claims of a verified token, with exact whole numbers: people see what does not match. */
+/** Returns the claims of a verified token with exact whole numbers, because users see the values that do not match. */
 function claimsOf(token: string): JWTPayload {
   const [, payload = ""] = token.split(".");
   return readJson(Buffer.from(payload, "base64url").toString("utf8")) as JWTPayload;

@@ -25,9 +25,10 @@ const KIND = "workspace-token-trust";
 const PERMISSION = "manage-token-trusts";
 
 /**
- * Which workloads may get a workspace token for their platform's OIDC token, and with which scopes. Its tokens end by
- * their lifetime, by a changed term or with the trust's delete (configuration API, States); not when the person who
- * defined it changes role or leaves: it is the workspace's configuration, which jobs rely on.
+ * Defines which workloads may exchange their platform's OIDC token for a workspace token, and with which scopes. Its
+ * tokens end by expiry, by a changed term, or when the trust is deleted (configuration API, States). They stay valid if
+ * the user who defined the trust changes role or leaves, because jobs rely on the trust, and it belongs to the
+ * workspace.
  */
 export function tokenTrustKind({ allowList }: { readonly allowList: AllowList }): Kind<TokenTrustFields> {
   return {
@@ -59,12 +60,12 @@ export function tokenTrustKind({ allowList }: { readonly allowList: AllowList })
   };
 }
 
-/** A token may grant only what it holds itself (configuration API, Trust-defined tokens). */
+/** Refuses a token that grants scopes it does not hold itself (configuration API, Trust-defined tokens). */
 function passesOn(caller: Caller, scopes: TokenTrustFields["scopes"]): Refusal | null {
   return caller.kind === "person" || holdsScopes(caller.scopes, scopes) ? null : forbid(PERMISSION, KIND);
 }
 
-/** The person whom minted tokens act for: the one who first defined the trust, whoever changes it later. */
+/** Returns the user that minted tokens act for: the one who first defined the trust, even if others change it later. */
 function definerOf({ previous, caller }: WriteScope<TokenTrustFields>): unknown {
   return previous?.added.definedBy ?? (caller.kind === "person" ? caller.userId : caller.issuedBy);
 }

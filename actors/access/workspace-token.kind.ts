@@ -9,7 +9,7 @@ const NEEDS_A_BASE = "must include read, plan or configure; secrets, runners and
 
 const SCOPES = ["read", "plan", "configure", "secrets", "runners", "trusts"] as const;
 
-/** Scopes of a token, as a body gives them; {@link checkScopes} checks the rules between them. */
+/** The scopes of a token in a request body. {@link checkScopes} checks the rules between them. */
 export const tokenScopes = z.array(z.enum(SCOPES, `must be a scope: ${SCOPES.join(", ")}`)).min(1, NEEDS_A_BASE);
 
 const schema = z.strictObject({
@@ -26,12 +26,12 @@ const schema = z.strictObject({
 
 export type WorkspaceTokenFields = z.output<typeof schema>;
 
-/** The field that its hash is stored under. */
+/** The field under which the token's hash is stored. */
 export const TOKEN_FIELD = "token";
 
 /**
  * A bearer credential of one workspace. Its value is returned once; only a hash is stored. It belongs to the workspace:
- * it ends by its time or by being revoked (configuration API, States), not when its issuer changes role or leaves.
+ * it ends by expiry or revocation (configuration API, States), not when its issuer changes role or leaves.
  */
 export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   name: "workspace-token",
@@ -62,13 +62,13 @@ export const workspaceTokenKind: Kind<WorkspaceTokenFields> = {
   },
 };
 
-/** Normalises a time to the format of all answers, so that the same instant written differently is no change. */
+/** Normalises a time to the format of all responses, so that another notation of the same instant is not a change. */
 function inUtc(text: string): string {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
-/** A later time would have a sign before its year, which is not RFC 3339. */
+/** A later year would be written with a sign, which RFC 3339 does not allow. */
 function isBeforeYear10000(text: string): boolean {
   return !text.startsWith("+");
 }
@@ -80,7 +80,7 @@ function checkToken(fields: WorkspaceTokenFields, scope: WriteScope<WorkspaceTok
   return errors;
 }
 
-/** The rules of scopes beyond their names (configuration API, Workspace token). */
+/** Checks the rules of scopes beyond their names (configuration API, Workspace token). */
 export function checkScopes(given: readonly Scope[]): FieldError[] {
   const errors: FieldError[] = [];
   if (new Set(given).size !== given.length) errors.push({ path: "scopes", message: "must name each scope once" });

@@ -5,19 +5,19 @@ import { findResourceByHash } from "../resources/resource-hash.table.js";
 import { findLiveCredential, hasExpiredCredential, isCredentialLive } from "./minted-credential.table.js";
 import { TOKEN_FIELD, type WorkspaceTokenFields } from "./workspace-token.kind.js";
 
-/** The row of a token that was issued. */
+/** The row of an issued token. */
 export type IssuedToken = ResourceRow<WorkspaceTokenFields>;
 
 /**
- * The bearer of a token by its SHA-256 (hex), issued or minted; null for one that is unknown, revoked, expired, of a
- * trust that has changed since, or of a closed workspace.
+ * Finds the bearer of an issued or minted token by its SHA-256 (hex). Null if the token is unknown, revoked or expired,
+ * if its trust has changed since, or if its workspace is closed.
  */
 export function findTokenCaller(reading: Reading, tokenHash: string, nowMs: number): TokenCaller | null {
   return findIssuedCaller(reading, tokenHash, nowMs) ?? findMintedCaller(reading, tokenHash, nowMs);
 }
 
 /**
- * Whether a token that was valid when its request arrived is now revoked, expired or of a trust that has changed since.
+ * Returns whether a token that was valid when its request arrived is now revoked or expired, or its trust has changed.
  */
 export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: TokenCaller, nowMs: number): boolean {
   if (trust !== null) return !isCredentialLive(reading, workspaceId, { trustId: trust, id: tokenId }, nowMs);
@@ -25,29 +25,32 @@ export function isTokenOver(reading: Reading, { workspaceId, tokenId, trust }: T
   return token === undefined || token.hidden[TOKEN_FIELD] === undefined || hasExpired(token, nowMs);
 }
 
-/** A token that has expired: an issued one with its place, or a minted one, which its trust removes. */
+/** An expired token: an issued one with its workspace and id, or a minted one, which its trust removes. */
 export type ExpiredToken =
   | { readonly isMinted: false; readonly workspaceId: string; readonly id: string }
   | { readonly isMinted: true };
 
-/** The row of an issued token; undefined for a minted one. */
+/** Finds the row of an issued token; undefined for a minted one. */
 export function findIssuedToken(reading: Reading, { workspaceId, tokenId }: TokenCaller): IssuedToken | undefined {
   return findResource<WorkspaceTokenFields>(reading, workspaceId, "workspace-token", tokenId);
 }
 
-/** Whether a token that was valid still is, in one read: its row is the very one that it was, and its time is not over. */
+/**
+ * Returns whether a valid token is still valid, with one read: its row is still the same object, and it has not
+ * expired.
+ */
 export function isSameToken(reading: Reading, token: IssuedToken, nowMs: number): boolean {
   return findResource(reading, token.workspaceId, "workspace-token", token.id) === token && !hasExpired(token, nowMs);
 }
 
-/** The token of this hash if it has expired, or null. */
+/** Finds the token with this hash if it has expired, or null. */
 export function findExpiredToken(reading: Reading, tokenHash: string, nowMs: number): ExpiredToken | null {
   const token = findResourceByHash<WorkspaceTokenFields>(reading, "workspace-token", tokenHash);
   if (token === undefined) return hasExpiredCredential(reading, tokenHash, nowMs) ? { isMinted: true } : null;
   return hasExpired(token, nowMs) ? { isMinted: false, workspaceId: token.workspaceId, id: token.id } : null;
 }
 
-/** Whether the time of an issued token is over. */
+/** Returns whether an issued token has expired. */
 export function hasExpired({ fields: { expiresAt } }: IssuedToken, nowMs: number): boolean {
   return expiresAt !== null && Date.parse(expiresAt) <= nowMs;
 }

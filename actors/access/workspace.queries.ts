@@ -4,19 +4,19 @@ import type { Refusal } from "../refusal.js";
 import { findWorkspaceBySlug } from "../workspaces/slug-claims.machine.js";
 import { permit } from "./visibility.js";
 
-/** A workspace that a caller may see. */
+/** A workspace that a caller can see. */
 export interface VisibleWorkspace {
   readonly workspaceId: string;
 }
 
-/** The workspace with this slug; refused `not-found` unless the caller may see it. */
+/** Finds the workspace with this slug; refuses with `not-found` if the caller cannot see it. */
 export function findVisibleWorkspace(reading: Reading, caller: Caller, slug: string): VisibleWorkspace | Refusal {
   const workspaceId = findWorkspaceBySlug(reading, slug);
   if (workspaceId === undefined) return { refused: "not-found" };
   return permit(reading, caller, workspaceId, "read", "workspace") ?? { workspaceId };
 }
 
-/** The same for those who administer it; `not-found` for anyone else. */
+/** Finds the workspace for callers who administer it; `not-found` for others. */
 export function findAdministeredWorkspace(reading: Reading, caller: Caller, slug: string): VisibleWorkspace | Refusal {
   const workspaceId = findWorkspaceBySlug(reading, slug);
   const isAllowed =

@@ -7,7 +7,7 @@ import type { ResourceMessage } from "../resources/resource.messages.js";
 import { forbid, permit } from "./visibility.js";
 import { isTokenOver } from "./workspace-token.queries.js";
 
-/** A write of a resource, with what permissions depend on. */
+/** A write of a resource, with the values that its permission depends on. */
 export interface RequestedWrite {
   readonly workspaceId: string;
   readonly kind: Kind;
@@ -15,7 +15,8 @@ export interface RequestedWrite {
 }
 
 /**
- * Why the caller may not write the kind there, or null (configuration API, Permissions). Not for creating a workspace.
+ * Returns why the caller may not write the kind there, or null (configuration API, Permissions). Does not apply to
+ * creating a workspace.
  */
 export function refuseWrite(
   reading: Reading,
@@ -29,7 +30,9 @@ export function refuseWrite(
   return kind.peopleOnly === true && caller.kind === "token" ? forbid(permission, kind.name) : null;
 }
 
-/** Why a repeated create does not return its resource, or null: the caller who made it may no longer see it. */
+/**
+ * Returns why a repeated create does not return its resource, or null. The caller who created it may no longer see it.
+ */
 export function refuseReplay(
   reading: Reading,
   caller: Caller,
@@ -43,8 +46,8 @@ export function refuseReplay(
 const actions = { "resource.create": "create", "resource.update": "update", "resource.delete": "delete" } as const;
 
 /**
- * Checks again within the turn of the write: while the write waited, its token may have been revoked or its caller's
- * role removed. The change log thus has no entry by a token after its end.
+ * Repeats the check within the turn of the write. While the write waited, its token may have been revoked or its
+ * caller's role removed. So the change log has no entry by a token after its end.
  */
 export function refuseInTurn(turn: Turn, kind: Kind, { type, caller }: ResourceMessage): Refusal | null {
   const action = actions[type];

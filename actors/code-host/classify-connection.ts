@@ -20,10 +20,10 @@ import { type CodeHostConnectionContext, isHeld, requesterOfAttempt } from "./co
 import { INSTALLATION_CHECK_EFFECT, type InstallationStatus } from "./installation-check.effects.js";
 import { connectedElsewhere, notAnAdministratorThere, notAWorkspaceAdministrator, notConfirmed } from "./refusals.js";
 
-/** Most confirmations of one installation at once. */
+/** Maximum number of concurrent confirmations per installation. */
 const MAX_ATTEMPTS = 5;
 
-/** Classifies each message to a connection as an event of its machine. Reads only. */
+/** Classifies each message to a connection as an event of its machine. Only reads. */
 export function classifyConnection(
   message: CodeHostConnectionMessage | EffectEnded | Woken,
   { context }: { readonly context: CodeHostConnectionContext },
@@ -47,7 +47,7 @@ export function classifyConnection(
       return classifyClaimed(message, context, turn);
     case "name.ask":
       return toEvent(isHeld(context) ? "claim.kept" : "claim.lapsed", message);
-    // No transition takes a message of an unknown type.
+    // No transition handles a message of an unknown type.
     default:
       return message;
   }
@@ -92,7 +92,7 @@ function classifyClaimed(
   const { id: attemptId, by, claim } = attempt;
   if (!isGranted) return toEvent("confirmation.refused", { attemptId, refusal: connectedElsewhere(context.host) });
   const refusal = whyNotConnected(context, by, turn);
-  // The installation was granted, but the person may no longer connect it.
+  // The installation was granted, but the user may no longer connect it.
   if (refusal !== null) return toEvent("claim.unused", { attemptId, refusal });
   const { installation } = claim;
   return toEvent(toConfirmed(installation), { attemptId, installation, isGranted });
@@ -102,7 +102,7 @@ function toConfirmed({ isSuspended }: ConfirmedInstallation) {
   return isSuspended ? "confirmed.suspended" : "confirmed.connected";
 }
 
-/** The result of a confirmation, by the rows of this turn. */
+/** Evaluates a confirmation against the rows of this turn. */
 function evaluateConfirmation(
   context: CodeHostConnectionContext,
   { attemptId, confirmation }: { readonly attemptId: string; readonly confirmation: Confirmation },
@@ -115,7 +115,7 @@ function evaluateConfirmation(
   return whyNotConnected(context, requesterOfAttempt(context, attemptId), turn) ?? confirmation.installation;
 }
 
-/** Why the person may not connect the installation, apart from other workspaces' claims; or null. */
+/** Returns why the user may not connect the installation, apart from claims of other workspaces; or null. */
 function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: string, turn: TurnReading) {
   if (!mayAdminister(turn, by)) return notAWorkspaceAdministrator(host);
   const isFull = listCodeHostConnections(turn, turn.self.partition).length >= MAX_CONNECTIONS;
@@ -124,7 +124,7 @@ function whyNotConnected({ host, connection }: CodeHostConnectionContext, by: st
   return { refused: "conflict", detail } as const;
 }
 
-/** Whether the person is an owner or admin of the workspace, and it is open. */
+/** Returns whether the user is an owner or admin of the workspace, and the workspace is open. */
 function mayAdminister(turn: TurnReading, userId: string): boolean {
   const workspaceId = turn.self.partition;
   if (!isWorkspaceOpen(turn, workspaceId)) return false;
@@ -166,7 +166,7 @@ function toChangeEvent(reported: ReportedInstallation | null, { connection: know
   return toEvent(changeClasses[connection.state], { connection });
 }
 
-/** The connection with the code host's news applied; null when nothing is new. */
+/** Applies a reported change to the connection; null if nothing is new. */
 function findChange(known: CodeHostConnection, reported: ReportedInstallation): CodeHostConnection | null {
   if (known.state === "deleted") return null;
   if (reported.state === "deleted") return { ...known, state: "deleted" };

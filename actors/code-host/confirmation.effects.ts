@@ -6,7 +6,7 @@ import { CodeHostRefused } from "../outbound/code-host-requests.js";
 import { codeHostLane } from "../outbound/lanes.js";
 import type { Sealer } from "../sealer.js";
 
-/** The effect. Its input is a {@link SignInGrant} sealed as JSON, because it gives access to the person's account. */
+/** The effect. Its input is a {@link SignInGrant}, sealed as JSON because it gives access to the user's account. */
 export const CONFIRMATION_EFFECT = effect<string, Confirmation>("code-host-confirmation");
 
 const signInGrantSchema = z.strictObject({
@@ -16,10 +16,10 @@ const signInGrantSchema = z.strictObject({
   redirectUri: z.string(),
 });
 
-/** What a person brought back from the code host, and its purpose. */
+/** The data with which a user returned from the code host, and its purpose. */
 export type SignInGrant = z.output<typeof signInGrantSchema>;
 
-/** Seals it for the effect's input. */
+/** Seals a grant for the effect's input. */
 export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGrant): string {
   return sealer.seal(JSON.stringify(signedIn));
 }
@@ -27,27 +27,28 @@ export function sealSignInGrant(sealer: Pick<Sealer, "seal">, signedIn: SignInGr
 /** The code host's answer about a person and an installation. */
 export type Confirmation =
   | { readonly confirmed: "yes"; readonly installation: ConfirmedInstallation }
-  /** The person does not administer it, or it does not exist. */
+  /** The user does not administer it, or it does not exist. */
   | { readonly confirmed: "no" }
   | { readonly confirmed: "unknown" }
-  /** The code host refused; `why` may be shown to people. */
+  /** The code host refused. `why` may be shown to users. */
   | { readonly confirmed: "refused"; readonly why: string };
 
 export interface ConfirmedInstallation extends Pick<Installation, "isSuspended" | "updatedAtMs"> {
-  /** What the app may do there; absent where the code host does not say. */
+  /** The app's permissions for the installation; absent if the code host does not report them. */
   readonly permissions?: Installation["permissions"];
   readonly account: { readonly login: string; readonly kind: "organization" | "user" };
 }
 
 export interface ConfirmationOptions {
-  /** Null when none is set up (any longer). */
+  /** Null if no code host is configured, or none is configured any longer. */
   readonly codeHost: CodeHost | null;
   readonly sealer: Pick<Sealer, "open">;
 }
 
 /**
- * Asks the code host whether a person administers an installation. The person's token is fetched, used and dropped
- * here. When the effect runs again after a crash, the code is used up and the answer is `unknown`: they sign in again.
+ * Asks the code host whether a user administers an installation. The user's token is fetched, used and dropped here. If
+ * the effect runs again after a crash, the code is already used, so the result is `unknown` and the user must sign in
+ * again.
  */
 export function confirmationEffect({ codeHost, sealer }: ConfirmationOptions): Effect {
   return CONFIRMATION_EFFECT.implement(codeHostLane, async (sealed) => {
@@ -73,8 +74,8 @@ async function confirm(codeHost: CodeHost, { installationId, ...back }: SignInGr
 }
 
 /**
- * The stored data of an installation; null when it belongs to neither an organisation nor a person: nobody can confirm
- * it.
+ * Converts an installation to its stored data. Returns null if the account is neither an organisation nor a user,
+ * because nobody can confirm such an installation.
  */
 export function toConfirmedInstallation({
   account,

@@ -6,33 +6,33 @@
  * |-----------|------------------------------------------------------|-----------|---------------------------------|
  * | any       | confirmation.begun (installation.confirm)            | same      | asks the code host              |
  * | any       | confirmation.crowded (the same, too many at once)    | same      | refused                         |
- * | any       | claim.needed (effect.ended, may connect, and it is   | same      | claims it for the workspace     |
- * |           | not the workspace's)                                 |           |                                 |
- * | any       | confirmed.connected (the same where it is connected, | connected | connects it; reports that       |
+ * | any       | claim.needed (effect.ended, may connect, and the     | same      | claims it for the workspace     |
+ * |           | workspace does not have it yet)                      |           |                                 |
+ * | any       | confirmed.connected (the same if it has it already,  | connected | connects it; reports that       |
  * |           | or name.claimed, granted)                            |           |                                 |
  * | any       | confirmed.suspended (the same, suspended there)      | suspended | the same                        |
- * | any       | confirmation.refused (effect.ended, any other, or    | same      | reports why not                 |
- * |           | name.claimed, another's)                             |           |                                 |
- * | any       | claim.unused (granted to who may connect no more)    | same      | reports why; releases it        |
- * | any       | claim.void (answered since it was claimed again)     | same      |                                 |
- * | any       | claim.kept (name.ask, where it is the workspace's)   | same      | confirms the claim              |
- * | any       | claim.lapsed (the same, where it is not)             | same      | lets the claim lapse            |
- * | any       | changed.connected, .suspended, .deleted              | as it is  | answers; releases a deleted one |
- * |           | (installation.changed, or effect.ended of a look,    |           |                                 |
- * |           | where it is the workspace's)                         |           |                                 |
+ * | any       | confirmation.refused (effect.ended otherwise, or     | same      | reports why not                 |
+ * |           | name.claimed, denied)                                |           |                                 |
+ * | any       | claim.unused (granted, but may no longer connect)    | same      | reports why; releases it        |
+ * | any       | claim.void (answer to an outdated claim)             | same      |                                 |
+ * | any       | claim.kept (name.ask, if the workspace has it)       | same      | confirms the claim              |
+ * | any       | claim.lapsed (the same, if it does not)              | same      | lets the claim lapse            |
+ * | any       | changed.connected, .suspended, .deleted              | reported  | answers; releases a deleted one |
+ * |           | (installation.changed, or effect.ended of a check,   |           |                                 |
+ * |           | if the workspace has it)                             |           |                                 |
  * | any       | changed.nothing (the same, known or older)           | same      | answers                         |
  * | connected,| woken `look`                                         | same      | asks the code host for its      |
  * | suspended |                                                      |           | status; again in six hours      |
  * | any other | the same                                             | same      |                                 |
  * | any       | disconnect.allowed (installation.disconnect, by an   | absent    | releases and removes it         |
- * |           | owner or admin, where there is a connection)         |           |                                 |
+ * |           | owner or admin, if there is a connection)            |           |                                 |
  * | any       | disconnect.refused (the same, any other)             | same      | refused                         |
  * | any       | installation.release                                 | absent    | releases and removes it         |
  *
- * A code host does not send a missed delivery again, so the connection checks regularly.
+ * A code host does not resend a missed delivery, so the connection checks the installation regularly.
  *
- * "May connect": the person is still an owner or admin, the workspace is open and has not too many connections. All of
- * it is checked in the turn that connects. The claims actor ensures that no other workspace has the installation.
+ * "May connect" means that the user is still an owner or admin, and the workspace is open and below its connection
+ * limit. The turn that connects checks this. The claims actor ensures that no other workspace has the installation.
  */
 import { chartOf, type InTurn } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -88,7 +88,7 @@ const connectionMachine = machine({
   },
 });
 
-/** Tells the sender of a message whether it changed anything; the result of a check has no sender. */
+/** Replies to the sender whether its message changed anything. The result of a check has no sender. */
 function answerChange(
   event:
     | { readonly type: string; readonly isTold: true; readonly turn: Turn<boolean> }

@@ -7,8 +7,8 @@ import type { CodeHostConnection, HostPermissions } from "./connection.js";
 import { type InstallationKey, toActorId } from "./installation.js";
 
 /**
- * Asks the code host whether a person administers the installation, and connects it if so. Answered at once; the result
- * is published as a {@link ConnectOutcome} on the feed, under {@link attemptTopic}.
+ * Asks the code host whether a user administers the installation, and connects it if so. The reply is immediate; the
+ * feed publishes the result as a {@link ConnectOutcome}, under {@link attemptTopic}.
  */
 export interface ConfirmInstallation extends Answered<Refusal | null> {
   readonly type: "installation.confirm";
@@ -21,13 +21,13 @@ export interface ConfirmInstallation extends Answered<Refusal | null> {
 /** The result of a confirmation. */
 export type ConnectOutcome = { readonly connection: CodeHostConnection } | Refusal;
 
-/** The installation changed at the code host. Answered with whether anything changed here. */
+/** The installation changed at the code host. The reply says whether the connection changed. */
 export interface InstallationChanged extends Answered<boolean> {
   readonly type: "installation.changed";
   readonly change: "deleted" | "suspended" | "unsuspended";
   /** The code host's timestamp of the change. */
   readonly atMs: number;
-  /** What the app may do there from now on; absent where that is as it was. */
+  /** The app's new permissions for the installation; absent if they did not change. */
   readonly permissions?: HostPermissions;
 }
 
@@ -42,10 +42,10 @@ export interface ReleaseInstallation extends Answered<null> {
   readonly type: "installation.release";
 }
 
-/** Whether the workspace got the installation it claimed; from the claims actor. */
+/** The claims actor reports whether the workspace got the installation that it claimed. */
 export interface InstallationClaimed extends Message {
   readonly type: "name.claimed";
-  /** As in the claim. */
+  /** The key of the claim. */
   readonly key: string;
   readonly isGranted: boolean;
 }

@@ -12,14 +12,14 @@ import type { InstallationKey } from "./installation.js";
 import { installationClaims, toName } from "./installation-claims.machine.js";
 import { notAWorkspaceAdministrator } from "./refusals.js";
 
-/** The connections of a workspace, ordered by host and number; {@link MAX_CONNECTIONS} at most. */
+/** Lists the connections of a workspace, ordered by host and installation id, at most {@link MAX_CONNECTIONS}. */
 export function listCodeHostConnections(reading: Reading, workspaceId: string): CodeHostConnection[] {
   return codeHostConnections.list(reading, workspaceId, [], { limit: MAX_CONNECTIONS });
 }
 
 /**
- * The connection that reaches the repository (`owner/name`, now or before it was renamed): its installation is of the
- * owner, or told of the repository last. Undefined for none that is connected.
+ * Finds the connection that reaches the repository (current or former `owner/name`): the connected installation of the
+ * owner, or the one that last reported the repository. Undefined if none is connected.
  */
 export function findReachingConnection(
   reading: Reading,
@@ -35,25 +35,25 @@ export function findReachingConnection(
   );
 }
 
-/** The workspace that an installation is connected to, or is being connected to; undefined for none. */
+/** Finds the workspace that an installation is connected to, or is being connected to. */
 export function findInstallationOwner(reading: Reading, installation: InstallationKey): string | undefined {
   return findClaimant(installationClaims, reading, toName(installation));
 }
 
-/** Whether any workspace is connected to an installation on the host. */
+/** Returns whether any workspace is connected to an installation on the host. */
 export function hasInstallation(reading: Reading, host: string): boolean {
   return installationClaims.rows.list(reading, GLOBAL_PARTITION, [host], { limit: 1 }).length > 0;
 }
 
-/** A workspace, and the person who may connect it to installations and disconnect it. */
+/** A workspace, and the user who may connect and disconnect installations. */
 export interface AdministeredWorkspace {
   readonly workspaceId: string;
   readonly administrator: PersonCaller;
 }
 
 /**
- * The workspace, for a person who administers it: `not-found` for those who do not see it, else a refusal that names
- * the code host. `host` is the code host's name, null where none is set up.
+ * Finds the workspace for a user who administers it. Refuses with `not-found` callers who cannot see it, and others
+ * with a refusal that names the code host. `host` is the code host's name, null if none is configured.
  */
 export function findAdministered(
   reading: Reading,
@@ -65,7 +65,7 @@ export function findAdministered(
   return refused?.refused === "not-found" ? refused : notAWorkspaceAdministrator(host ?? "the code host");
 }
 
-/** The same by the workspace's slug. */
+/** Finds the workspace by its slug; see {@link findAdministered}. */
 export function findAdministeredBySlug(
   reading: Reading,
   caller: Caller,
@@ -74,15 +74,15 @@ export function findAdministeredBySlug(
   return findAdministered(reading, caller, { workspaceId: findWorkspaceBySlug(reading, slug) ?? "", host });
 }
 
-/** Names a connection on the wire: its workspace's slug, and the installation's number on any host. */
+/** Identifies a connection in the API: the workspace's slug, and the installation's number on any host. */
 export interface ConnectionName {
   readonly slug: string;
   readonly number: string;
-  /** The host of the connection, where a workspace has two of that number; null where none is set up. */
+  /** The preferred host, if the workspace has two connections with this number; null if none is configured. */
   readonly host: string | null;
 }
 
-/** The connection, for a person who may remove it; refused as {@link findAdministered} does. */
+/** Finds the connection for a user who may remove it. Refuses like {@link findAdministered}. */
 export function findConnectionToEnd(
   reading: Reading,
   caller: Caller,
@@ -94,7 +94,7 @@ export function findConnectionToEnd(
   return connection === undefined ? { refused: "not-found" } : { ...found, connection };
 }
 
-/** The connection, for those who may configure the workspace; `not-found` for anyone else. */
+/** Finds the connection for callers who may configure the workspace; `not-found` for others. */
 export function findConfiguredConnection(
   reading: Reading,
   caller: Caller,

@@ -3,15 +3,15 @@ import { indexedTable } from "../tables/indexed-table.js";
 import type { CodeHostConnection } from "./connection.js";
 import { codeHostConnectionView } from "./connection.view.js";
 
-/** What readers of the workspace receive about its connections. */
+/** The change that subscribers of the workspace receive about its connections. */
 export const workspaceTopic = topic<{
   readonly type: "code-host";
-  /** What happened to it. */
+  /** The new state of the connection. */
   readonly what: CodeHostConnection["state"] | "disconnected";
   readonly connection: ReturnType<typeof codeHostConnectionView>;
 }>("workspace");
 
-/** `[host, installation]` */
+/** Key: `[host, installation]`. */
 export const codeHostConnections = indexedTable<CodeHostConnection>("code-host-connection", {
   order: ["host", "installationId"],
   changes: (connection, _reading, { workspaceId }) => [

@@ -11,11 +11,11 @@ import type { InstallationKey } from "./installation.js";
 import { INSTALLATION_CHECK_EFFECT } from "./installation-check.effects.js";
 import { installationClaimsRef, toName } from "./installation-claims.machine.js";
 
-/** The transitions of a connection; the machine says when each runs. */
+/** The transitions of a connection. `connection.machine.ts` lists when each one runs. */
 
 /** The stored state of a connection between turns. */
 export interface CodeHostConnectionContext extends InstallationKey {
-  /** Null when it is not connected. */
+  /** Null if it is not connected. */
   readonly connection: CodeHostConnection | null;
   /** Confirmations in progress. */
   readonly attempts: readonly Attempt[];
@@ -25,7 +25,7 @@ export interface CodeHostConnectionContext extends InstallationKey {
 export interface Attempt {
   readonly id: string;
   readonly by: string;
-  /** What the code host has confirmed, while the installation is claimed for the workspace. */
+  /** The installation that the code host confirmed, while it is being claimed for the workspace. */
   readonly claim?: { readonly key: string; readonly installation: ConfirmedInstallation };
 }
 
@@ -36,20 +36,20 @@ interface OfAttempt extends InTurn {
 
 /** Time between two checks of an installation at the code host, in milliseconds. */
 export const INSTALLATION_CHECK_INTERVAL_MS = 6 * 60 * 60 * 1_000;
-/** The wake-up for a check. */
+/** The name of the wake-up for a check. */
 const CHECK = "look";
 
-/** Whether the workspace has the installation. */
+/** Returns whether the workspace has the installation. */
 export function isHeld({ connection }: CodeHostConnectionContext): boolean {
   return connection !== null && connection.state !== "deleted";
 }
 
-/** The person whose confirmation is in progress. */
+/** Returns the user who requested the confirmation in progress. */
 export function requesterOfAttempt({ attempts }: CodeHostConnectionContext, attemptId: string): string {
   return attempts.find(({ id }) => id === attemptId)?.by ?? "";
 }
 
-/** Asks the code host. */
+/** Starts a confirmation at the code host. */
 export function startConfirmation(
   { turn, attemptId, by, sealedSignIn }: Omit<ConfirmInstallation, "type"> & { readonly turn: Turn<null> },
   context: CodeHostConnectionContext,
@@ -59,7 +59,7 @@ export function startConfirmation(
   return { ...context, attempts: [...context.attempts, { id: attemptId, by }] };
 }
 
-/** Claims the installation for the workspace; `InstallationClaimed` brings the result. */
+/** Claims the installation for the workspace. `InstallationClaimed` reports the result. */
 export function claim(
   { turn, attemptId, installation }: OfAttempt & { readonly installation: ConfirmedInstallation },
   context: CodeHostConnectionContext,
@@ -67,7 +67,7 @@ export function claim(
   return claimFor(turn, context, ({ id }) => (id === attemptId ? installation : null));
 }
 
-/** Makes a claim for each attempt in `confirmed`, with what the code host has confirmed. */
+/** Sends a claim for each attempt for which `confirmed` returns a confirmed installation. */
 function claimFor(
   turn: Turn,
   context: CodeHostConnectionContext,
@@ -96,7 +96,7 @@ export function lapseClaim(
   turn.send(installationClaimsRef, { type: "name.lapse", ...toClaimed(turn, context), untilMs });
 }
 
-/** Releases the installation. Attempts that wait for an earlier claim claim again: what was granted is void. */
+/** Releases the installation. The release voids pending claims, so their attempts claim again. */
 function giveBack(context: CodeHostConnectionContext, turn: Turn): CodeHostConnectionContext {
   turn.send(installationClaimsRef, { type: "name.release", ...toClaimed(turn, context) });
   return claimFor(turn, context, ({ claim: made }) => made?.installation ?? null);
@@ -107,8 +107,8 @@ function toClaimed(turn: Turn, context: CodeHostConnectionContext) {
 }
 
 /**
- * Connects the installation, or updates its stored data. `isGranted` says that its claim was granted for this; else the
- * workspace has it already.
+ * Connects the installation, or updates its stored data. `isGranted` is true if the claim was just granted; otherwise
+ * the workspace already has the installation.
  */
 export function connect(
   {
@@ -142,7 +142,7 @@ interface AttemptRefused extends OfAttempt {
   readonly refusal: Refusal;
 }
 
-/** Reports why a confirmation failed to whoever waits for it. */
+/** Publishes why a confirmation failed. */
 export function publishRefusal(
   { turn, attemptId, refusal }: AttemptRefused,
   context: CodeHostConnectionContext,
@@ -152,7 +152,10 @@ export function publishRefusal(
   return withoutAttempt(context, attemptId);
 }
 
-/** The same after a grant, which is released unless somebody else of the workspace waits for it. */
+/**
+ * Publishes why a granted installation was not connected. Releases it, unless the workspace has it or another attempt
+ * waits for it.
+ */
 export function publishUnused(
   { turn, attemptId, refusal }: AttemptRefused,
   context: CodeHostConnectionContext,
@@ -164,7 +167,7 @@ export function publishUnused(
   return isWanted ? left : giveBack(left, turn);
 }
 
-/** Stores the result of a change at the code host, or of a check. */
+/** Stores a change at the code host, or the result of a check. */
 export function applyChange(
   { turn, connection }: { readonly turn: Turn; readonly connection: CodeHostConnection },
   context: CodeHostConnectionContext,
@@ -200,7 +203,7 @@ function withoutAttempt(context: CodeHostConnectionContext, attemptId: string): 
   return { ...context, attempts: context.attempts.filter(({ id }) => id !== attemptId) };
 }
 
-/** Writes the connection, replacing that of the context. */
+/** Stores the connection and replaces the one in the context. */
 function storeConnection(
   turn: Turn,
   context: CodeHostConnectionContext,

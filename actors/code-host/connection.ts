@@ -8,12 +8,12 @@ export interface CodeHostConnection extends InstallationKey {
   readonly connectedAtMs: number;
   /** The code host's timestamp of the stored data. */
   readonly asOfMs: number;
-  /** What the app may do there, by GitHub's names; absent where the code host did not say. */
+  /** The app's permissions for the installation, by GitHub's names; absent if the code host did not report them. */
   readonly permissions?: HostPermissions;
 }
 
 /** `read` or `write`, by the name of a permission. */
 export type HostPermissions = Readonly<Record<string, string>>;
 
-/** Most installations that one workspace connects to. */
+/** Maximum number of installations that one workspace can connect to. */
 export const MAX_CONNECTIONS = 100;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { CodeHostConnection } from "./connection.js";
 import { listLackingPermissions } from "./lacking-permissions.js";
 
-/** A connection as callers who may see the workspace see it. */
+/** A connection as callers see it who can see the workspace. */
 export const codeHostConnectionSchema = z
   .strictObject({
     installationId: z.int().describe("The installation's number on the code host."),
@@ -20,7 +20,7 @@ export const codeHostConnectionSchema = z
   })
   .meta({ title: "code-host-connection" });
 
-/** The view of a connection. */
+/** Returns the view of a connection. */
 export function codeHostConnectionView(connection: CodeHostConnection): z.output<typeof codeHostConnectionSchema> {
   const { installationId, host, account, state, connectedBy, connectedAtMs } = connection;
   const { login, kind } = account;

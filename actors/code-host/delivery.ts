@@ -2,14 +2,17 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { z } from "zod";
 import type { InstallationChanged } from "./connection.messages.js";
 
-/** Whether the code host signed the body: `sha256=` and the HMAC-SHA256 in hex, compared in constant time. */
+/**
+ * Returns whether the code host signed the body. The header is `sha256=` and the HMAC-SHA256 in hex, compared in
+ * constant time.
+ */
 export function isSignatureValid(secret: string, body: Uint8Array, signature: string | undefined): boolean {
   const given = /^sha256=([0-9a-f]{64})$/i.exec(signature ?? "")?.[1];
   if (given === undefined) return false;
   return timingSafeEqual(createHmac("sha256", secret).update(body).digest(), Buffer.from(given, "hex"));
 }
 
-/** The event of installations, by its name in `x-github-event`; all others are ignored. */
+/** The event of installations, by its name in `x-github-event`. All other events are ignored. */
 export const INSTALLATION_EVENT = "installation";
 
 /** GitHub sends times as seconds or as text, depending on the event. */
@@ -39,10 +42,10 @@ const changes: Readonly<Record<string, InstallationChanged["change"]>> = {
   unsuspend: "unsuspended",
 };
 
-/** Its owner allows it what the app asks for by now. */
+/** The action when the owner has accepted new permissions of the app. */
 const ACCEPTED = "new_permissions_accepted";
 
-/** What an event means for the installation's connection; null for no effect. */
+/** Returns the message for the installation's connection; null if the event has no effect. */
 export function toInstallationChange({
   action,
   installation,

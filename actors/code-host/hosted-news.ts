@@ -7,27 +7,27 @@ import {
   hostedReviewSchema,
 } from "../outbound/hosted-pull-request.js";
 
-/** What a delivery of the code host says of pull requests in a repository. */
+/** The news about pull requests or a repository in a delivery of the code host. */
 export interface HostedNews {
   readonly installationId: number;
-  /** `owner/name`, as the code host calls it. */
+  /** The repository's current `owner/name` at the code host. */
   readonly repository: string;
-  /** The repository's number at the code host; absent where that is not told. */
+  /** The repository's number at the code host; absent if not reported. */
   readonly repositoryId?: number | undefined;
-  /** The code host's time of the repository's name, in milliseconds since 1970; absent for what is so now. */
+  /** The code host's time of the repository's name, in milliseconds since 1970; absent if the name is current. */
   readonly namedAtMs?: number | undefined;
   readonly about:
     | {
         readonly number: number;
-        /** Null where the delivery does not show it whole: the code host has to be asked. */
+        /** Null if the delivery has only part of the pull request, so that the service must fetch it. */
         readonly picture: HostedPullRequest | null;
         readonly reviews: readonly HostedReview[];
       }
-    /** Something was pushed to a branch. */
+    /** A push changed the branch. */
     | { readonly branch: string }
-    /** The repository was renamed or transferred, or an answer shows that it was: what it was called before. */
+    /** A response or event shows that the repository was renamed or transferred: its previous name. */
     | { readonly formerName: string }
-    /** The installation reaches it no more, or again. */
+    /** The installation lost or regained access to the repository. */
     | "reach";
 }
 
@@ -42,7 +42,7 @@ const place = z.object({
   repository: z.object({ id: repositoryId, full_name: fullName, updated_at: timeMs.optional().catch(undefined) }),
 });
 
-/** The place of an event, as its news have it. */
+/** Returns the repository fields of an event's news. */
 function toPlace({ installation, repository }: z.output<typeof place>): Omit<HostedNews, "about"> {
   const { full_name, id, updated_at } = repository;
   return { installationId: installation.id, repository: full_name, repositoryId: id, namedAtMs: updated_at };
@@ -79,15 +79,15 @@ const PULL_REQUEST_EVENTS: readonly string[] = [
   "pull_request_review_thread",
 ];
 
-/** Whether events of this name say something of pull requests. */
+/** Returns whether events with this name can contain news. */
 export function isNewsEvent(event: string): boolean {
   return PULL_REQUEST_EVENTS.includes(event) || ["push", "repository", "installation_repositories"].includes(event);
 }
 
-/** Most repositories of one delivery that are looked at. */
+/** Maximum number of repositories to read per delivery. */
 const MAX_REPOSITORIES = 100;
 
-/** What an event says of pull requests, by its name in `x-github-event`; nothing for any other, and for what is no such. */
+/** Returns the news in an event, by its name in `x-github-event`; none for other events and invalid data. */
 export function toHostedNews(event: string, json: unknown): readonly HostedNews[] {
   if (PULL_REQUEST_EVENTS.includes(event)) return toPullRequestNews(json);
   if (event === "push") return toPushNews(json);
@@ -109,7 +109,7 @@ function toPullRequestNews(json: unknown): HostedNews[] {
   return [{ ...toPlace(read.data), about }];
 }
 
-/** The comment that began the thread which is resolved, or is not any more; `atMs` is the time of the pull request. */
+/** Returns the first comment of a thread that was resolved or unresolved. `atMs` is the pull request's time. */
 function toResolved(
   { action, thread, updated_at }: z.output<typeof pullRequestEvent>,
   atMs: number | undefined,
@@ -128,7 +128,7 @@ function toPushNews(json: unknown): HostedNews[] {
   return [{ ...toPlace(read.data), about: { branch: read.data.ref.slice(BRANCH.length) } }];
 }
 
-/** What a repository was called before it was renamed or transferred; nothing for other events of repositories. */
+/** Returns the previous name of a repository that was renamed or transferred; none for other repository events. */
 function toRepositoryNews(json: unknown): HostedNews[] {
   const read = repositoryEvent.safeParse(json);
   if (!read.success) return [];

@@ -4,7 +4,10 @@ import type { Refusal } from "../refusal.js";
 import type { CodeHostConnection } from "./connection.js";
 import { notSetUp } from "./refusals.js";
 
-/** The code host to ask for a connection's repositories, or why there is none; null means that none is set up. */
+/**
+ * Returns the configured code host if it is the connection's; otherwise a refusal. `codeHost` is null if none is
+ * configured.
+ */
 export function findConfiguredHost({ host, state }: CodeHostConnection, codeHost: CodeHost | null): CodeHost | Refusal {
   if (codeHost === null) return notSetUp;
   if (codeHost.name !== host) {
@@ -24,7 +27,10 @@ export interface HostedRepositoryPage {
   readonly next: number | null;
 }
 
-/** A page of the repositories an installation reaches now, from 1; a refusal carries the code host's message. */
+/**
+ * Lists a page, from 1, of the repositories that an installation currently reaches. A refusal contains the code host's
+ * message.
+ */
 export async function listHostedRepositories(
   codeHost: CodeHost,
   { installationId }: CodeHostConnection,

@@ -1,16 +1,16 @@
 import type { Reading } from "../../storage/store.js";
 import { type HostedKey, type HostedRepository, hostedNames, hostedRepositories } from "./hosted-repository.table.js";
 
-/** A repository as somebody names it: by its name, and by its number where that is known. */
+/** A reference to a repository: its name, and its number if known. */
 export interface NamedRepository {
-  /** `owner/name`, in any case, now or before it was renamed or transferred. */
+  /** The current or a former `owner/name`, in any case. */
   readonly repository: string;
   readonly host?: string;
   /** Its number at the host. */
   readonly repositoryId?: number | undefined;
 }
 
-/** The repository that is known by its number, or else by a name that it has or had; undefined for none. */
+/** Finds a repository by its number, or else by its current or a former name; undefined if unknown. */
 export function findHosted(
   reading: Reading,
   workspaceId: string,
@@ -24,7 +24,9 @@ export function findHosted(
   return row && { ...row, ...named };
 }
 
-/** The names, in lower case, that lead to the repository; the present one comes first. */
+/**
+ * Lists the repository's names in lower case, the current one first. Leaves out names that another repository has now.
+ */
 export function listNames(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);
   if (found === undefined) return [named.repository.toLowerCase()];
@@ -36,8 +38,8 @@ export function listNames(reading: Reading, workspaceId: string, named: NamedRep
 }
 
 /**
- * The keys under which rows about the repository are found: its number at its host, and its names, which rows have that
- * were stored before the number was known.
+ * Lists the keys of rows about the repository: its number at its host, and its names. Rows from before the number was
+ * known have a name as key.
  */
 export function listRepositoryKeys(reading: Reading, workspaceId: string, named: NamedRepository): readonly string[] {
   const found = findHosted(reading, workspaceId, named);
@@ -47,17 +49,17 @@ export function listRepositoryKeys(reading: Reading, workspaceId: string, named:
   return [...number, ...listNames(reading, workspaceId, named)];
 }
 
-/** The key of a row about a repository. A name has a slash, and a number at a host has none. */
+/** Returns the key of a row about a repository. A name contains a slash; a number at a host does not. */
 export function toRepositoryKey({ repository, host, repositoryId }: NamedRepository): string {
   return repositoryId === undefined ? repository.toLowerCase() : `${repositoryId}@${host}`;
 }
 
-/** The id of the log of the repository: the name under which it was first known. */
+/** Returns the id of the repository's log: the first name that the service knew the repository by. */
 export function findLogId(reading: Reading, workspaceId: string, named: NamedRepository): string {
   const known = findHosted(reading, workspaceId, named);
   if (known !== undefined) return known.log;
   const { repository, repositoryId } = named;
   const taken = hostedNames.get(reading, workspaceId, repository.toLowerCase());
-  // Another repository has taken the name of one that was renamed, whose log goes by that name.
+  // The name belongs to another repository now. The renamed repository's log already uses it as its id.
   return taken === undefined || repositoryId === undefined ? repository.toLowerCase() : toRepositoryKey(named);
 }

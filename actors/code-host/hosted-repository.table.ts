@@ -1,30 +1,30 @@
 import { table } from "../../storage/table.js";
 
-/** A repository that a line names, as the code host last told of it. It is found by its number, whatever it is called. */
+/** A repository that a line names, as the code host last reported it. Its number identifies it, even after a rename. */
 export interface HostedRepository {
-  /** `owner/name`, as the code host calls it now. */
+  /** The current `owner/name` at the code host. */
   readonly name: string;
-  /** What it was called before, newest first; {@link MAX_FORMER_NAMES} at most. */
+  /** The previous names, newest first, at most {@link MAX_FORMER_NAMES}. */
   readonly formerNames: readonly string[];
-  /** The id of the actor that keeps its pull requests. It stays when the repository is renamed. */
+  /** The id of the actor that stores its pull requests. A rename does not change it. */
   readonly log: string;
-  /** The installation that told of it last. */
+  /** The installation that last reported the repository. */
   readonly installationId: number;
   /** The code host's time of the name, in milliseconds since 1970. */
   readonly asOfMs: number;
 }
 
-/** A repository by its number at a code host. */
+/** The key of a repository: its number at a code host. */
 export interface HostedKey {
   readonly host: string;
   readonly repositoryId: number;
 }
 
-/** Most former names of a repository that are remembered. */
+/** Maximum number of stored former names per repository. */
 export const MAX_FORMER_NAMES = 20;
 
-/** `[host, number of the repository]`; the repository's log alone writes it. */
+/** Key: `[host, number of the repository]`. Only the repository's log writes it. */
 export const hostedRepositories = table<HostedRepository>("hosted-repository");
 
-/** `[name in lower case]`: the repository that has the name, or was the last to have it. */
+/** Key: `[name in lower case]`. Value: the repository that has the name, or had it last. */
 export const hostedNames = table<HostedKey>("hosted-repository-name");

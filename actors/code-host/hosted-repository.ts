@@ -7,20 +7,20 @@ import {
   MAX_FORMER_NAMES,
 } from "./hosted-repository.table.js";
 
-/** What the code host told of a repository's name. */
+/** A repository name as the code host reported it. */
 export interface ToldRepository extends HostedKey {
-  /** `owner/name`, as it is called. */
+  /** The reported `owner/name`. */
   readonly name: string;
-  /** Names that it was called or asked for by before. */
+  /** Previous names, including those used in requests to the host. */
   readonly formerNames: readonly string[];
   readonly installationId: number;
-  /** The code host's time of what it told, in milliseconds since 1970; null for what is so now, or has no time. */
+  /** The code host's time of the report, in milliseconds since 1970; null if the report is current or has no time. */
   readonly asOfMs: number | null;
 }
 
 /**
- * Stores what a repository is called, in a turn of its log; returns whether that is another name than before. What was
- * told earlier than the name that is known changes no name.
+ * Stores a repository's reported name, in a turn of its log. Returns whether the name changed. A report that is older
+ * than the known name does not change the name.
  */
 export function keepHosted(turn: Turn, told: ToldRepository): boolean {
   const { partition } = turn.self;
@@ -45,7 +45,7 @@ export function keepHosted(turn: Turn, told: ToldRepository): boolean {
   hostedRepositories.put(turn, partition, [host, repositoryId], row);
   hostedNames.put(turn, partition, name.toLowerCase(), { host, repositoryId });
   for (const one of row.formerNames) {
-    // A name that another repository has by now is that one's.
+    // Keep the name's entry if another repository has the name now.
     if (hostedNames.get(turn, partition, one.toLowerCase()) === undefined)
       hostedNames.put(turn, partition, one.toLowerCase(), { host, repositoryId });
   }
@@ -53,7 +53,7 @@ export function keepHosted(turn: Turn, told: ToldRepository): boolean {
   return isRenamed;
 }
 
-/** Forgets a repository that no line names any more. */
+/** Removes a repository that no line names any longer. */
 export function forgetHosted(turn: Turn, key: HostedKey): void {
   const { partition } = turn.self;
   const row = hostedRepositories.get(turn, partition, key.host, key.repositoryId);
@@ -72,7 +72,7 @@ function isSame(one: string, other: string): boolean {
   return one.toLowerCase() === other.toLowerCase();
 }
 
-/** Each name once, whatever its case. */
+/** Removes repeated names, ignoring case. */
 function distinct(names: readonly string[]): readonly string[] {
   return [...new Map(names.toReversed().map((name) => [name.toLowerCase(), name])).values()].toReversed();
 }

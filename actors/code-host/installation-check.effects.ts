@@ -11,13 +11,13 @@ export const INSTALLATION_CHECK_EFFECT = effect<z.output<typeof nameSchema>, Ins
 
 const nameSchema = z.strictObject({ host: z.string(), installationId: z.int().positive() });
 
-/** The status of an installation at the code host; `unknown` when it did not answer. */
+/** The status of an installation at the code host; `unknown` if the host did not answer. */
 export type InstallationStatus =
   | { readonly seen: "there"; readonly installation: ConfirmedInstallation }
   | { readonly seen: "gone" }
   | { readonly seen: "unknown" };
 
-/** Reads the status of an installation; `codeHost` is null when none is set up (any longer). */
+/** Reads the status of an installation. `codeHost` is null if none is configured, or none is configured any longer. */
 export function installationCheckEffect(codeHost: CodeHost | null): Effect {
   return INSTALLATION_CHECK_EFFECT.implement(codeHostLane, async (input) => {
     const { host, installationId } = nameSchema.parse(input);

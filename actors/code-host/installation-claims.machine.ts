@@ -1,10 +1,10 @@
 /**
- * The workspace that each installation belongs to, `installation-claims/all` under the global partition. The steps of a
- * claim are described in `actors/tables/claims.ts`. There is one state: the claims are in rows.
+ * Stores which workspace each installation belongs to, `installation-claims/all` in the global partition.
+ * `actors/tables/claims.ts` describes the steps of a claim. There is only one state, because rows store the claims.
  *
  * | state   | moved by                       | next    | also                                                         |
  * |---------|--------------------------------|---------|--------------------------------------------------------------|
- * | keeping | name.claim                     | keeping | tells the claiming connection whether it has it              |
+ * | keeping | name.claim                     | keeping | reports to the connection whether it has the installation    |
  * | keeping | name.confirm, .release, .lapse | keeping |                                                              |
  * | keeping | woken                          | keeping | asks the connection that claimed                             |
  */
@@ -29,7 +29,7 @@ import {
 import { codeHostConnectionRef, type InstallationClaimed } from "./connection.messages.js";
 import type { InstallationKey } from "./installation.js";
 
-/** Claims an installation for the connection of a workspace; {@link InstallationClaimed} is the answer. */
+/** Claims an installation for a workspace's connection. {@link InstallationClaimed} is the answer. */
 export interface ClaimInstallation extends Message {
   readonly type: "name.claim";
   readonly name: ClaimedName;
@@ -48,7 +48,7 @@ export const installationClaims: Claims = {
   holder: (workspaceId, name) => codeHostConnectionRef(workspaceId, toInstallation(name)),
 };
 
-/** An installation by the parts of its claim's id. */
+/** Returns the name of an installation's claim. */
 export function toName({ host, installationId }: InstallationKey): ClaimedName {
   return [host, installationId];
 }

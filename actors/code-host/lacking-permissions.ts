@@ -1,11 +1,11 @@
 import type { CodeHostConnection } from "./connection.js";
 
-/** A permission that the service uses, and what does not happen without it. */
+/** A permission that the service uses, and what fails without it. */
 interface Wanted {
   readonly name: string;
   readonly level: "read" | "write";
   readonly without: string;
-  /** Whether organisations alone give it. */
+  /** Whether only organisations grant it. */
   readonly isOfOrganizations?: true;
 }
 
@@ -22,7 +22,7 @@ const wanted: readonly Wanted[] = [
   { name: "workflows", level: "write", without: "changes of workflows are not pushed" },
 ];
 
-/** What the installation does not allow that the service would do there, a sentence each; none where nothing is known. */
+/** Returns a sentence for each permission that the installation lacks; none if its permissions are unknown. */
 export function listLackingPermissions({
   account,
   permissions,

@@ -2,16 +2,16 @@ import type { CodeHost } from "../outbound/code-host.js";
 import type { SentDelivery } from "../outbound/code-host-deliveries.js";
 import { CodeHostRefused } from "../outbound/code-host-requests.js";
 
-/** How long the code host keeps its deliveries, in milliseconds. */
+/** How long the code host stores its deliveries, in milliseconds. */
 const KEPT_MS = 3 * 24 * 60 * 60 * 1_000;
-/** Most pages of deliveries that are read. */
+/** Maximum number of delivery pages to read. */
 const MAX_PAGES = 50;
-/** Most deliveries that are asked for again. */
+/** Maximum number of deliveries to request again. */
 const MAX_REDELIVERED = 500;
 
 /**
- * Asks the code host once more for the deliveries of the last three days that this service did not take: it was down, or
- * failed. Resolves with how many; what the code host refuses ends it.
+ * Asks the code host to resend the deliveries of the last three days that this service failed to accept. Resolves with
+ * the number of requested deliveries. Stops at the first refusal of the code host.
  */
 export async function redeliverFailed(
   { pullRequests }: Pick<CodeHost, "pullRequests">,
@@ -29,7 +29,7 @@ export async function redeliverFailed(
   return redelivered;
 }
 
-/** The last attempts of deliveries of which none was taken, oldest first. */
+/** Lists the latest attempt of each delivery without a successful attempt, oldest first. */
 async function listFailed(
   { listDeliveries }: CodeHost["pullRequests"],
   nowMs: number,
@@ -44,7 +44,7 @@ async function listFailed(
     cursor = next;
   }
   const taken = new Set(attempts.filter(({ hasFailed }) => !hasFailed).map(({ guid }) => guid));
-  // They come newest first: the first attempt of each is its last.
+  // Attempts are sorted newest first, so the first one of a delivery is its latest.
   const last = new Map(attempts.toReversed().map((attempt) => [attempt.guid, attempt]));
   const failed = [...last.values()].filter(({ guid }) => !taken.has(guid));
   return failed.sort((left, right) => left.atMs - right.atMs).slice(0, MAX_REDELIVERED);

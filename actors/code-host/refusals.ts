@@ -1,7 +1,7 @@
 import { forbiddenTitle } from "../access/permissions.js";
 import type { Refusal } from "../refusal.js";
 
-/** Why an installation is not connected (configuration API, Errors); `host` is the code host's name. */
+/** The refusals to connect an installation (configuration API, Errors). `host` is the code host's name. */
 
 /** The caller is not an owner or admin of the workspace. */
 export function notAWorkspaceAdministrator(host: string): Refusal {
@@ -13,7 +13,7 @@ export function notAWorkspaceAdministrator(host: string): Refusal {
   };
 }
 
-/** The caller does not administer the installation; also the answer for one that does not exist. */
+/** The caller does not administer the installation. The same refusal applies if it does not exist. */
 export function notAnAdministratorThere(host: string): Refusal {
   return {
     refused: "forbidden",
@@ -22,7 +22,7 @@ export function notAnAdministratorThere(host: string): Refusal {
   };
 }
 
-/** The code host does not say whether the caller administers it. */
+/** The code host does not confirm that the caller administers it. */
 export function notConfirmed(host: string): Refusal {
   return {
     refused: "forbidden",
@@ -31,7 +31,7 @@ export function notConfirmed(host: string): Refusal {
   };
 }
 
-/** Another workspace has it. */
+/** The installation belongs to another workspace. */
 export function connectedElsewhere(host: string): Refusal {
   return {
     refused: "conflict",
@@ -45,7 +45,7 @@ export const notSetUp: Refusal = {
   detail: "No code host is set up here. Whoever runs this service sets CODE_HOST_URL and the settings that go with it.",
 };
 
-/** How often one person or token may send requests to the code host; it bounds what the service sends altogether. */
+/** Rate limit for one user's or token's requests to the code host. It also limits the total number of requests. */
 export const ASKING_RATE = { max: 60, perMs: 60_000, burst: 60 } as const;
 
 /** The caller has sent more requests to the code host than {@link ASKING_RATE} allows. */
@@ -53,7 +53,7 @@ export function askedTooOften(retryAfterSeconds: number): Refusal {
   return { refused: "too-many-requests", detail: "You have the code host asked too often.", retryAfterSeconds };
 }
 
-/** The code host has not answered in time. */
+/** The code host did not respond in time. */
 export function notAnswered(host: string): Refusal {
   return { refused: "refused-upstream", detail: `${host} took too long to answer.` };
 }

@@ -10,24 +10,24 @@ import { type AdministeredWorkspace, findAdministered } from "./connection.queri
 import type { InstallationKey } from "./installation.js";
 import { notConfirmed, notSetUp } from "./refusals.js";
 
-/** A person's sign-in at the code host, by which it confirms that they administer an installation. */
+/** A user's sign-in at the code host, which confirms that they administer an installation. */
 
 export interface SignInOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
-  /** Null when the deployment has none. */
+  /** Null if the deployment has no code host. */
   readonly codeHost: CodeHost | null;
   /** The service's redirect URI. */
   readonly redirectUri: string;
 }
 
-/** The address to sign in at, and when the sign-in expires. */
+/** The sign-in address, and when the sign-in expires. */
 export interface SignInBegun {
   readonly url: string;
   readonly expiresAtMs: number;
 }
 
-/** Begins a sign-in in the administrator's session, to connect an installation by its number. */
+/** Starts a sign-in in the administrator's session, to connect the installation with this number. */
 export async function beginSignIn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,
   { workspaceId, administrator }: AdministeredWorkspace,
@@ -43,7 +43,7 @@ export async function beginSignIn(
   return { url: codeHost.signInUrl({ state, challenge, redirectUri }), expiresAtMs };
 }
 
-/** The installation that a sign-in was begun for, and what the code host confirms it by. */
+/** The installation for which a sign-in was started, and the data with which the code host confirms it. */
 export interface SignInReturn {
   readonly workspaceId: string;
   readonly installation: InstallationKey;
@@ -51,8 +51,8 @@ export interface SignInReturn {
 }
 
 /**
- * Reads the code host's response and uses up its state. `code` is undefined when the code host gave none. Refuses a
- * person who no longer administers the workspace.
+ * Reads the code host's response and consumes its state. `code` is undefined if the code host returned none. Refuses a
+ * user who no longer administers the workspace.
  */
 export async function readSignInReturn(
   { runtime, sealer, codeHost, redirectUri }: SignInOptions,

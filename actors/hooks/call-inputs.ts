@@ -6,8 +6,8 @@ import type { WriteScope } from "../resources/kind.js";
 import type { HookFields } from "./hook.js";
 
 /**
- * What is wrong with the inputs that steps give to tools, as far as it is known before an event: inputs that the tool does
- * not have or needs, and literal values of another type. What expressions give is checked when the call is made.
+ * Returns the errors in the inputs that steps pass to tools, as far as they show before an event: unknown or missing
+ * inputs, and literals of the wrong type. Values of expressions are checked when the call is made.
  */
 export function callErrors(
   { steps }: HookFields,

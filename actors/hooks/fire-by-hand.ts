@@ -1,4 +1,4 @@
-/** Firing hooks by hand, again for an earlier event or with a sample: for those who may configure hooks. */
+/** Fires hooks manually, for an earlier event or with a sample. Callers need permission to configure hooks. */
 import type { Reading } from "../../storage/store.js";
 import type { VisibleTeam } from "../access/team.queries.js";
 import { permit } from "../access/visibility.js";
@@ -12,7 +12,7 @@ import { findTeamHookOccurrence } from "./hook-occurrence.queries.js";
 import type { ResendPeriod } from "./resend.queries.js";
 import { createSampleEvent } from "./sample-event.js";
 
-/** Fires a hook of the team again, for the event of an earlier hook occurrence. */
+/** Returns the message that fires a team's hook again, for the event of an earlier hook occurrence. */
 export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id: string): FireHook | Refusal {
   const found = findTeamHookOccurrence(reading, team, id);
   if (isRefusal(found)) return found;
@@ -26,7 +26,7 @@ export function toResend(reading: Reading, caller: Caller, team: VisibleTeam, id
   return { type: "hook.fire", hookId, work, resends: resends ?? id };
 }
 
-/** Fires a hook on a sample of its event; `occurrence` is the event's id. */
+/** Returns the message that fires a hook on a sample of its event. `occurrence` is the event's id. */
 export function toTest(
   reading: Reading,
   caller: Caller,
@@ -42,14 +42,16 @@ export function toTest(
   return { type: "hook.fire", hookId, work: createSampleEvent(hook, sample), resends: null };
 }
 
-/** The period of events whose failed hook occurrences are to be sent again, in any offset, and optionally one hook. */
+/**
+ * The period of events whose failed hook occurrences are to be resent, with any time offset, and optionally one hook.
+ */
 export interface WantedPeriod {
   readonly from: string;
   readonly to: string;
   readonly hook?: string | undefined;
 }
 
-/** The period of a team to send again. */
+/** Validates the period of a team to resend. */
 export function toResendPeriod(
   reading: Reading,
   caller: Caller,

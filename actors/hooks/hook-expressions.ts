@@ -13,7 +13,7 @@ import {
 import { firstFaults, toSentence, validateField } from "../expressions/validate-expression.js";
 import { type FieldError, pathText } from "../refusal.js";
 
-/** The names that expressions of hooks may use: the fields of their event, their vars, the earlier steps. */
+/** The names that a hook's expressions may use: the fields of its event, its vars, and the earlier steps. */
 export const hookLanguage: Language = {
   name: "hook",
   positions: hookPositions,
@@ -34,13 +34,13 @@ export const hookLanguage: Language = {
   },
 };
 
-/** Why a body, as received, holds too many expressions for a hook. */
+/** Returns an error if a received body has too many expressions for a hook. */
 export function hookSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(hookLanguage, body);
   return tooMuch === null ? [] : [{ path: "steps", message: tooMuch }];
 }
 
-/** The errors in the expressions of a hook, each at the path of its field. */
+/** Returns the errors in a hook's expressions, each at the path of its field. */
 export function expressionErrors(definition: Readonly<Record<string, unknown>>): FieldError[] {
   return firstFaults(listExpressions(hookLanguage, definition), (placed) => {
     const { position, path, text } = placed;

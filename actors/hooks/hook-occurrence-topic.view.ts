@@ -3,9 +3,7 @@ import { listMemberships } from "../workspaces/member.table.js";
 import { findHookOccurrenceById } from "./hook-occurrence.table.js";
 import { hookOccurrenceView } from "./hook-occurrence.view.js";
 
-/**
- * The topic of a hook occurrence, for those who may read its team's outcomes. Its id is looked up within a workspace.
- */
+/** The topic of a hook occurrence, for callers who can read its team's outcomes. Ids are looked up per workspace. */
 export const hookOccurrenceTopicView: StreamTopic = {
   workspaceOf: (reading, caller, id) => {
     const workspaces =

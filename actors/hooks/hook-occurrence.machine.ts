@@ -1,23 +1,23 @@
 /**
- * One hook occurrence, `hook-occurrence/<id>`. Its result is in its rows; the actor itself has ended by then, and the
- * rows keep it from firing again.
+ * One hook occurrence, `hook-occurrence/<id>`. Its rows store the result. The actor stops at the end, and the rows
+ * prevent a second firing.
  *
  * | state      | moved by                                            | next       | also                              |
  * |------------|-----------------------------------------------------|------------|-----------------------------------|
  * | new        | fire.first (hook.fire, not fired yet)               | attempting | the first step's request starts   |
  * | new        | fire.looped (hook.fire, stopped by the loop guard)  | failed     | reported on the task; stops       |
  * | attempting | delivery.next (effect.ended, steps left)            | attempting | the next step's request starts    |
- * | attempting | delivery.again (effect.ended, a before event's      | attempting | counts; the same step again at    |
- * |            | request cut short by a kill)                        |            | once                              |
- * | attempting | delivery.done (effect.ended, none left)             | delivered  | a before event may go on; stops   |
+ * | attempting | delivery.again (effect.ended, a before event's      | attempting | counts an attempt; repeats the    |
+ * |            | request cut short by a kill)                        |            | step at once                      |
+ * | attempting | delivery.done (effect.ended, none left)             | delivered  | allows a before event; stops      |
  * | attempting | delivery.refused (effect.ended, of a before event)  | refused    | the event is refused; stops       |
- * | attempting | delivery.retry (effect.ended, may be tried again)   | waiting    | wake-up after 2 s, doubling up to |
+ * | attempting | delivery.retry (effect.ended, retryable)            | waiting    | wake-up after 2 s, doubling up to |
  * |            |                                                     |            | 1 h                               |
- * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | block refuses a before event;     |
+ * | attempting | delivery.failed (effect.ended, failed otherwise)    | failed     | `block` refuses a before event;   |
  * |            |                                                     |            | reported; stops                   |
- * | attempting | keeper.late: the event's time is up                 | failed     | with timeout; block refuses the   |
+ * | attempting | keeper.late: the event's time limit is over         | failed     | with timeout; `block` refuses the |
  * |            |                                                     |            | event                             |
- * | waiting    | woken                                               | attempting | the same step again               |
+ * | waiting    | woken                                               | attempting | repeats the step                  |
  */
 import type { GatekeeperTimedOut } from "../../runtime/actor-type.js";
 import { chartOf, toEvent } from "../../runtime/chart.js";
@@ -88,7 +88,7 @@ export const hookOccurrenceActor = defineActor(hookOccurrenceRef, {
   machine: hookOccurrenceMachine,
   classify: classifyHookOccurrence,
   version: 2,
-  // Firings of version 1 have all their time left: they did not keep what their requests took.
+  // Occurrences of version 1 did not record their requests' time, so they get all of the time limit again.
   migrate: ({ value, context }) => {
     const before = context as HookOccurrenceContext;
     return { value, context: { ...before, leftMs: before.timeoutMs } };
@@ -103,7 +103,7 @@ const deliveryClasses = {
   failed: "delivery.failed",
 } as const satisfies Record<HookOccurrenceState, string>;
 
-/** Classifies each message to a hook occurrence as an event of its machine. Reads only. */
+/** Classifies each message to a hook occurrence as an event of its machine. Only reads. */
 function classifyHookOccurrence(
   message: FireHook | EffectEnded | GatekeeperTimedOut | Woken,
   { context }: { readonly context: HookOccurrenceContext },
@@ -119,10 +119,10 @@ function classifyHookOccurrence(
 
 function classifyFire(fired: FireHook, turn: TurnReading) {
   const { why, change } = checkLoop(turn, fired);
-  // A hook without a count cannot have fired, so the look-up is skipped.
+  // A hook without a recorded time cannot have fired, so the lookup is skipped.
   const mayHaveFired = change === null || change.times.length > 0;
   if (mayHaveFired && findHookOccurrence(turn, turn.self.partition, fired.work.teamId, turn.self.id) !== undefined) {
-    // It has begun before, and may have ended: no state takes it.
+    // The occurrence was started before and may have ended: no state handles this event.
     return toEvent("fire.repeated");
   }
   return why === null ? toEvent("fire.first", { fire: fired, change }) : toEvent("fire.looped", { fire: fired, why });

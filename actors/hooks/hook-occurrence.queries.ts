@@ -9,10 +9,10 @@ import {
   hookOccurrences,
 } from "./hook-occurrence.table.js";
 
-/** The metric that counts exhausted hook occurrences on after events, over all workspaces. */
+/** The metric that counts exhausted hook occurrences on after events, across all workspaces. */
 export const EXHAUSTED = "hook-occurrences.exhausted";
 
-/** Filters of a list; a hook occurrence has to match all that are given. */
+/** Filters of a list. A hook occurrence must match all given filters. */
 export interface HookOccurrenceFilter {
   /** The hook's key. */
   readonly hook?: string | undefined;
@@ -21,12 +21,12 @@ export interface HookOccurrenceFilter {
 }
 
 export interface HookOccurrencePage {
-  /** Only hook occurrences before this one. */
+  /** Only hook occurrences before this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** A page of the team's hook occurrences that match, newest first: a function that reads a slice of it. */
+/** Lists the team's matching hook occurrences, newest first. The returned function reads one slice of the page. */
 export function listHookOccurrences(
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
   { hook, event, state }: HookOccurrenceFilter,
@@ -43,7 +43,7 @@ export interface TeamHookOccurrence {
   readonly hookOccurrence: HookOccurrence;
 }
 
-/** The team's hook occurrence of this id; refused `not-found` where it has none. */
+/** Finds the team's hook occurrence with this id, or returns the refusal `not-found`. */
 export function findTeamHookOccurrence(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
@@ -53,7 +53,7 @@ export function findTeamHookOccurrence(
   return hookOccurrence === undefined ? { refused: "not-found" } : { workspaceId, hookOccurrence };
 }
 
-/** Hook occurrences that ended before this time are not stored any more; null when none was removed. */
+/** Returns the time before which ended hook occurrences were removed; null if none was removed. */
 export function hookOccurrencesPrunedBefore(reading: Reading, workspaceId: string, nowMs: number): string | null {
   return getPrunedBefore(reading, workspaceId, { name: hookOccurrences.name, nowMs });
 }

@@ -10,10 +10,10 @@ import { tasks } from "../tasks/task.table.js";
 import { attempts, endedHookOccurrences, type HookOccurrence, hookOccurrences } from "./hook-occurrence.table.js";
 import { latestCaused } from "./loop-guard.js";
 
-/** `[team]` -> when the latest event happened of which a hook occurrence was removed, in milliseconds since 1970 */
+/** Key: `[team]`. Value: the latest event time among the removed hook occurrences, in milliseconds since 1970. */
 const latestPruned = table<number>("hook-firing-pruned");
 
-/** Hook occurrences that are over. Those about an open task are kept: what the task does next may be caused by them. */
+/** Removes ended hook occurrences. Those about an open task stay, because they may cause the task's next action. */
 export const hookOccurrenceRetention = retain(hookOccurrences, {
   period: "hooks",
   cost: 2,
@@ -36,7 +36,7 @@ export const hookOccurrenceRetention = retain(hookOccurrences, {
   },
 });
 
-/** The attempts of a hook occurrence. */
+/** The attempts of a hook occurrence, which are removed with it. */
 export const attemptsOwned = ownedBy(hookOccurrences.name, attempts);
 
 function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
@@ -51,7 +51,7 @@ function remove(turn: Turn, hookOccurrence: HookOccurrence): void {
   if (eventMs > latestPrunedMs(turn, partition, teamId)) latestPruned.put(turn, partition, teamId, eventMs);
 }
 
-/** Whether hook occurrences on this event may have been removed, so that nobody knows whether a hook fired. */
+/** Returns whether hook occurrences on this event may have been removed, so that it is unknown whether a hook fired. */
 export function mayBePruned(reading: Reading, { workspaceId, teamId, event }: WorkEvent): boolean {
   return Date.parse(event.at) <= latestPrunedMs(reading, workspaceId, teamId);
 }
@@ -60,10 +60,13 @@ function latestPrunedMs(reading: Reading, workspaceId: string, teamId: string): 
   return latestPruned.get(reading, workspaceId, teamId) ?? Number.NEGATIVE_INFINITY;
 }
 
-/** A callback token that was made this long after its event ends before the task can be removed: half of the least. */
+/**
+ * A callback token that is created this long after its event expires before the task can be removed. Half of the
+ * shortest retention period.
+ */
 const FRESH_MS = 30 * 60 * 1_000;
 
-/** Keeps an ended task for a request on an event of some time ago: its receiver may call back. */
+/** Keeps an ended task for a request on an older event, because the receiver may call back. */
 export function keepTaskForReceiver(turn: Turn, { event, task: { id } }: WorkEvent): void {
   if (turn.now - Date.parse(event.at) < FRESH_MS) return;
   const task = tasks.get(turn, turn.self.partition, id);

@@ -9,8 +9,8 @@ import { storedAs } from "../tables/table-declaration.js";
 import type { HookFailureCode } from "./delivery/failure-codes.js";
 
 /**
- * The rows of a hook occurrence. Most are delivered at the first attempt; these are written only twice: at the
- * beginning, with their event, and at the end, with their last attempt.
+ * The rows of a hook occurrence. Most occurrences are delivered at the first attempt. These are written only twice: at
+ * the start, with the event, and at the end, with the last attempt.
  */
 
 export type HookOccurrenceState = "attempting" | "waiting" | "delivered" | "failed" | "refused";
@@ -18,41 +18,41 @@ export type HookOccurrenceState = "attempting" | "waiting" | "delivered" | "fail
 /** The status of a hook occurrence. */
 interface HookOccurrenceStatus {
   readonly state: HookOccurrenceState;
-  /** Why it failed, or null. */
+  /** The failure code, or null. */
   readonly code: HookFailureCode | null;
-  /** Why it failed, for people, or null. Absent where an earlier release wrote how it ended. */
+  /** Why it failed, as text for users, or null. Absent in end rows of earlier releases. */
   readonly reason?: string | null;
   /** Why the event was refused, or null. */
   readonly refused: string | null;
   readonly endedAt: string | null;
 }
 
-/** A hook occurrence from its beginning on; its key holds team and id. */
+/** A hook occurrence from its start on. The key holds the team and id. */
 interface BegunRow extends HookOccurrenceStatus {
   readonly hookId: string;
   readonly hook: string;
   readonly work: WorkEvent;
   readonly firedAt: string;
   readonly reason: string | null;
-  /** When it is tried again, while it waits. */
+  /** When the next attempt starts; set while the occurrence waits. */
   readonly retryAt: string | null;
-  /** The hook occurrence that this one sends again, or null. */
+  /** The hook occurrence that this one resends, or null. */
   readonly resends: string | null;
-  /** The last hook occurrence that sent this one again, or null. */
+  /** The latest hook occurrence that resent this one, or null. */
   readonly resentAs: string | null;
 }
 
-/** How a hook occurrence that made a request ended; it takes precedence over the other row. */
+/** The end of a hook occurrence that made a request. This row takes precedence over the other one. */
 interface EndedRow extends HookOccurrenceStatus {
   readonly attempt: AttemptRow;
 }
 
-/** A hook occurrence as its history shows it; the attempts are read separately. */
+/** A hook occurrence as its history shows it. Attempts are read separately. */
 export interface HookOccurrence extends BegunRow {
   readonly id: string;
 }
 
-/** One request that a hook occurrence made, or could not make. */
+/** One request that a hook occurrence sent, or could not send. */
 export interface AttemptRow {
   readonly n: number;
   readonly step: string;
@@ -66,11 +66,11 @@ export interface AttemptRow {
   readonly body: string;
   readonly code: HookFailureCode | null;
   readonly reason: string | null;
-  /** The wait that the receiver asked for, at most an hour. */
+  /** The wait that the receiver asked for, in milliseconds, at most one hour. */
   readonly retryAfterMs?: number | null;
 }
 
-/** What lists find a hook occurrence by, and what its streams publish. */
+/** The fields by which lists find a hook occurrence, and which its streams publish. */
 export interface HookOccurrenceListed {
   readonly id: string;
   readonly teamId: string;
@@ -81,19 +81,19 @@ export interface HookOccurrenceListed {
   readonly state: HookOccurrenceState;
 }
 
-/** What readers of a hook occurrence receive. */
+/** The change that subscribers of a hook occurrence receive. */
 const hookOccurrenceTopic = topic<{ readonly type: "state"; readonly state: HookOccurrenceState }>("hook-occurrence");
-/** What readers of a team receive about its hooks. */
+/** The change that subscribers of a team receive about its hooks. */
 const teamTopic = topic<{ readonly type: "hook" } & Omit<HookOccurrenceListed, "teamId">>("team");
 
-/** `[team, firing]` */
+/** Key: `[team, firing]`. */
 export const endedHookOccurrences = table<EndedRow>("hook-firing-end");
-/** `[team, firing]` -> true: those that failed. */
+/** Key: `[team, firing]`. Value: true. Only failed occurrences. */
 export const failedHookOccurrences = table<true>("hook-firing-failed");
 
 /**
- * `[team, firing]`; ids rise with time. The most common states (attempting, delivered) are not in the index by state.
- * Nobody can follow a hook occurrence before it exists, so a new one that continues publishes nothing.
+ * Key: `[team, firing]`. Ids increase with time. The index by state omits the most common states (attempting,
+ * delivered). A new occurrence that continues publishes nothing, because nobody can follow it before it exists.
  */
 export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>("hook-firing", {
   under: ["teamId"],
@@ -112,7 +112,7 @@ export const hookOccurrences = listedTable<HookOccurrence, HookOccurrenceListed>
     return isOver ? [...own, toChangeEntry(teamTopic(teamId), { type: "hook", id, hook, on, state })] : own;
   },
 });
-/** `[firing, n]`: all but the last of a hook occurrence that has ended */
+/** Key: `[firing, n]`. All attempts, except the last one of an ended occurrence. */
 export const attempts = table<AttemptRow>("hook-attempt");
 
 export function findHookOccurrence(
@@ -124,7 +124,7 @@ export function findHookOccurrence(
   return hookOccurrences.get(reading, workspaceId, teamId, id);
 }
 
-/** The workspace's hook occurrence of that id, in any team; undefined when it has none. */
+/** Finds the workspace's hook occurrence with this id, in any team. */
 export function findHookOccurrenceById(reading: Reading, workspaceId: string, id: string): HookOccurrence | undefined {
   for (const team of listResources(reading, workspaceId, "team")) {
     const hookOccurrence = findHookOccurrence(reading, workspaceId, team.id, id);
@@ -133,14 +133,14 @@ export function findHookOccurrenceById(reading: Reading, workspaceId: string, id
   return undefined;
 }
 
-/** The attempts of a hook occurrence so far, in order. */
+/** Lists the attempts of a hook occurrence so far, in order. */
 export function listAttempts(reading: Reading, workspaceId: string, teamId: string, id: string): AttemptRow[] {
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
   const earlier = attempts.list(reading, workspaceId, [id]);
   return ended === undefined ? earlier : [...earlier, ended.attempt];
 }
 
-/** Writes how a hook occurrence ended; `before` is what lists found it by. */
+/** Stores the end of a hook occurrence. `before` holds its current list fields. */
 export function storeEnded(
   writing: PublishingWriting,
   workspaceId: string,
@@ -167,7 +167,7 @@ function toHookOccurrence(begun: BegunRow, key: Key, reading: Reading): HookOccu
   const ended = endedHookOccurrences.get(reading, workspaceId, teamId, id);
   const { state, code, reason = null, refused, endedAt } = ended ?? begun;
   const { hookId, hook, work, firedAt, retryAt, resends, resentAs } = begun;
-  // Member by member: an object that others are spread into takes several times the memory.
+  // Assign each member by name: an object built by spreading others takes several times the memory.
   return {
     id,
     hookId,

@@ -28,9 +28,9 @@ import {
 import { type ChangeFired, recordFired, recordNamedCause } from "./loop-guard.js";
 import { type HookOccurrenceContext, leftAfter, type StepOutcome, toStepOutcome } from "./step-outcome.js";
 
-/** The transitions of a hook occurrence (`hook-occurrence.machine.ts` says when each runs). */
+/** The transitions of a hook occurrence. `hook-occurrence.machine.ts` lists when each one runs. */
 
-/** A hook occurrence begins. */
+/** A hook occurrence starts. */
 interface Firing extends InTurn {
   readonly fire: FireHook;
 }
@@ -41,7 +41,7 @@ interface RequestEnded extends InTurn {
   readonly outcome: StepOutcome;
 }
 
-/** Starts the first request. `change` is what the loop guard counts it under; null for what is not counted. */
+/** Starts the first request. `change` is the loop guard's count; null if the occurrence is not counted. */
 export function fire({
   turn,
   fire: fired,
@@ -76,7 +76,7 @@ export function fire({
   return context;
 }
 
-/** Records that the loop guard stopped it. */
+/** Records that the loop guard stopped the occurrence. */
 export function stopLoop({ turn, fire: fired, why }: Firing & { readonly why: string }): void {
   const hook = findHook(turn, turn.self.partition, fired.hookId)?.key ?? "";
   recordLoop(turn, fired, hook, why);
@@ -114,7 +114,7 @@ function recordHookOccurrence(
 }
 
 /**
- * Records a hook occurrence that the loop guard stops, reports it on the task and ends the actor: no request is made.
+ * Records a hook occurrence that the loop guard stops, reports it on the task, and stops the actor without a request.
  */
 function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void {
   const { work } = fire;
@@ -126,7 +126,7 @@ function recordLoop(turn: Turn, fire: FireHook, hook: string, why: string): void
   turn.stop();
 }
 
-/** Starts the request of the current step, the last that is counted. */
+/** Starts the request of the current step; `context.requests` already counts it. */
 function startRequest(turn: Turn, context: HookOccurrenceContext, memo?: WorkEvent): void {
   const { teamId, hookId, step, leftMs: timeoutMs, deadlineMs } = context;
   const all = { teamId, hookId, step, timeoutMs };
@@ -143,7 +143,7 @@ export function startNextStep({ turn, result }: RequestEnded, context: HookOccur
   return next;
 }
 
-/** Records a request on a before event that a kill cut short, and starts the same step again. */
+/** Records an attempt on a before event that a process kill interrupted, and repeats the step. */
 export function startAgain({ turn, result }: RequestEnded, context: HookOccurrenceContext): HookOccurrenceContext {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
@@ -151,7 +151,7 @@ export function startAgain({ turn, result }: RequestEnded, context: HookOccurren
   return next;
 }
 
-/** Starts the same step again after its wait. */
+/** Repeats the step after its wait. */
 export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOccurrenceContext {
   keepTaskForReceiver(turn, recordState(turn, context, { state: "attempting", retryAt: null }).work);
   const next = { ...context, attempt: context.attempt + 1, requests: context.requests + 1 };
@@ -159,16 +159,16 @@ export function retry({ turn }: InTurn, context: HookOccurrenceContext): HookOcc
   return next;
 }
 
-/** Schedules the wake-up that tries the step again. */
+/** Sets the wake-up for the next attempt. */
 export function waitForRetry({ turn, result }: RequestEnded, context: HookOccurrenceContext): void {
   storeAttempt(turn, turn.self.partition, turn.self.id, toAttempt(result, context));
-  // The receiver's own time counts when it is later.
+  // The receiver's requested time applies if it is later.
   const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
   recordState(turn, context, { state: "waiting", retryAt: timeText(atMs) });
   turn.wake("retry", atMs);
 }
 
-/** Fails the current step: the hooks on the event have used up their common time limit. */
+/** Fails the current step, because the hooks on the event exceeded their common time limit. */
 export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext): void {
   turn.cancelEffect(String(context.requests));
   const step = context.steps[context.step] ?? "";
@@ -177,7 +177,7 @@ export function failOutOfTime({ turn }: InTurn, context: HookOccurrenceContext):
   finish({ turn, result, outcome: toStepOutcome(result, context) }, context);
 }
 
-/** Records the result, ends the actor, answers a waiting event, and reports a failure that still concerns the task. */
+/** Records the result, stops the actor, answers a waiting event, and reports a failure that still concerns the task. */
 export function finish({ turn, result, outcome }: RequestEnded, context: HookOccurrenceContext): void {
   const { hook, on, teamId } = context;
   const hookOccurrence = outcome.code === null ? null : getHookOccurrence(turn, context);
@@ -203,12 +203,12 @@ export function finish({ turn, result, outcome }: RequestEnded, context: HookOcc
   turn.send(taskRef(workspaceId, hookOccurrence.work.task.id), note);
 }
 
-/** Whether it would be tried again if it had attempts left. */
+/** Returns whether the occurrence failed only because it has no attempts left. */
 function isExhausted({ gate, attempt, mostAttempts }: HookOccurrenceContext, code: HookFailureCode): boolean {
   return gate === null && isRetried(code) && attempt > 1 && attempt >= mostAttempts;
 }
 
-/** Whether the task has left the station the hook fired at, has finished or was deleted. */
+/** Returns whether the task has left the hook's station, has finished, or was deleted. */
 function hasTaskMovedOn(turn: Turn, { task: then, test }: WorkEvent): boolean {
   if (test === true) return false;
   const task = tasks.get(turn, turn.self.partition, then.id);
@@ -229,7 +229,7 @@ function getHookOccurrence(turn: Turn, { teamId }: HookOccurrenceContext): HookO
   return hookOccurrence;
 }
 
-/** Writes the status of a hook occurrence that has not ended. */
+/** Stores the status of a hook occurrence that has not ended. */
 function recordState(
   turn: Turn,
   context: HookOccurrenceContext,

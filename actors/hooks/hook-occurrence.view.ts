@@ -19,7 +19,7 @@ const attemptSchema = z.strictObject({
   retryAfterMs: z.number().nullable().describe("How long the receiver asked to be left alone, at most an hour."),
 });
 
-/** A hook occurrence as its history shows it. */
+/** A hook occurrence as its history returns it. */
 export const hookOccurrenceSchema = z
   .strictObject({
     id: z.string(),
@@ -46,7 +46,7 @@ export const hookOccurrenceSchema = z
 
 const waitSchema = z.strictObject({ since: z.string(), reason: z.string() });
 
-/** The same, with what its request waits for before it is sent. */
+/** A hook occurrence, with the reason why its next request waits. */
 export const currentHookOccurrenceSchema = hookOccurrenceSchema
   .extend({ waits: waitSchema.nullable().describe("Why its request is not sent yet; null when none waits.") })
   .meta({ title: "hook-occurrence" });
@@ -69,7 +69,7 @@ export function hookOccurrenceView(
   };
 }
 
-/** A hook occurrence as its rows and the lanes of requests say. */
+/** Returns the hook occurrence from its rows, with the wait in the request lanes. */
 export function currentHookOccurrence(
   runtime: Pick<Runtime, "reading" | "waitOf">,
   workspaceId: string,
@@ -82,7 +82,7 @@ export function currentHookOccurrence(
 }
 
 function toReason({ bound, target }: EffectWait): string {
-  // A target is written as `service <host>` or `network <host>`.
+  // A target has the form `service <host>` or `network <host>`.
   const host = target.slice(target.indexOf(" ") + 1);
   if (bound === "target") return `the most requests to ${host} that the workspace may have are under way`;
   if (bound === "party") return "the most requests that the workspace may have are under way";

@@ -5,17 +5,17 @@ import { hookNames } from "../expressions/positions.js";
 import { toValue, type Value } from "../expressions/values.js";
 import type { HookFields } from "./hook.js";
 
-/** What the expressions of every hook on one event see. */
+/** The values that the expressions of every hook on one event see. */
 export interface EventValues extends Names {
   readonly event: Value;
   readonly task: Value;
   readonly run: Value;
 }
 
-/** Cached while an event is in memory: conditions and requests of all its hooks share the same values. */
+/** Cached while an event is in memory, because conditions and requests of all its hooks share the same values. */
 const cachedValues = new WeakMap<WorkEvent, EventValues>();
 
-/** The event, its task and its run, as expressions see them. */
+/** Returns the event, its task and its run as expressions see them. */
 export function toEventValues(work: WorkEvent): EventValues {
   const known = cachedValues.get(work);
   if (known !== undefined) return known;
@@ -31,15 +31,15 @@ export function toEventValues(work: WorkEvent): EventValues {
 
 type OwnFields = Pick<HookFields, "key" | "vars">;
 
-/** What expressions see of a hook itself, while its fields are in memory. */
+/** The values of a hook's own fields, cached while the fields are in memory. */
 const cachedOwnValues = new WeakMap<OwnFields, Names>();
 
-/** All names that one hook's expressions see on an event, except the outputs of its steps. */
+/** Returns all names that a hook's expressions see on an event, except the outputs of its steps. */
 export function toHookValues(hook: OwnFields, values: EventValues): Names {
   return createNames(values, toOwnValues(hook));
 }
 
-/** The same, with the outputs of the steps before. */
+/** Returns all names that a hook's expressions see on an event, including the outputs of earlier steps. */
 export function toStepValues(hook: OwnFields, values: EventValues, step: Value): Names {
   return createNames(values, toOwnValues(hook), { step });
 }

@@ -15,7 +15,7 @@ import { hookWarnings } from "./unsupported-steps.js";
 export function hookKind(deployment: {
   readonly allowList: AllowList;
   readonly signsTokens: boolean;
-  /** How long requests are also signed under the earlier secret after a rotation; 0 for not at all. */
+  /** How long after a rotation requests are also signed with the previous secret, in hours; 0 for not at all. */
   readonly rotationHours?: number;
 }): Kind<HookFields> {
   const rotationMs = (deployment.rotationHours ?? 0) * 60 * 60 * 1_000;
@@ -46,7 +46,7 @@ export function hookKind(deployment: {
     afterUpdate: (writing, { row, previous }, now) => {
       if (rotationMs > 0) storePreviousSecret(writing, row, previous, now + rotationMs);
     },
-    // Where the deployment sends requests does not belong to the definition.
+    // The deployment's outbound settings are not part of the definition.
     validateDefinition: (fields) => [...checkEvent(fields), ...checkSteps(fields, null)],
     validate: (fields, scope) => [
       ...checkEvent(fields),

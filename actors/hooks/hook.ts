@@ -5,7 +5,7 @@ import { readTemplate } from "../expressions/templates.js";
 import { isHeaderText } from "../outbound/header-text.js";
 import { repositoryName, slug, toolName } from "../resources/fields.js";
 
-/** A key that can be written after a dot, and the name of a variable. */
+/** A key that can follow a dot, and the name of a variable. */
 export const plainName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const headerName = z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name");
 const headerValue = template
@@ -33,7 +33,7 @@ const signing = z.strictObject({
   oidc: z.strictObject({ audience: z.string().min(1, "must not be empty").max(255) }).optional(),
 });
 
-/** The name of an event that hooks are on. */
+/** The name of an event that a hook can handle. */
 export const workEventName = z.enum(workEventNames, `must be an event: ${workEventNames.join(", ")}`);
 
 /** The definition of a hook. */
@@ -74,7 +74,10 @@ function atMostHundred(map: object): boolean {
   return Object.keys(map).length <= 100;
 }
 
-/** Whether what is written outside of expressions may stand in a header; the values of expressions are checked when sent. */
+/**
+ * Returns whether the text outside of expressions is valid in a header. The values of expressions are checked when the
+ * request is sent.
+ */
 function hasHeaderText(text: string): boolean {
   const read = readTemplate(text);
   if ("fault" in read) return true;

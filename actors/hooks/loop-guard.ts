@@ -1,14 +1,15 @@
 /**
- * The loop guard (configuration API, Loop guard). A hook occurrence on an after event carries the chain that led to it:
- * the events and hook occurrences in `WorkEvent.causes`, oldest first, and its own event. It is stopped when
+ * The loop guard (configuration API, Loop guard). A hook occurrence on an after event carries its chain of causes: the
+ * events and hook occurrences in `WorkEvent.causes`, oldest first, and its own event. The guard stops the occurrence
+ * when
  *
- * 1. the chain already holds an occurrence of the same hook about the same task: it would fire again for its own
+ * 1. the chain already has an occurrence of the same hook about the same task, so the hook would react to its own
  *    effect;
- * 2. the chain already holds 8 causes;
- * 3. the hook fired 3 times for the same change within 10 minutes, which also ends loops that name no cause. The same
- *    change is the same hook, task and event with the same fields except `at`; the events of two runs are two changes.
+ * 2. the chain already has 8 causes;
+ * 3. the hook fired 3 times for the same change within 10 minutes. This also ends loops without a named cause. The same
+ *    change means the same hook, task, run and event fields, except `at`.
  *
- * What a person sends again, and a test, is never stopped and never counted.
+ * Manual resends and tests are never stopped or counted.
  */
 
 import { hash } from "node:crypto";
@@ -22,27 +23,32 @@ import { retain } from "../tables/retention.js";
 import type { FireHook } from "./hook-occurrence.messages.js";
 import { findHookOccurrence, findHookOccurrenceById, type HookOccurrence } from "./hook-occurrence.table.js";
 
-/** How many causes a chain may hold before the next hook occurrence is stopped. */
+/** Maximum number of causes in a chain. The guard stops the next hook occurrence. */
 export const MAX_CAUSES = 8;
 /** How often a hook may fire for the same change within {@link WINDOW_MS}. */
 const MAX_TIMES_FIRED = 3;
 const WINDOW_MS = 10 * 60 * 1_000;
-/** Rows are stored and removed by period. A period is longer than the window, so most windows need only one row. */
+/**
+ * Length of the periods by which rows are stored and removed. It exceeds the window, so most windows need only one row.
+ */
 const PERIOD_MS = 60 * 60 * 1_000;
-/** One hook occurrence in 32 removes up to 256 old rows: more than were created since the last time. */
+/** One hook occurrence in 32 removes up to 256 old rows. That is more than were created since the last removal. */
 const SWEEPS_ONE_IN = 32;
 const SWEPT_AT_ONCE = 256;
 
 /**
- * `[period, task, change]` -> when it fired, in milliseconds since 1970: at most {@link MAX_TIMES_FIRED} times. With
- * the task in the key, rows that are written together are adjacent.
+ * Key: `[period, task, change]`. Value: when the hook fired, in milliseconds since 1970, at most
+ * {@link MAX_TIMES_FIRED} times. The task in the key makes rows that are written together adjacent.
  */
 const changesFired = table<readonly number[]>("hook-change-fired");
 
-/** `[firing]` -> the latest firing that it caused and whose requests name it; removed with the first. */
+/**
+ * Key: `[firing]`. Value: the latest firing that it caused and whose requests name it. Removed with the firing in the
+ * key.
+ */
 export const latestCaused = table<string>("hook-firing-caused");
 
-/** Counts that no hook occurrence removed since: those of hooks that fire no more. */
+/** Removes counts that no later hook occurrence removed, because their hooks no longer fire. */
 export const changesFiredRetention = retain(changesFired, {
   period: "hooks",
   begunAtMs: (times) => times.at(-1) ?? 0,
@@ -53,7 +59,7 @@ export const changesFiredRetention = retain(changesFired, {
   },
 });
 
-/** The key that a hook occurrence is counted under, and its times in the last ten minutes, oldest first. */
+/** The key under which a hook occurrence is counted, and its times in the last ten minutes, oldest first. */
 export interface ChangeFired {
   readonly change: string;
   readonly times: readonly number[];
@@ -61,13 +67,13 @@ export interface ChangeFired {
 
 /** The loop guard's decision on a hook occurrence. */
 interface LoopCheck {
-  /** Why it is stopped, for people; null when it may continue. */
+  /** Why the occurrence is stopped, as text for users; null if it may continue. */
   readonly why: string | null;
-  /** Null for a hook occurrence that is never stopped and never counted. */
+  /** Null for an occurrence that is never stopped or counted. */
   readonly change: ChangeFired | null;
 }
 
-/** Whether a hook occurrence that has not begun is stopped. Reads only. */
+/** Decides whether a new hook occurrence is stopped. Only reads. */
 export function checkLoop(turn: TurnReading, fire: FireHook): LoopCheck {
   const { hookId, work, resends } = fire;
   if (resends !== null || work.test === true || workEvents[work.on].timing !== "after") {
@@ -94,7 +100,7 @@ export function recordFired(turn: Turn, { work }: FireHook, { change, times }: C
   const period = toPeriod(turn.now);
   changesFired.put(turn, turn.self.partition, [period, work.task.id, change], [...times, turn.now]);
   if (turn.random() * SWEEPS_ONE_IN >= 1) return;
-  // Some times of the period before this one may still count.
+  // Some times of the previous period may still count.
   const old = changesFired.entries(turn, turn.self.partition, [], { before: [period - 1], limit: SWEPT_AT_ONCE });
   for (const { key } of old) turn.remove(key);
 }
@@ -106,17 +112,17 @@ export function recordNamedCause(turn: Turn, { causes }: WorkEvent): void {
 }
 
 /**
- * The chain of an action whose caller names its cause: the hook occurrence's own chain, its event, and the hook
- * occurrence. A cause is the `webhook-id` of a request, which names the hook occurrence that made it, or a `service-cause`.
- * Requests carry the latter when the hook occurrence that it names caused theirs, so it stands for the latest of those: a
- * receiver that sends back what it was sent makes the chain longer each time. Its own id stands for a hook occurrence that
- * caused none. A cause that matches no hook occurrence of the workspace has no chain.
+ * Returns the chain of an action whose caller names its cause: the named hook occurrence's own chain, its event, and
+ * the hook occurrence. A cause is the `webhook-id` or the `service-cause` of a hook request. A `webhook-id` names the
+ * occurrence that sent the request. A `service-cause` names the occurrence that caused it, and resolves to the latest
+ * occurrence with this cause, or to the named one if it caused none. So a receiver that returns the received cause
+ * makes the chain longer each time. A cause without a hook occurrence in the workspace has no chain.
  */
 export function chainFrom(reading: Reading, workspaceId: string, cause: string): readonly string[] {
   return toChain(findCause(reading, workspaceId, cause));
 }
 
-/** The longest chain of the named causes; a hook occurrence of another team has none. */
+/** Returns the longest chain of the named causes. A hook occurrence of another team has no chain. */
 export function chainWithin(
   reading: Reading,
   { workspaceId, teamId }: { readonly workspaceId: string; readonly teamId: string },
@@ -150,12 +156,12 @@ function isOfHook(turn: TurnReading, { teamId, task }: WorkEvent, hookId: string
   );
 }
 
-/** The times of the last ten minutes, oldest first. */
+/** Lists the times of the last ten minutes, oldest first. */
 function listTimesFired(turn: TurnReading, taskId: string, change: string): readonly number[] {
   const since = turn.now - WINDOW_MS;
   const [period, before] = [toPeriod(turn.now), toPeriod(since)];
   const row = (which: number) => changesFired.get(turn, turn.self.partition, which, taskId, change);
-  // The row of this period includes the times of the one before that still counted when it was written.
+  // The row of this period includes the times of the previous period that still counted when the row was written.
   const times = row(period) ?? (before === period ? undefined : row(before)) ?? [];
   return times.filter((at) => at > since);
 }

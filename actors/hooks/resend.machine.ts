@@ -1,15 +1,15 @@
 /**
- * Sends failed hook occurrences of a period again, `hook-resender/<team id>`, a limited number per second, so that a
- * receiver that was down for an hour is not overloaded when it comes back. An occurrence that was sent again and has
- * not failed since is skipped, so a period that is requested twice is sent once.
+ * Resends the failed hook occurrences of a period, `hook-resender/<team id>`. The rate limit protects a receiver that
+ * comes back after an outage. Occurrences whose resend has not failed are skipped, so a period that is requested twice
+ * is resent once.
  *
  * | state   | moved by                                  | next    | also                                            |
  * |---------|-------------------------------------------|---------|-------------------------------------------------|
  * | idle    | hooks.resend                              | sending | wake-up at once                                 |
- * | sending | hooks.resend, few waiting                 | sending | waits its turn                                  |
- * | sending | hooks.resend, too many waiting            | sending | refused                                         |
+ * | sending | hooks.resend, below the limit             | sending | queues the period                               |
+ * | sending | hooks.resend, at the limit of periods     | sending | refused                                         |
  * | sending | woken, more may be left                   | sending | fires up to 20; wake-up a second later          |
- * | sending | woken, nothing left, none waiting         | idle    | fires the last ones; stops                      |
+ * | sending | woken, no occurrence or period left       | idle    | fires the last ones; stops                      |
  */
 import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -20,15 +20,15 @@ import { hookResenderRef, type ResendFailed } from "./resend.messages.js";
 import { listFailed, type ResendPeriod } from "./resend.queries.js";
 
 interface ResendContext {
-  /** The current one first. */
+  /** The current period first. */
   readonly periods: readonly ResendPeriod[];
 }
 
-/** Hook occurrences sent again per second. */
+/** Maximum number of hook occurrences to resend per second. */
 const SENT_A_SECOND = 20;
-/** Hook occurrences scanned in one turn. */
+/** Maximum number of hook occurrences to scan per turn. */
 const SCAN_LIMIT = 200;
-/** Periods that may wait for one team. */
+/** Maximum number of queued periods per team. */
 const MAX_PERIODS = 10;
 
 const tooManyPeriods: Refusal = {
@@ -80,14 +80,17 @@ function nextFailed(turn: Turn, { periods: [period] }: ResendContext) {
     : listFailed(turn, team, period, { maxFound: SENT_A_SECOND, scanLimit: SCAN_LIMIT });
 }
 
-/** The periods after this second: the first one continues after the last row scanned, or is done and removed. */
+/**
+ * Returns the periods that remain after this second. The first one continues after the last scanned row, or is removed
+ * if it is done.
+ */
 function remainingPeriods(turn: Turn, context: ResendContext): readonly ResendPeriod[] {
   const [period, ...others] = context.periods;
   const { next } = nextFailed(turn, context);
   return period === undefined || next === null ? others : [{ ...period, after: next }, ...others];
 }
 
-/** Sends those of this second again, and goes on to what is left of the periods. */
+/** Resends the occurrences of this second, and continues with the remaining periods. */
 function sendSome({ turn }: Delivered<Woken>, context: ResendContext): ResendContext {
   for (const { id, hookId, work } of nextFailed(turn, context).found) {
     const fire: FireHook = { type: "hook.fire", hookId, work, resends: id };

@@ -3,14 +3,14 @@ import type { Reading } from "../../storage/store.js";
 import { findResource } from "../resources/resource.table.js";
 import { failedHookOccurrences, findHookOccurrence, type HookOccurrence } from "./hook-occurrence.table.js";
 
-/** Selects failed hook occurrences of a team: those whose events happened between begin and end. */
+/** Selects a team's failed hook occurrences by the time of their events. */
 export interface ResendPeriod {
   readonly fromMs: number;
   /** Exclusive. */
   readonly toMs: number;
-  /** Only those of one hook, by its key. */
+  /** Only occurrences of the hook with this key; null for all hooks. */
   readonly hook: string | null;
-  /** Only those after this hook occurrence. */
+  /** Only occurrences after this id. */
   readonly after: string | null;
 }
 
@@ -20,10 +20,11 @@ interface Team {
 }
 
 /**
- * The first of a period's hook occurrences that failed and wait to be sent again, oldest first: at most `maxFound`,
- * scanning at most `scanLimit` rows. `next` is where to continue, or null at the end of the period.
+ * Lists a period's first failed hook occurrences that can be resent, oldest first: at most `maxFound`, from at most
+ * `scanLimit` rows. `next` is where to continue, or null at the end of the period.
  *
- * Left out: what the loop guard stopped, what was sent again and has not failed since, tests, and deleted hooks.
+ * Leaves out occurrences that the loop guard stopped, occurrences whose resend has not failed, tests, and occurrences
+ * of deleted hooks.
  */
 export function listFailed(
   reading: Reading,
@@ -61,18 +62,18 @@ function waitsForResend(reading: Reading, workspaceId: string, hookOccurrence: H
   return latest?.state === "failed" && findResource(reading, workspaceId, "hook", hookId) !== undefined;
 }
 
-/** Hook occurrences counted for one answer, and in one slice. */
+/** Maximum number of hook occurrences to count for one answer, and per slice. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 500;
 
-/** How many hook occurrences of a period wait to be sent again. */
+/** How many hook occurrences of a period can be resent. */
 export interface ResendCount {
   readonly count: number;
-  /** Whether there are more than the limit of counting. */
+  /** Whether more exist than the counting limit. */
   readonly isMore: boolean;
 }
 
-/** Counts in slices; the last count that it yields is the answer. */
+/** Counts a period's occurrences in slices. The last yielded count is the answer. */
 export function* countFailed(reading: Reading, team: Team, period: ResendPeriod): Generator<ResendCount> {
   let count = 0;
   let { after } = period;

@@ -10,7 +10,7 @@ const tool = ({ tools }: Match) => tools[0] ?? "tracker.comment";
 const repository = ({ repositories }: Match) => repositories[0] ?? "acme/app";
 const changed = ["README.md"];
 
-/** The fields of each event except `at`, with values that fit a hook with these match lists. */
+/** The fields of each event except `at`, with values that match a hook with these match lists. */
 const samples: Readonly<Record<WorkEventName, (match: Match) => Readonly<Record<string, unknown>>>> = {
   "tool.using": (match) => ({ tool: tool(match), inputs }),
   "tool.used": (match) => ({ tool: tool(match), inputs, output: { id: "1" }, failed: false }),
@@ -28,7 +28,7 @@ const samples: Readonly<Record<WorkEventName, (match: Match) => Readonly<Record<
   "task.moved": () => ({ from: "work", to: "review" }),
 };
 
-/** An event of the hook's type, about no task, marked as a test. */
+/** Creates a sample event of the hook's type, with a made-up task, marked as a test. */
 export function createSampleEvent(
   { workspaceId, teamId, fields: { on, match } }: ResourceRow<HookFields>,
   { occurrence, nowMs }: { readonly occurrence: string; readonly nowMs: number },

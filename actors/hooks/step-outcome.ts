@@ -6,49 +6,53 @@ import { type HookFailureCode, toRefusal } from "./delivery/failure-codes.js";
 import { isRetried } from "./delivery/retry-policy.js";
 import type { HookOccurrenceState } from "./hook-occurrence.table.js";
 
-/** Everything that decides what the end of a request means, so that the decision reads no rows. */
+/** The values that decide what the end of a request means, so that the decision reads no rows. */
 export interface HookOccurrenceContext {
   readonly hookId: string;
   readonly hook: string;
   readonly on: WorkEvent["on"];
   readonly teamId: string;
   readonly attempt: number;
-  /** A test has one attempt. */
+  /** Maximum number of attempts; 1 for a test. */
   readonly mostAttempts: number;
   readonly step: number;
   /** Requests made so far, over all attempts and steps. */
   readonly requests: number;
-  /** Names of the hook's steps when the hook fired. */
+  /** The names of the hook's steps at the time of firing. */
   readonly steps: readonly string[];
   readonly timeoutMs: number;
   /**
-   * How long the next request may take: all of `timeoutMs`, and on a before event what the requests before it left of it.
+   * Timeout of the next request, in milliseconds: `timeoutMs`, on a before event minus the time of the earlier
+   * requests.
    */
   readonly leftMs: number;
   readonly blocks: boolean;
-  /** Until when requests of a hook on a before event may wait for their place; 0 on an after event. */
+  /**
+   * Until when requests of a hook on a before event may wait for a slot, in milliseconds since 1970; 0 on an after
+   * event.
+   */
   readonly deadlineMs: number;
   readonly gate: ReplyTo | null;
 }
 
-/** What the end of a step's request means for the hook occurrence. */
+/** The effect of a finished request on its hook occurrence. */
 export interface StepOutcome {
   readonly next: HookOccurrenceState;
-  /** Whether the same step is made again at once, as another attempt. */
+  /** Whether the step repeats at once, as another attempt. */
   readonly isAgain?: true;
   readonly code: HookFailureCode | null;
-  /** Why the step failed, for people; null where it did not. */
+  /** Why the step failed, as text for users; null if it did not fail. */
   readonly reason: string | null;
   /** Why the event is refused, or null. */
   readonly refused: string | null;
 }
 
-/** What of a hook's time is left after a request. */
+/** Returns a hook's remaining time after a request. */
 export function leftAfter(result: DeliveryResult, { gate, leftMs }: HookOccurrenceContext): number {
   return gate === null ? leftMs : Math.max(0, leftMs - result.tookMs);
 }
 
-/** What the end of a step's request means. */
+/** Returns the effect of a finished request. */
 export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceContext): StepOutcome {
   const before = context.gate !== null;
   if (result.isAskedAgain === true && context.attempt < context.mostAttempts) {
@@ -70,7 +74,7 @@ export function toStepOutcome(result: DeliveryResult, context: HookOccurrenceCon
     : { next: "attempting", code: null, reason: null, refused: null };
 }
 
-/** A step whose effect ended without a result counts as `errored`. */
+/** Returns the result of a step's effect. An effect that ended without a result counts as `errored`. */
 export function toDeliveryResult({ result }: EffectEnded<DeliveryResult>): DeliveryResult {
   if (result.ok) return result.output;
   const none = { step: "", at: "", tookMs: 0, requestHeaders: {}, status: null, body: "" };

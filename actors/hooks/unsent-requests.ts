@@ -1,4 +1,4 @@
-/** Requests of hooks that the deployment's settings keep from being sent. */
+/** Finds hook requests that the deployment's settings block. */
 import type { Reading } from "../../storage/store.js";
 import { isTemplate, readTemplate } from "../expressions/templates.js";
 import { literalHost } from "../integrations/integration-rules.js";
@@ -7,7 +7,9 @@ import type { Warning } from "../resources/kind.js";
 import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { HookFields, HookStep } from "./hook.js";
 
-/** Why the address of a step's request may not be used; null where it may, and where expressions set its host. */
+/**
+ * Returns why the address of a step's request is not allowed; null if it is allowed, or if expressions set its host.
+ */
 export function findAddressFault(
   { url: given, from }: Pick<NonNullable<HookStep["request"]>, "url" | "from">,
   allowList: AllowList | null,
@@ -18,7 +20,7 @@ export function findAddressFault(
   return allowList === null ? null : findRefusalReason(url, allowList);
 }
 
-/** Warnings of requests whose hosts were allowed when the hook was written, and are not now. */
+/** Returns warnings for requests whose hosts were allowed when the hook was saved, but are not allowed now. */
 export function addressWarnings({ steps }: HookFields, allowList: AllowList): readonly Warning[] {
   return steps.flatMap(({ request }, index) => {
     const fault = request === null ? null : findAddressFault(request, allowList);
@@ -28,18 +30,21 @@ export function addressWarnings({ steps }: HookFields, allowList: AllowList): re
   });
 }
 
-/** A hook with a step whose request is not sent. */
+/** A hook with a step whose request is blocked. */
 export interface UnsentRequest {
   readonly workspaceId: string;
   readonly hookId: string;
   /** `<team key>/<hook key>` */
   readonly address: string;
   readonly step: string;
-  /** Names the host and the setting. Holds nothing else of the address, which may hold a secret. */
+  /** Names the host and the setting, but nothing else of the address, which may contain a secret. */
   readonly reason: string;
 }
 
-/** The requests of the workspace's hooks that are not sent, as far as their hosts are written out; none of a closed workspace. */
+/**
+ * Lists the blocked requests of the workspace's hooks, unless an expression sets the host; none if the workspace is
+ * closed.
+ */
 export function listUnsentRequests(reading: Reading, workspaceId: string, allowList: AllowList): UnsentRequest[] {
   if (!isWorkspaceOpen(reading, workspaceId)) return [];
   return listResources<HookFields>(reading, workspaceId, "hook").flatMap(({ id: hookId, address, fields }) =>
@@ -50,7 +55,10 @@ export function listUnsentRequests(reading: Reading, workspaceId: string, allowL
   );
 }
 
-/** An address with a letter for each expression; null when expressions set its host, which is checked when sending. */
+/**
+ * Returns an address with a letter in place of each expression. Returns null if expressions set its host, which is then
+ * checked when the request is sent.
+ */
 function withoutExpressions(url: string): string | null {
   if (!isTemplate(url)) return url;
   const read = readTemplate(url);
@@ -58,7 +66,7 @@ function withoutExpressions(url: string): string | null {
   return read.template.map((part) => (typeof part === "string" ? part : "x")).join("");
 }
 
-/** A host of the workspace may reach any address of its network, including plain http. */
+/** Requests from a host of the workspace may use any address of its network, including plain http. */
 function networkFault(url: string): string | null {
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? null

@@ -14,7 +14,7 @@ export interface UnsupportedStep {
   readonly reason: string;
 }
 
-/** Why a step is never made, or null: it calls a tool that hooks may not call, or needs something missing. */
+/** Returns why a step never runs, or null. Such a step calls a tool that hooks may not call, or that does not exist. */
 export function whyUnsupported(
   reading: Reading,
   { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,
@@ -34,7 +34,7 @@ function whyNotCalled(tool: OfferedTool | undefined, name: string): string | nul
     : null;
 }
 
-/** The parts of a hook that are accepted and have no effect. */
+/** Returns a warning for each part of a hook that is valid but has no effect. */
 export function hookWarnings(
   { on, steps }: HookFields,
   reading: Reading,

@@ -1,23 +1,23 @@
 /**
- * One run of an action, `action-run/<id>`: what a binding does about a task, or a schedule. What came of it is in its
- * row; the actor itself has ended by then, and the row keeps it from beginning again.
+ * One run of an integration's action, `action-run/<id>`, started by a task binding or a schedule. The row stores the
+ * result. The actor stops at the end of the run, and the row prevents a second start.
  *
- * 1. A binding is done at least once: each of up to 8 attempts carries the same `service-message-id`. A schedule's run
- *    is made once; after a kill it is repeated only where its method is GET.
- * 2. A failure that nothing more is tried after is one line on the task.
+ * 1. A binding's request is sent at least once: each of up to 8 attempts carries the same `service-message-id`. A
+ *    scheduled run makes one attempt; after a process kill, the service repeats the request only if its method is GET.
+ * 2. When a binding's last attempt fails, the run adds one note to the task.
  *
  * | state      | moved by                                         | next       | also                               |
  * |------------|--------------------------------------------------|------------|------------------------------------|
  * | new        | run.begun (action.bound, action.due)             | attempting | row; the request starts            |
- * | new        | run.skipped (the binding is not for this task,   | new        | no row, no line; stops             |
- * |            | or the definition no longer has it)              |            |                                    |
+ * | new        | run.skipped (the binding does not apply to       | new        | no row, no note; stops             |
+ * |            | the task, or was removed)                        |            |                                    |
  * | new        | run.repeated (begun before)                      | new        | stops                              |
  * | new        | resend.begun (action.resend)                     | attempting | as run.begun, with the same values |
  * | new        | resend.answered (repeated, refused)              | new        | answered; stops                    |
  * | attempting | attempt.done (effect.ended, a success)           | done       | marks are set; stops               |
- * | attempting | attempt.retry (effect.ended, may pass, attempts  | waiting    | wake-up after 2 s, doubling up to  |
+ * | attempting | attempt.retry (effect.ended, retryable, attempts | waiting    | wake-up after 2 s, doubling up to  |
  * |            | left)                                            |            | 1 h, or when the host says         |
- * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a line on the task; stops          |
+ * | attempting | attempt.failed (effect.ended, failed otherwise)  | failed     | a note on the task; stops          |
  * | waiting    | woken                                            | attempting | the request again                  |
  */
 import { chartOf, type InTurn, toEvent } from "../../runtime/chart.js";
@@ -84,7 +84,7 @@ export const actionRunActor = defineActor(actionRunRef, {
   version: 1,
 });
 
-/** Classifies each message to a run of an action. Reads only. */
+/** Classifies each message to an action run. Only reads. */
 function classifyActionRun(
   message: RunBinding | RunScheduled | ResendRun | EffectEnded | Woken,
   { context }: { readonly context: ActionRunContext },
@@ -98,11 +98,11 @@ function classifyActionRun(
   return toEvent(toAttemptClass(result, context), { result });
 }
 
-/** What the end of a request means: success, again later, or failure. */
+/** Returns whether a finished request succeeded, may be retried, or failed. */
 function toAttemptClass({ code, retryAfterMs }: IntegrationRequestResult, { attempt, mostAttempts }: ActionRunContext) {
   if (code === null) return "attempt.done";
   if (attempt >= mostAttempts) return "attempt.failed";
-  // Access that is being renewed will be there soon.
+  // The connection's token is being renewed and will be available soon.
   return mayPass(code) || (code === "not-connected" && retryAfterMs !== null) ? "attempt.retry" : "attempt.failed";
 }
 
@@ -124,7 +124,7 @@ function classifyBound({ integrationId, index, event, task, ask }: RunBinding, t
   });
 }
 
-/** A schedule has one attempt: the next run comes by itself. */
+/** A scheduled run makes one attempt. The schedule starts the next run anyway. */
 function classifyDue({ integrationId, teamId, action }: RunScheduled, turn: TurnReading) {
   const { partition: workspaceId, id } = turn.self;
   if (findActionRun(turn, workspaceId, integrationId, id) !== undefined) return toEvent("run.repeated");
@@ -150,7 +150,7 @@ function classifyResend(message: ResendRun, turn: TurnReading) {
   return toEvent("resend.begun", { ...message, integration, action, binding, values, mostAttempts, before });
 }
 
-/** The integration, unless its workspace was closed. */
+/** Finds the integration, unless its workspace is closed. */
 function findServed(
   turn: TurnReading,
   workspaceId: string,
@@ -160,7 +160,7 @@ function findServed(
   return isServed ? findResource<IntegrationFields>(turn, workspaceId, "integration", integrationId) : undefined;
 }
 
-/** A request whose effect ended without a result. */
+/** Returns the result of a request whose effect ended without one. */
 function withoutResult(turn: TurnReading, reason: string): IntegrationRequestResult {
   const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
   return { at: new Date(turn.now).toISOString(), tookMs: 0, ...none, captures: "{}", code: "errored", reason };

@@ -6,21 +6,21 @@ import type { Refusal } from "../refusal.js";
 import type { Keyed } from "../resources/repeated-request.js";
 import type { BindingEvent } from "./action-run.js";
 
-/** Messages to a run of an action; the id in the address is its own. Each begins it, once. */
+/** Messages that start an action run. The id in the address is the run's own. Only the first message starts it. */
 
-/** Something happened to a task that a binding acts on. Nothing begins where the binding is not for this task. */
+/** A task event occurred that a binding handles. No run starts if the binding does not apply to the task. */
 export interface RunBinding extends Message {
   readonly type: "action.bound";
   readonly integrationId: string;
   readonly index: number;
   readonly event: BindingEvent;
-  /** As it was then. */
+  /** The task at the time of the event. */
   readonly task: EventTask;
-  /** What it asks, or null. */
+  /** The question that the task asks, or null. */
   readonly ask: TaskAsk | null;
 }
 
-/** A schedule's action is due. The schedule is told when the run is over. */
+/** A scheduled action is due. The run notifies the schedule when it ends. */
 export interface RunScheduled extends Message {
   readonly type: "action.due";
   readonly integrationId: string;
@@ -28,7 +28,7 @@ export interface RunScheduled extends Message {
   readonly action: string;
 }
 
-/** Does again what an earlier run of the integration did, with what its expressions saw then. */
+/** Repeats an earlier run of the integration with the values that the earlier run's expressions used. */
 export interface ResendRun extends Answered<RunResent | Refusal>, Keyed {
   readonly type: "action.resend";
   readonly integrationId: string;
@@ -37,9 +37,9 @@ export interface ResendRun extends Answered<RunResent | Refusal>, Keyed {
 
 export interface RunResent {
   readonly id: string;
-  /** Whether it was taken before, under the same key. */
+  /** Whether the request was accepted before, under the same key. */
   readonly replayed: boolean;
 }
 
-/** A run of an action in a workspace. */
+/** An action run in a workspace. */
 export const actionRunRef = reference<RunBinding | RunScheduled | ResendRun>("action-run");

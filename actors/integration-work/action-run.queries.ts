@@ -5,15 +5,15 @@ import type { Cursor, Slice } from "../tables/page-source.js";
 import type { ActionRunRow, ActionRunState } from "./action-run.js";
 import { actionRuns, findActionRun } from "./action-run.table.js";
 
-/** Which of an integration's runs a page has. */
+/** The filter and limits of a page of action runs. */
 export interface ActionRunPage {
   readonly state?: ActionRunState | undefined;
-  /** Only runs before this one. */
+  /** Only runs before this run id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** A page of an integration's runs of actions, newest first: a function that reads a slice of it. */
+/** Lists an integration's action runs, newest first. The returned function reads one slice of the page. */
 export function listActionRuns(
   { workspaceId, id: integrationId }: VisibleIntegration,
   { state, before, limit }: ActionRunPage,
@@ -23,7 +23,7 @@ export function listActionRuns(
     actionRuns.page(reading, workspaceId, { integrationId, state }, { before: place, limit, cursor });
 }
 
-/** The integration's run of this id; refused `not-found` where it has none. */
+/** Finds the integration's run with this id, or returns the refusal `not-found`. */
 export function findRunOf(
   reading: Reading,
   { workspaceId, id: integrationId }: VisibleIntegration,

@@ -8,10 +8,10 @@ import { retain } from "../tables/retention.js";
 import { digestsOfText } from "../tables/text-blobs.js";
 import { type ActionRunRow, isOver, MAX_RUNS, STORED_MS } from "./action-run.js";
 
-/** What readers of a team receive of action runs, as they end. */
+/** The change that subscribers of a team receive when an action run ends. */
 const teamTopic = topic<{ readonly type: "action-run" } & Pick<ActionRunRow, "id" | "integrationId" | "state">>("team");
 
-/** `[integration, action run]`; ids rise with time. */
+/** Key: `[integration, action run]`. Ids increase with time. */
 export const actionRuns = indexedTable<ActionRunRow>("action-run", {
   under: ["integrationId"],
   order: ["id"],
@@ -23,10 +23,10 @@ export const actionRuns = indexedTable<ActionRunRow>("action-run", {
       : [toChangeEntry(teamTopic(teamId), { type: "action-run", id, integrationId, state })],
 });
 
-/** `[integration]` -> how many of its runs are stored */
+/** Key: `[integration]`. Value: the number of stored runs. */
 const counts = table<number>("action-run-count");
 
-/** Old rows that one new row makes room for. */
+/** Maximum number of old rows to remove when one row is inserted. */
 const REMOVED_AT_ONCE = 4;
 
 export function findActionRun(
@@ -38,7 +38,7 @@ export function findActionRun(
   return actionRuns.get(reading, workspaceId, integrationId, id);
 }
 
-/** Stores a new run, and removes the oldest that are over where there are more than {@link MAX_RUNS}. */
+/** Stores a new run. If the integration has more than {@link MAX_RUNS} runs, also removes the oldest finished ones. */
 export function insertActionRun(turn: Turn, row: ActionRunRow): void {
   const { partition } = turn.self;
   actionRuns.insert(turn, partition, row);
@@ -73,7 +73,7 @@ const retention = retain(actionRuns, {
   },
 });
 
-/** Runs that are over go after {@link STORED_MS}, or with the setting for hooks where that is sooner. */
+/** Removes finished runs after {@link STORED_MS}, or after the retention period for hooks if that is shorter. */
 export const actionRunRetention: RetentionRule = {
   ...retention,
   sweep: (turn, slice) => retention.sweep(turn, { ...slice, cutoffMs: Math.max(slice.cutoffMs, turn.now - STORED_MS) }),

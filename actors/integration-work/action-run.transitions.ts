@@ -23,21 +23,21 @@ import { actionRuns, findActionRun, insertActionRun } from "./action-run.table.j
 import { scheduleRef } from "./schedule.messages.js";
 import { actionRunCounters } from "./work-counters.js";
 
-/** The transitions of a run of an action (`action-run.machine.ts` says when each runs). */
+/** The transitions of an action run. `action-run.machine.ts` lists when each one runs. */
 
-/** Everything that decides what the end of a request means; the row has the rest. */
+/** The state that decides what the end of a request means. The row holds everything else. */
 export interface ActionRunContext {
   readonly integrationId: string;
   readonly attempt: number;
   readonly mostAttempts: number;
 }
 
-/** How a run begins. */
+/** The initial values of a run. */
 interface Beginning {
   readonly integration: Pick<ResourceRow<IntegrationFields>, "id" | "teamId">;
   readonly action: string;
   readonly binding: BoundTask | null;
-  /** JSON text. */
+  /** The values of the expressions, as JSON text. */
   readonly values: string;
   readonly mostAttempts: number;
 }
@@ -71,7 +71,7 @@ export function begin(turn: Turn, begun: Beginning, resends: string | null = nul
   return context;
 }
 
-/** Does again what an earlier run did. */
+/** Repeats an earlier run. */
 export function beginAgain({
   turn,
   before,
@@ -85,7 +85,7 @@ export function beginAgain({
   return context;
 }
 
-/** Sets the wake-up for the next request. */
+/** Sets the wake-up for the next attempt. */
 export function waitForRetry({ turn, result }: AttemptEnded, context: ActionRunContext): void {
   const atMs = turn.now + Math.max(retryWaitMs(context.attempt), result.retryAfterMs ?? 0);
   const row = getRow(turn, context);
@@ -94,7 +94,7 @@ export function waitForRetry({ turn, result }: AttemptEnded, context: ActionRunC
   turn.wake("retry", atMs);
 }
 
-/** Starts the next request after its wait. */
+/** Starts the next attempt after its wait. */
 export function retry({ turn }: InTurn, context: ActionRunContext): ActionRunContext {
   const row = getRow(turn, context);
   const after: ActionRunRow = { ...row, state: "attempting", retryAt: null };
@@ -104,7 +104,10 @@ export function retry({ turn }: InTurn, context: ActionRunContext): ActionRunCon
   return next;
 }
 
-/** Records how it ended: sets the marks of a success, writes a line on the task of a failure, tells the schedule. */
+/**
+ * Records how the run ended. A success sets marks, a failure adds a note to the task, and a scheduled run notifies its
+ * schedule.
+ */
 export function finish({ turn, result }: AttemptEnded, context: ActionRunContext, state: "done" | "failed"): void {
   const { partition: workspaceId, id } = turn.self;
   const row = getRow(turn, context);
@@ -135,7 +138,7 @@ function reportFailure(
   const end = attempt > 1 ? ` It was tried ${attempt} times and is not tried again.` : "";
   const text = `The action ${action} failed (${code}): ${reason ?? code}.${end}`;
   const from = `integration ${fields?.integration ?? integrationId}`;
-  // The same failure is one line on the task, however often it happens; its runs say the rest.
+  // The key makes repeated identical failures one note on the task. The details are in the runs.
   const key = `${integrationId} ${createHash("sha256").update(text).digest("hex")}`;
   turn.send(taskRef(workspaceId, taskId), { type: "note", from, text, key });
 }
@@ -152,13 +155,14 @@ function startRequest(turn: Turn, row: ActionRunRow, { attempt }: ActionRunConte
     after: binding === null ? null : { kind: "binding", index: binding.index },
     actsAs: { kind: "team" },
     timeoutMs: ACTION_TIMEOUT_MS,
-    // A binding makes another attempt of what a kill cut short; a schedule repeats what may be repeated.
+    // A binding handles a killed request with its own next attempt. A schedule repeats the request if its method allows
+    // it.
     again: binding === null ? "after-a-crash" : "never",
     messageId: `msg_${id.slice(id.indexOf("_") + 1)}`,
   });
 }
 
-/** The attempts with one more; only the last keeps what was answered. */
+/** Appends an attempt. Only the last attempt keeps its response body. */
 function addAttempt(
   { attempts }: ActionRunRow,
   { attempt: n }: ActionRunContext,

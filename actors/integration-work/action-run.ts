@@ -2,15 +2,15 @@ import type { IntegrationFields } from "../integrations/definition.js";
 import type { IntegrationRequestCode } from "../integrations/requests/integration-request.js";
 import type { StoredText } from "../tables/text-blobs.js";
 
-/** A run of an action: what a binding did about a task, or a schedule. Its states stand in the machine. */
+/** An action run, which a binding starts for a task, or a schedule starts. The machine documents its states. */
 
-/** What happens to a task that bindings act on. */
+/** The task events that bindings handle. */
 export type BindingEvent = IntegrationFields["on"][number]["event"];
 
 export const actionRunStates = ["attempting", "waiting", "done", "failed"] as const;
 export type ActionRunState = (typeof actionRunStates)[number];
 
-/** One request of an action, or why none was made. */
+/** One request of an action, or the reason why none was sent. */
 export interface ActionAttempt {
   readonly n: number;
   readonly at: string;
@@ -18,23 +18,26 @@ export interface ActionAttempt {
   readonly method: string | null;
   /** Scheme, host and port. */
   readonly origin: string | null;
-  /** Null when nothing responded. */
+  /** Null when no response arrived. */
   readonly status: number | null;
-  /** The beginning of the answer, as JSON text where it was JSON, without secrets; of the last attempt alone. */
+  /**
+   * The start of the response body, without secrets; JSON text if the response is JSON. Empty for all attempts but the
+   * last.
+   */
   readonly body: string;
   readonly code: IntegrationRequestCode | null;
-  /** Why it failed; of a success, what of its answer has no value. */
+  /** Why the attempt failed. For a success: which captures or marks have no value. */
   readonly reason: string | null;
   readonly retryAfterMs: number | null;
 }
 
-/** What a binding was about. */
+/** The task and event that started a binding's run. */
 export interface BoundTask {
-  /** Its index in `on` when the task's event happened. */
+  /** The binding's index in `on` when the event occurred. */
   readonly index: number;
   readonly event: BindingEvent;
   readonly taskId: string;
-  /** Whether the task asks for the approval of a call. */
+  /** Whether the task asks a user to approve a call. */
   readonly asksApproval: boolean;
 }
 
@@ -44,33 +47,33 @@ export interface ActionRunRow {
   readonly teamId: string;
   /** The action's name. */
   readonly action: string;
-  /** Null for a schedule's. */
+  /** Null for a scheduled run. */
   readonly binding: BoundTask | null;
   readonly state: ActionRunState;
   readonly begunAt: string;
   readonly endedAt: string | null;
-  /** When it is tried again, while it waits. */
+  /** When the next attempt starts; set while the run waits. */
   readonly retryAt: string | null;
   /** In order, at most 8. */
   readonly attempts: readonly ActionAttempt[];
-  /** What its expressions see, as JSON text of an object. */
+  /** The values for the action's expressions, as the JSON text of an object. */
   readonly values: StoredText;
-  /** The run that it does again, or null. */
+  /** The earlier run that this run repeats, or null. */
   readonly resends: string | null;
-  /** The last run that did it again, or null. */
+  /** The latest run that repeats this run, or null. */
   readonly resentAs: string | null;
 }
 
-/** Whether it is over. */
+/** Returns whether a run in this state has ended. */
 export function isOver(state: ActionRunState): boolean {
   return state === "done" || state === "failed";
 }
 
-/** Bytes kept of an answer. */
+/** Maximum number of bytes stored from a response body. */
 export const MAX_BODY_BYTES = 4_096;
-/** Runs of an integration that are stored: the latest. */
+/** Maximum number of stored runs per integration; the latest are kept. */
 export const MAX_RUNS = 10_000;
 /** How long runs are stored, in milliseconds. */
 export const STORED_MS = 30 * 24 * 60 * 60 * 1_000;
-/** How long a request of an action may take, in milliseconds. */
+/** Timeout of an action's request, in milliseconds. */
 export const ACTION_TIMEOUT_MS = 30_000;

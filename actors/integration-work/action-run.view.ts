@@ -20,7 +20,7 @@ const attemptSchema = z.strictObject({
   retryAfterMs: z.number().nullable().describe("How long the host asked to be left alone, at most an hour."),
 });
 
-/** A run of an action as its history shows it. */
+/** An action run as the API returns it. */
 export const actionRunSchema = z
   .strictObject({
     id: z.string(),
@@ -51,7 +51,7 @@ export function actionRunView(row: ActionRunRow): z.output<typeof actionRunSchem
   };
 }
 
-/** Rows have an empty body where none is kept. */
+/** Rows store an empty string when there is no body; the API returns null. */
 function attemptView(attempt: ActionAttempt, isLast: boolean): z.output<typeof attemptSchema> {
   return { ...attempt, body: isLast && attempt.status !== null ? attempt.body : null };
 }

@@ -10,23 +10,23 @@ import type { IntegrationFields } from "../integrations/definition.js";
 import { needsTarget } from "../integrations/requests/request-names.js";
 import { tasks } from "../tasks/task.table.js";
 
-/** What a binding's expressions see, as plain data. */
+/** The values that a binding's expressions can use, as plain data. */
 export interface BindingValues {
   readonly task: Pick<EventTask, "line" | "station" | "stationKey" | "marks">;
   readonly ask: { readonly body: string; readonly link: string | null; readonly station: string };
-  /** The values of `to`, and the channel of the route that led to the task. */
+  /** The values of `to`, and the channel of the route that opened the task. */
   readonly target: Readonly<Record<string, string>>;
 }
 
-/** A binding, with the request of its action. */
+/** A binding's `to` and the request of its action. */
 export interface BoundRequest extends Pick<IntegrationFields["on"][number], "to"> {
   readonly request: IntegrationFields["actions"][string]["request"] | undefined;
 }
 
 /**
- * What a binding's request sees about a task; null when it is not for this task: one of its `to` reads as nothing, or it
- * has none, is sent to the channel of a route, and none led to the task. In `to` itself the address of a question is that
- * within the service, without its base.
+ * Returns the values for a binding's request about a task. Returns null when the binding does not apply to the task: a
+ * value of `to` is empty, or the binding has no `to`, its request needs a channel, and no route opened the task. In
+ * `to`, the link of a question is a path without the service's base URL.
  */
 export function toBindingValues(
   reading: Reading,

@@ -7,7 +7,7 @@ import type { BindingEvent } from "./action-run.js";
 import { actionRunRef } from "./action-run.messages.js";
 import { listBindings, type PlacedBinding } from "./team-bindings.js";
 
-/** Something that happened to a task, in the form that bindings take it. */
+/** A task event in the form that bindings use. */
 interface Happened {
   readonly event: BindingEvent;
   readonly occurrence: string;
@@ -17,8 +17,8 @@ interface Happened {
 }
 
 /**
- * Has the bindings of a team's integrations act on what happens to its tasks: those that are there when it happens. A fact
- * comes once, and the id of a run is made of the event and the binding, so that none is done twice.
+ * Starts a run for each matching binding of the team's integrations when a task event occurs. Each fact arrives once,
+ * and the run id is derived from the event and the binding, so no binding runs twice for one event.
  */
 export const bindingSubscriber: Subscriber<WorkFact | TaskHappened> = {
   name: "bindings of integrations act on tasks",
@@ -46,13 +46,13 @@ function runBindings(turn: Turn, happened: Happened): void {
   const { partition: workspaceId } = turn.self;
   const { event, occurrence, task, ask } = happened;
   for (const { integrationId, index } of bindingsOn(turn, workspaceId, happened)) {
-    // Ids rise with the time of the event.
+    // Ids increase with the time of the event.
     const id = `act_${occurrence.slice(occurrence.indexOf("_") + 1)}-${integrationId.slice(-8)}-${index}`;
     turn.send(actionRunRef(workspaceId, id), { type: "action.bound", integrationId, index, event, task, ask });
   }
 }
 
-/** The bindings of the team's integrations on the event. */
+/** Lists the bindings of the team's integrations for the event. */
 function bindingsOn(reading: Reading, workspaceId: string, { teamId, event }: Happened): readonly PlacedBinding[] {
   return listBindings(reading, workspaceId, teamId).filter((binding) => binding.event === event);
 }

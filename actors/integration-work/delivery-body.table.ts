@@ -5,25 +5,28 @@ import { findBlob, storeBlob } from "../tables/blobs.js";
 import type { DeliveryBody, DeliveryRow } from "./delivery.js";
 
 /**
- * `[integration, delivery]` -> the bytes that came, of a body that is neither short nor long. It stands beside its
- * delivery's row: lists read those, and do not show bodies.
+ * Key: `[integration, delivery]`. Value: the received bytes of a medium-sized body. Bodies are separate from delivery
+ * rows because lists read the rows but do not show bodies.
  */
 const deliveryBodies = table<Uint8Array>("delivery-body");
 
-/** Up to this length, in bytes, a body is part of its delivery's row, as most are: a row of its own costs as much again. */
+/**
+ * Maximum size of a body that is stored in the delivery's row, in bytes. Most bodies are this small, and a separate row
+ * would double the cost.
+ */
 const MAX_IN_ROW_BYTES = 4 * 1024;
-/** From this length on, in bytes, a body is stored under its digest, once for its workspace. */
+/** Minimum size of a body that is stored under its digest, in bytes. Such a body is stored once per workspace. */
 const MIN_SHARED_BYTES = 64 * 1024;
 
-/** Whether a body is its delivery's own, not stored under its digest. */
+/** Returns whether a body of this size belongs to one delivery, instead of being stored under its digest. */
 export function isOwn({ length }: Uint8Array): boolean {
   return length < MIN_SHARED_BYTES;
 }
 
-/** Whose body it is. */
+/** The delivery that a body belongs to. */
 type Place = Pick<DeliveryRow, "id" | "integrationId">;
 
-/** Stores the body of a delivery whose row refers to it. */
+/** Stores the body of a delivery and returns the reference for the delivery's row. */
 export function storeBody(turn: Turn, { integrationId, id }: Place, bytes: Uint8Array): DeliveryBody {
   const { partition } = turn.self;
   const { length } = bytes;
@@ -33,7 +36,7 @@ export function storeBody(turn: Turn, { integrationId, id }: Place, bytes: Uint8
   return { digest: null, bytes: length };
 }
 
-/** The body of a delivery; undefined once it was dropped. */
+/** Finds the body of a delivery; undefined if the body was dropped. */
 export function findBody(
   reading: Reading,
   workspaceId: string,
@@ -45,7 +48,7 @@ export function findBody(
   return deliveryBodies.get(reading, workspaceId, integrationId, id);
 }
 
-/** Stores a body under its digest, where it is not yet; returns what the delivery's row then says of it. */
+/** Stores a body under its digest unless it is already there. Returns the new reference for the delivery's row. */
 export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): DeliveryBody | null {
   const { partition } = turn.self;
   const bytes = row.body?.digest === null ? findBody(turn, partition, row) : undefined;
@@ -54,7 +57,7 @@ export function shareBody(turn: Turn, row: Place & Pick<DeliveryRow, "body">): D
   return { digest: storeBlob(turn, partition, bytes), bytes: bytes.length };
 }
 
-/** Removes the row of a body that has one of its own, with the row that refers to it. */
+/** Removes a body's own row, if it has one. Call this together with removing the reference to it. */
 export function removeOwnBody(turn: Turn, { id, integrationId, body }: Place & Pick<DeliveryRow, "body">): void {
   if (body?.digest === null && body.content === undefined)
     deliveryBodies.remove(turn, turn.self.partition, integrationId, id);

@@ -15,31 +15,33 @@ import type { EntryPlace, Evaluated } from "./evaluated-delivery.js";
 import { toEventPlaces } from "./event-places.js";
 import { ReceivedDelivery } from "./received-delivery.js";
 
-/** Evaluates entries of a delivery. It only reads, so it may run again. */
+/** Evaluates entries of a delivery. The effect only reads, so it may run again. */
 export const EVALUATION = effect<EvaluationInput, Evaluated>("delivery-evaluation");
 
-/** Everything else is read when it runs: the entries follow the current definition. */
+/**
+ * The input of an evaluation. The effect reads everything else when it runs, so entries follow the current definition.
+ */
 export interface EvaluationInput {
   readonly integrationId: string;
   readonly deliveryId: string;
   readonly from: EntryPlace;
-  /** JSON text of what the lookup at `from` captured; null where none was made. */
+  /** JSON text of the captures of the lookup at `from`; null if there was no lookup. */
   readonly captures: string | null;
   readonly units: number;
   readonly entriesLeft: number;
 }
 
 /**
- * It computes in this process, so there are few at once, of one workspace two, of one integration one: what a delivery
- * costs is waited for by its own integration first. Slices take turns.
+ * The evaluation uses processor time of this process, so the lane limits it per workspace and per integration. An
+ * expensive delivery delays its own integration first. Slices take turns.
  */
 const evaluationLane: LaneLimits = { name: "deliveries", places: 8, kept: 6, perParty: 2, perTarget: 1 };
 
 export interface EvaluationOptions {
   readonly reading: () => Reading;
-  /** Between two slices other work runs. */
+  /** Runs other work between two slices. */
   readonly scheduler: Scheduler;
-  /** Those of deliveries that are worked; by default its own. */
+  /** The cache of the bodies of deliveries in progress; by default the effect has its own. */
   readonly bodies?: ReadBodies;
 }
 

@@ -5,33 +5,38 @@ import { type Entry, isDamage, type Key, type KeyPart, type Range, type Reading 
 import { table } from "../../storage/table.js";
 import type { DeliveryRow } from "./delivery.js";
 
-/** One of a group, with its body. */
+/** One member of a group, with its body. */
 export type Grouped = readonly [id: string, key: string | null, headers: DeliveryRow["headers"], content: Uint8Array];
 
-/** Deliveries that came together and wait for a place: one row costs less than one for each, while many come. */
+/**
+ * Deliveries that arrived together and wait for a slot. Under load, one row for the group costs less than one row per
+ * delivery.
+ */
 export interface DeliveryGroup extends Pick<DeliveryRow, "teamId" | "block" | "receivedAt"> {
-  /** By id. */
+  /** Sorted by id. */
   readonly members: readonly Grouped[];
 }
 
-/** `[integration, first delivery]`. The members of two groups are not between each other. */
+/** Key: `[integration, first delivery]`. The id ranges of two groups do not overlap. */
 export const deliveryGroups = table<DeliveryGroup>("delivery-group");
 
-/** A member that has a key, and how often it came again. */
+/** A member that has a key, and the number of its repeated deliveries. */
 export type GroupedKey = readonly [key: string, id: string, repeated: number];
 
-/** `[integration, first delivery]`: what changes of a group, and is looked for; read without the bodies. */
+/**
+ * Key: `[integration, first delivery]`. The mutable, searchable part of a group, which can be read without the bodies.
+ */
 export const groupedKeys = table<readonly GroupedKey[]>("delivery-group-keys");
 
-/** A group that was found, by its first member. */
+/** A group, identified by its first member. */
 interface FoundGroup {
   readonly first: string;
   readonly members: readonly Member[];
 }
 
 /**
- * The group that a delivery is a member of; null where it is of none, also where the one is damaged in which it may be: of
- * what else has an id after that, nothing is known to be damaged.
+ * Finds the group of a delivery. Returns null if it has none, or if the group that may contain it is damaged. Only the
+ * nearest group is read, so damage in other groups is not reported.
  */
 export function findGroup(
   reading: Reading,
@@ -40,7 +45,7 @@ export function findGroup(
   onDamaged: () => void = () => undefined,
 ): FoundGroup | null {
   const end = deliveryGroups.key(partition, integrationId, justAfter(id));
-  // An id that no delivery can have may come from a request's path.
+  // The id may come from a request path, so it may be invalid.
   if (!isKey(end)) return null;
   const [found] = reading.range<DeliveryGroup>({
     prefix: deliveryGroups.key(partition, integrationId),
@@ -50,18 +55,21 @@ export function findGroup(
   return { first: String(found.key.at(-1)), members: listMembers(reading, found.key, found.value) };
 }
 
-/** The delivery with a key of the table of deliveries, where it is a member of a group. */
+/** Finds a delivery by its key in the delivery table, if it is a member of a group. */
 export function findGrouped(reading: Reading, key: Key): DeliveryRow | undefined {
   const [partition, integrationId, id] = [key[0], key.at(-2), key.at(-1)].map(String) as [string, string, string];
   return findGroup(reading, partition, [integrationId, id])?.members.find(({ row }) => row.id === id)?.row;
 }
 
-/** The deliveries of a range: those `alone` that have rows in it, and the members of groups between them. */
+/**
+ * Returns the deliveries of a range: the entries `alone`, which have rows of their own, merged with the members of
+ * groups.
+ */
 export function withGrouped(reading: Reading, range: Range, alone: Entry<DeliveryRow>[]): Entry<DeliveryRow>[] {
   const { limit = Number.POSITIVE_INFINITY, reverse = false } = range;
   if (limit === 0) return alone;
   const last = alone.length >= limit ? alone.at(-1)?.key : undefined;
-  // What is beyond the last that may be returned is not read.
+  // Do not read beyond the last entry that can be returned.
   const within = last === undefined ? range : { ...range, ...(reverse ? { after: last } : { before: last }) };
   const grouped = listGrouped(reading, within, limit);
   if (grouped.length === 0) return alone;
@@ -69,7 +77,7 @@ export function withGrouped(reading: Reading, range: Range, alone: Entry<Deliver
   return [...alone, ...grouped].sort((left, right) => sign * compareKeys(left.key, right.key)).slice(0, limit);
 }
 
-/** The members of groups in a range, the nearest `limit` at least; in no order. */
+/** Lists at least the nearest `limit` group members in a range, unordered. */
 function listGrouped(reading: Reading, range: Range, limit: number): Entry<DeliveryRow>[] {
   const listed: Entry<DeliveryRow>[] = [];
   for (const { key, value } of walkGroups(reading, range)) {
@@ -82,13 +90,13 @@ function listGrouped(reading: Reading, range: Range, limit: number): Entry<Deliv
   return listed;
 }
 
-/** The groups that may have members in a range of deliveries, one after another in its direction. */
+/** Yields the groups that may have members in a range of deliveries, in the direction of the range. */
 function* walkGroups(reading: Reading, { prefix, after, before, reverse, onDamaged }: Range) {
   const under = { prefix: toGroupKey(prefix), limit: 1, ...(onDamaged === undefined ? {} : { onDamaged }) };
   const read = (bounds: Omit<Range, "prefix">) => reading.range<DeliveryGroup>({ ...under, ...bounds })[0];
   const from = after === undefined ? undefined : toGroupKey(after);
   const to = before === undefined ? undefined : toGroupKey(before);
-  // The members of the last group that begins at the lower bound, or before it, may be beyond that.
+  // The last group that starts at or before the lower bound may have members beyond the bound.
   const isBound = from !== undefined && from.length > prefix.length;
   const lowest = isBound
     ? read({ before: [...from.slice(0, -1), justAfter(from.at(-1) ?? "")], reverse: true })
@@ -107,23 +115,23 @@ function isWithin(key: Key, { prefix, after, before }: Range): boolean {
   return after === undefined || (compareKeys(key, after) > 0 && !isBelow(key, after));
 }
 
-/** The place in the table of groups that a key of the table of deliveries stands for. */
+/** Converts a key of the delivery table to a key of the group table. */
 function toGroupKey([partition = "", space = "", _table, ...id]: Key): Key {
   return [partition, space, deliveryGroups.name, ...id];
 }
 
-/** Sorts after an id, and before all others that do. */
+/** Returns a key part that sorts directly after an id. */
 function justAfter(id: KeyPart): string {
   return `${id}0`;
 }
 
-/** A member of a group as a delivery, and its body. */
+/** A group member as a delivery, with its body. */
 export interface Member {
   readonly row: DeliveryRow;
   readonly content: Uint8Array;
 }
 
-/** The members of the group under a key. */
+/** Returns the members of the group with this key. */
 function listMembers(reading: Reading, key: Key, group: DeliveryGroup): readonly Member[] {
   const { teamId, block, receivedAt, members } = group;
   const integrationId = String(key.at(-2));
@@ -139,7 +147,7 @@ function listMembers(reading: Reading, key: Key, group: DeliveryGroup): readonly
   }));
 }
 
-/** None where they are damaged: the deliveries are there all the same. */
+/** Damaged keys count as no keys: the deliveries themselves are still readable. */
 function readKeys(reading: Reading, key: Key): readonly GroupedKey[] {
   try {
     return groupedKeys.get(reading, String(key[0]), ...key.slice(-2)) ?? [];

@@ -9,17 +9,20 @@ import { deliveryGroups, findGroup, type Grouped, type GroupedKey, groupedKeys }
 import { recordKey } from "./delivery-key.table.js";
 import { insertDelivery } from "./record-delivery.js";
 
-/** Fewer are stored alone: they would be written twice for little. */
+/** Minimum size of a group. Fewer deliveries are stored individually, because writing them twice would save little. */
 const FEWEST = 4;
 
-/** Where a member of a group is found. */
+/** The location of a group member. */
 interface Place {
   readonly id: string;
-  /** The first of its group. */
+  /** The id of the first delivery in the group. */
   readonly first: string;
 }
 
-/** The members of an integration's groups by their key. Damaged keys are not known: what has them is taken again. */
+/**
+ * The group members of an integration by delivery key. Damaged keys are skipped, so a repeated delivery with such a key
+ * is accepted again.
+ */
 export const groupedKeysPicture: Picture<Map<string, Place>> = {
   rows: [[groupedKeys.name]],
   isOfActor: true,
@@ -34,10 +37,13 @@ export const groupedKeysPicture: Picture<Map<string, Place>> = {
   },
 };
 
-/** A delivery that has what most have, and no more: no causes, and a body that is its own. */
+/** A delivery with only the common fields: no causes, and a body that is not stored under its digest. */
 type Plain = NewDelivery & { readonly body: Uint8Array };
 
-/** Those of one message that wait for a place, while they are taken: a group, where they are enough. */
+/**
+ * Collects the deliveries of one message that wait for a slot. {@link store} writes them as a group, or individually if
+ * they are few.
+ */
 export class NewGroup {
   readonly #turn: Turn;
   readonly #plain: { readonly id: string; readonly delivery: Plain; repeated: number }[] = [];
@@ -46,7 +52,7 @@ export class NewGroup {
     this.#turn = turn;
   }
 
-  /** Whether a delivery can be a member. */
+  /** Returns whether a delivery can be a member. */
   takes(delivery: NewDelivery): delivery is Plain {
     const { source, body, keyProblem, causes } = delivery;
     if (source !== "webhook" || keyProblem !== undefined || causes.length > 0) return false;
@@ -61,7 +67,7 @@ export class NewGroup {
     if (delivery.key !== null) this.#turn.picture(groupedKeysPicture).set(delivery.key, { id, first });
   }
 
-  /** Counts a member that came again; false where the delivery is none. */
+  /** Counts a repeated delivery of a member. Returns false if the delivery is not a member. */
   repeat(id: string): boolean {
     const member = this.#plain.find((one) => one.id === id);
     if (member === undefined) return false;
@@ -69,7 +75,7 @@ export class NewGroup {
     return true;
   }
 
-  /** Writes all of them. */
+  /** Writes all members. */
   store(): void {
     const { self, now } = this.#turn;
     const [first] = this.#plain;
@@ -96,7 +102,7 @@ export class NewGroup {
   }
 }
 
-/** Counts a member of a stored group that came again. */
+/** Counts a repeated delivery of a stored group's member. */
 export function countRepeated(turn: Turn, { id, first }: Place): void {
   const { partition, id: integrationId } = turn.self;
   const keys = groupedKeys.get(turn, partition, integrationId, first) ?? [];
@@ -105,8 +111,9 @@ export function countRepeated(turn: Turn, { id, first }: Place): void {
 }
 
 /**
- * Has a delivery of the actor's integration stored alone, with the other members of its group, if it is of one. False where
- * it has no row, and the group in which it may be is damaged: that stays for the doctor to find, and nothing waits for it.
+ * Stores all members of a delivery's group as individual rows, if the delivery is in a group. Returns false if the
+ * delivery has no row and the group that may contain it is damaged. The damaged group stays for `doctor` to find, and
+ * its deliveries leave the queue.
  */
 export function storeAlone(turn: Turn, id: string): boolean {
   const { partition, id: integrationId } = turn.self;
@@ -128,7 +135,10 @@ export function storeAlone(turn: Turn, id: string): boolean {
   return true;
 }
 
-/** Has the keys of a damaged group count as others do, from now on: when its members came is not known any more. */
+/**
+ * Stores the keys of a damaged group like other keys. They count from now, because the time of their arrival is
+ * unknown.
+ */
 function storeKeysAlone(turn: Turn, id: string): void {
   const keys = turn.picture(groupedKeysPicture);
   const first = [...keys.values()].find((place) => place.id === id)?.first;
@@ -137,7 +147,7 @@ function storeKeysAlone(turn: Turn, id: string): void {
   for (const [key, place] of [...keys]) if (place.first === first) storeKeyAlone(turn, [key, place.id], turn.now);
 }
 
-/** Not where another delivery was taken under the key meanwhile, since it could not be read. */
+/** Skips a key if another delivery was accepted under it while the group was unreadable. */
 function storeKeyAlone(turn: Turn, [key, id]: readonly [key: string, id: string], atMs: number): void {
   const keys = turn.picture(groupedKeysPicture);
   const known = keys.get(key)?.id;
@@ -146,7 +156,7 @@ function storeKeyAlone(turn: Turn, [key, id]: readonly [key: string, id: string]
   recordKey(turn, key, id, atMs);
 }
 
-/** Some of the rows of groups of an integration that is gone, damaged or not; removes them, and returns how many. */
+/** Removes some group rows of a removed integration, damaged or not. Returns the number of removed rows. */
 export function removeSomeGroups(turn: Turn, limits: { readonly groups: number; readonly keys: number }): number {
   const { partition, id } = turn.self;
   const removed: Key[] = [];

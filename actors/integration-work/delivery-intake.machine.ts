@@ -1,36 +1,36 @@
 /**
- * Takes the deliveries of one integration, `delivery-intake/<integration>`, and says when they are worked. It counts
- * what is stored of them; the deliveries themselves are rows, each with an actor of its own while it is worked.
+ * Accepts the deliveries of one integration, `delivery-intake/<integration>`, and schedules their processing. It counts
+ * the stored deliveries. Each delivery is a row, with its own actor during processing.
  *
- * | state    | moved by                                   | next     | also                                            |
- * |----------|--------------------------------------------|----------|-------------------------------------------------|
- * | taking   | deliveries.take                            | taking   | of each: row, key; a place, or the queue. One   |
- * |          |                                            |          | whose key was seen is counted in the row that   |
- * |          |                                            |          | has the key; one while too many are not over is |
- * |          |                                            |          | refused: too many requests                      |
- * | taking   | delivery.recorded                          | taking   | counted; a place, or the queue                  |
- * | taking   | delivery.refuse                            | taking   | counted; the last 20 are kept without body      |
- * | taking   | delivery.ready                             | taking   | raised once nothing before it has still to be   |
- * | taking   | delivery.left                              | taking   | its place goes to the next; what is too much    |
- * |          |                                            |          | goes, oldest first                              |
- * | taking   | delivery.due                               | taking   | waits for a place, by its age                   |
- * | taking   | delivery.redeliver                         | taking   | a new delivery, or why there is none            |
- * | taking   | deliveries.redeliver                       | taking   | 20 a second from then on                        |
- * | taking   | woken                                      | taking   | the next of a period; what is too old goes;     |
- * |          |                                            |          | those that have a place are watched; places     |
- * |          |                                            |          | that a flood kept are given                     |
- * | taking   | intake.check, the integration is gone      | clearing | what is stored goes, in slices                  |
- * | clearing | deliveries.take                            | clearing | none is taken; so too where the integration is  |
- * |          |                                            |          | gone and nobody has told yet, or all is cleared |
- * | clearing | woken, more is stored                      | clearing |                                                 |
- * | clearing | woken, nothing is stored                   | clearing | stops                                           |
+ * | state    | moved by                                   | next     | also                                           |
+ * |----------|--------------------------------------------|----------|------------------------------------------------|
+ * | taking   | deliveries.take                            | taking   | row and key for each; a slot, or the queue.    |
+ * |          |                                            |          | A repeated key increments the count in the row |
+ * |          |                                            |          | that has the key. Above the backlog limit, new |
+ * |          |                                            |          | deliveries are rejected: too many requests     |
+ * | taking   | delivery.recorded                          | taking   | counted; a slot, or the queue                  |
+ * | taking   | delivery.refuse                            | taking   | counted; the last 20 are stored without bodies |
+ * | taking   | delivery.ready                             | taking   | raised after all earlier deliveries            |
+ * | taking   | delivery.left                              | taking   | the next delivery gets the slot; deliveries    |
+ * |          |                                            |          | above the limit are removed, oldest first      |
+ * | taking   | delivery.due                               | taking   | joins the queue, ordered by id                 |
+ * | taking   | delivery.redeliver                         | taking   | a new delivery, or a refusal                   |
+ * | taking   | deliveries.redeliver                       | taking   | redelivers 20 per second                       |
+ * | taking   | woken                                      | taking   | the next of a period; old deliveries are       |
+ * |          |                                            |          | removed; deliveries with a slot are watched;   |
+ * |          |                                            |          | slots withheld during a flood are given        |
+ * | taking   | intake.check, the integration is gone      | clearing | removes all rows, in slices                    |
+ * | clearing | deliveries.take                            | clearing | rejects all; also in other states when the     |
+ * |          |                                            |          | integration is removed                         |
+ * | clearing | woken, more is stored                      | clearing |                                                |
+ * | clearing | woken, nothing is stored                   | clearing | stops                                          |
  *
- * 1. At most eight deliveries have a place, in a rush one, and in a flood one now and then (`placesAt`): taking goes
- *    first. While none has one and some wait, a wake-up is set that gives places. They are worked at once,
- *    and raise their entries one delivery after another, in order of arrival. A delivery that waits for a lookup has no
- *    place; what came later goes before it.
- * 2. A delivery without a place is in the queue, by its id: ids rise with their arrival. Those of one message that have no
- *    place are stored together until the first of them has one (`delivery-group.ts`).
+ * 1. At most 8 deliveries have a slot; in a rush 1, and in a flood 1 at intervals (`placesAt`), because accepting
+ *    deliveries has priority. While deliveries wait and none has a slot, a wake-up is set that gives slots. Deliveries
+ *    with a slot are evaluated concurrently, and raise their entries one delivery at a time, in order of arrival. A
+ *    delivery that waits for a lookup has no slot; later deliveries overtake it.
+ * 2. The queue orders deliveries without a slot by id; ids increase with arrival. Queued deliveries of one message are
+ *    stored as a group until the first of them gets a slot (`delivery-group.ts`).
  */
 import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -69,7 +69,7 @@ const intakeMachine = machine({
   },
 });
 
-/** See the table above. In version 1 the first of the queue were in rows as well. */
+/** See the table above. Version 1 also stored the first queued deliveries in rows. */
 export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
   machine: intakeMachine,
   classify: classifyIntake,
@@ -78,11 +78,11 @@ export const deliveryIntakeActor = defineActor(deliveryIntakeRef, {
   migrate: ({ value, context }) => ({ value, context: Object.assign({}, context, { upcoming: [] }) }),
 });
 
-/** Classifies each message to an intake as an event of its machine. Reads only. */
+/** Classifies each message to an intake as an event of its machine. Only reads. */
 function classifyIntake(message: IntakeMessage, _state: unknown, turn: TurnReading) {
   if (message.type !== "intake.check") return message;
   const { partition, id } = turn.self;
-  // No state takes the event of an integration that is still there.
+  // No state handles this event: the integration still exists.
   const isThere = findResource(turn, partition, "integration", id) !== undefined;
   return toEvent(isThere ? "intake.stays" : "intake.gone");
 }

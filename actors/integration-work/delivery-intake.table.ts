@@ -2,28 +2,28 @@ import { table } from "../../storage/table.js";
 import type { DeliveryFault } from "./verify-delivery.js";
 
 /**
- * `[integration, delivery]` -> the deliveries that wait for a place to be worked from this one on; true for it alone, as
- * earlier releases wrote it.
+ * Key: `[integration, delivery]`. Value: the ids of the queued deliveries that start at this one; true for this
+ * delivery alone, as earlier releases wrote it.
  */
 export const queuedDeliveries = table<true | readonly string[]>("delivery-queued");
 
-/** A delivery that was not verified. */
+/** A delivery whose verification failed. */
 export interface RefusedDelivery {
   readonly at: string;
-  /** Without credentials and signatures; the first ones, as far as they are short. */
+  /** Without credentials and signatures; only the first ones, up to a size limit. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Length of its body, in bytes. */
+  /** Size of the body, in bytes. */
   readonly bytes: number;
-  /** Absent where an earlier release wrote it. */
+  /** Absent in rows of an earlier release. */
   readonly reason?: DeliveryFault | null;
 }
 
-/** The deliveries of an integration that were not verified. */
+/** The deliveries of an integration whose verification failed. */
 export interface RefusedDeliveries {
   readonly count: number;
-  /** The last ones, newest first. */
+  /** The latest ones, newest first. */
   readonly latest: readonly RefusedDelivery[];
 }
 
-/** `[integration]` */
+/** Key: `[integration]`. */
 export const refusedDeliveries = table<RefusedDeliveries>("delivery-refused");

@@ -13,12 +13,12 @@ import { count, remove, removeOldest, removeRows, SWEEP_MS } from "./delivery-ro
 import { redeliverNext } from "./redeliver.js";
 import { enqueue, giveKept, vacate, watch } from "./working-places.js";
 
-/** Refused deliveries that are kept, and the characters of the headers of each. */
+/** Number of rejected deliveries to store, and the maximum characters of headers for each. */
 const MAX_REFUSED = 20;
 const MAX_REFUSED_CHARACTERS = 2_000;
-/** Deliveries, and keys, that go in one turn. */
+/** Maximum number of deliveries, and of keys, to remove per turn. */
 const SWEPT_AT_ONCE = 50;
-/** The same of groups, of up to a megabyte each. */
+/** Maximum number of groups to remove per turn. A group can have a megabyte. */
 const GROUPS_AT_ONCE = 4;
 
 export function countRecorded({ turn, id, bytes }: Delivered<DeliveryRecorded>, context: IntakeContext): IntakeContext {
@@ -44,7 +44,7 @@ function toShort(headers: Readonly<Record<string, string>>): Record<string, stri
   );
 }
 
-/** A delivery gave up its place. One that is over is stored as long as there is room. */
+/** Frees the slot of a delivery. Finished deliveries stay stored up to a limit. */
 export function leave({ turn, id, isOver, bytes }: Delivered<DeliveryLeft>, context: IntakeContext): IntakeContext {
   const vacated = vacate(turn, context, id);
   if (!isOver) return vacated;
@@ -61,7 +61,7 @@ export function queueDue({ turn, id }: Delivered<DeliveryDue>, context: IntakeCo
   return enqueue(turn, context, [id]);
 }
 
-/** The next of a period that is redelivered, places that a flood kept, or what is too old. */
+/** Continues a redelivery period, gives the slots withheld during a flood, or removes old deliveries. */
 export function wakeUp({ turn, name }: Delivered<Woken>, context: IntakeContext): IntakeContext {
   if (name === "redeliver") return redeliverNext(turn, context);
   if (name === "watch") return watch(turn, context);
@@ -88,7 +88,7 @@ function sweep(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...swept, sweepAtMs: turn.now + SWEEP_MS };
 }
 
-/** Removes some of what is stored of an integration that is gone; stops at its end. Damaged deliveries stay. */
+/** Removes some rows of a removed integration. Stops when none remain. Damaged deliveries stay. */
 export function clearSome(turn: Turn): void {
   const { partition, id } = turn.self;
   const groups = removeSomeGroups(turn, { groups: GROUPS_AT_ONCE, keys: SWEPT_AT_ONCE });

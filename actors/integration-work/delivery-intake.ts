@@ -1,60 +1,66 @@
 import type { RedeliveryPeriod } from "./delivery.messages.js";
 
-/** What the intake of an integration's deliveries knows between two turns. */
+/** The state of an integration's intake between two turns. */
 export interface IntakeContext {
-  /** Deliveries that are not over. */
+  /** Number of unfinished deliveries. */
   readonly backlog: number;
-  /** The bytes of their bodies. */
+  /** Total size of their bodies, in bytes. */
   readonly backlogBytes: number;
-  /** Deliveries that are over and stored. */
+  /** Number of finished deliveries in the store. */
   readonly ended: number;
-  /** The bytes of all bodies that are stored. */
+  /** Total size of all stored bodies, in bytes. */
   readonly bytes: number;
-  /** The deliveries up to this one have no body any more; null for none. */
+  /** No finished or unfinished delivery up to this id has a body; null for none. */
   readonly bodiesAfter: string | null;
-  /** Those that have a place, in order of arrival. */
+  /** The deliveries with a slot, in order of arrival. */
   readonly working: readonly WorkingDelivery[];
-  /** How many wait for a place. */
+  /** Number of deliveries that wait for a slot. */
   readonly queued: number;
-  /** The first of them, in order: some, or all. Those after them are in rows. */
+  /** The first queued deliveries, in order: some or all. Rows hold the ids after them. */
   readonly upcoming: readonly string[];
-  /** Whether those that have a place are watched. */
+  /** Whether the deliveries with a slot are watched. */
   readonly watches: boolean;
-  /** When old ones are looked for next, in milliseconds since 1970; null while nothing is stored. */
+  /** When the next sweep for old deliveries runs, in milliseconds since 1970; null while nothing is stored. */
   readonly sweepAtMs: number | null;
-  /** Periods that are redelivered, the current one first. */
+  /** The periods to redeliver, the current one first. */
   readonly periods: readonly RedeliveryPeriod[];
-  /** How many came of late; absent before the first. */
+  /** The recent arrival counts; absent before the first arrival. */
   readonly arrivals?: Arrivals;
-  /** Until when no delivery gets a place while there is a flood, in milliseconds since 1970; absent for no time. */
+  /** Until when no delivery gets a slot during a flood, in milliseconds since 1970; absent if there is no such time. */
   readonly pacedUntilMs?: number;
-  /** Whether a wake-up is set that gives places. */
+  /** Whether a wake-up is set that gives slots. */
   readonly willGivePlaces?: boolean;
-  /** The period of keys before which none are stored; null or absent where some may be. See `delivery-key.table.ts`. */
+  /**
+   * The current key period if no earlier period has stored keys; null or absent if one may. See
+   * `delivery-key.table.ts`.
+   */
   readonly keysFrom?: number | null;
 }
 
-/** Absent in what an earlier release stored. */
+/** The fields are absent in contexts of earlier releases. */
 interface Arrivals {
   readonly rush?: Arriving;
   readonly flood?: Arriving;
 }
 
-/** The deliveries that came within a time, and until when they count as many; times in milliseconds since 1970. */
+/**
+ * The deliveries that arrived within a time window, and until when the burst lasts. Times are in milliseconds since
+ * 1970.
+ */
 interface Arriving {
   readonly fromMs: number;
   readonly count: number;
   readonly untilMs: number;
 }
 
-/** So many deliveries within so many milliseconds are many, for so long. */
+/** The definition of a burst: at least `count` deliveries within `withinMs`. The burst then lasts for `lastsMs`. */
 interface Many {
   readonly count: number;
   readonly withinMs: number;
   readonly lastsMs: number;
 }
 
-/** A delivery that has a place. Of all of an integration at most one is raising. */
+/** A delivery with a slot. At most one delivery of an integration is raising. */
 export interface WorkingDelivery {
   readonly id: string;
   readonly state: "evaluating" | "ready" | "raising";
@@ -65,30 +71,33 @@ export const emptyIntake: IntakeContext = {
   ...{ working: [], queued: 0, upcoming: [], watches: false, sweepAtMs: null, periods: [] },
 };
 
-/** Deliveries of an integration that are worked at once. */
+/** Maximum number of an integration's deliveries that are processed concurrently. */
 const PLACES = 8;
-/** The same in a rush: senders wait for an answer, and nobody waits for the work. */
+/** The same limit in a rush: senders wait for a response, and nobody waits for the processing. */
 const PLACES_IN_A_RUSH = 1;
 const RUSH: Many = { count: 16, withinMs: 250, lastsMs: 100 };
-/** Beside 2,000 a second whatever a place works is little, and takes time from senders. */
+/** A flood is 2,000 deliveries per second. Processing then achieves little and delays the responses to senders. */
 const FLOOD: Many = { count: 200, withinMs: 100, lastsMs: 150 };
-/** In a flood a delivery gets a place so long after the one before, in milliseconds. */
+/** Minimum time between two deliveries that get a slot in a flood, in milliseconds. */
 const PACE_MS = 25;
 /**
- * With so many in the queue a rush is none: a stream without end would fill it. Until then senders come first: a place
- * works some hundreds a second meanwhile.
+ * With this many queued deliveries the rush limit no longer applies, because a continuous stream would fill the queue.
+ * Below it senders have priority; one slot still processes some hundreds of deliveries per second.
  */
 export const MAX_QUEUED_IN_A_RUSH = 8_000;
-/** Deliveries of an integration that are not over, and the bytes of their bodies, from which on no more are taken. */
+/**
+ * Maximum number of unfinished deliveries of an integration. The intake accepts no more at this number, or when their
+ * bodies reach {@link MAX_STORED_BYTES}.
+ */
 export const MAX_BACKLOG = 10_000;
-/** Bytes of bodies that are stored for an integration. */
+/** Maximum total size of the bodies stored for an integration, in bytes. */
 export const MAX_STORED_BYTES = 256 * 1024 * 1024;
-/** Deliveries that are over and stored for an integration. */
+/** Maximum number of finished deliveries stored for an integration. */
 export const MAX_ENDED = 10_000;
 /** How long a delivery is stored, in milliseconds. */
 export const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Whether no more deliveries are taken for now, after those that were just taken. */
+/** Returns whether the intake accepts no more deliveries for now. `taken` are the deliveries just accepted. */
 export function isCrowded(
   { backlog, backlogBytes }: IntakeContext,
   taken: { readonly count: number; readonly bytes: number } = { count: 0, bytes: 0 },
@@ -96,7 +105,7 @@ export function isCrowded(
   return backlog + taken.count >= MAX_BACKLOG || backlogBytes + taken.bytes >= MAX_STORED_BYTES;
 }
 
-/** Counts deliveries that came at `nowMs`. */
+/** Counts deliveries that arrived at `nowMs`. */
 export function withArrivals(context: IntakeContext, arrived: number, nowMs: number): IntakeContext {
   const { rush, flood } = context.arrivals ?? {};
   const arrivals = {
@@ -114,18 +123,18 @@ function withArrived(before: Arriving | undefined, many: Many, arrived: number, 
   return { fromMs: isBegun ? fromMs : nowMs, count: counted, untilMs };
 }
 
-/** How many deliveries may be worked at once at `nowMs`. */
+/** Returns how many deliveries may have a slot at `nowMs`. */
 export function placesAt({ arrivals, queued, pacedUntilMs }: IntakeContext, nowMs: number): number {
   if (queued >= MAX_QUEUED_IN_A_RUSH || !isBefore(arrivals?.rush?.untilMs, RUSH.lastsMs, nowMs)) return PLACES;
   return isFlood(arrivals, nowMs) && isBefore(pacedUntilMs, PACE_MS, nowMs) ? 0 : PLACES_IN_A_RUSH;
 }
 
-/** Counts a delivery that got a place at `nowMs`. */
+/** Records that a delivery got a slot at `nowMs`. */
 export function withPlaceGiven(context: IntakeContext, nowMs: number): IntakeContext {
   return isFlood(context.arrivals, nowMs) ? { ...context, pacedUntilMs: nowMs + PACE_MS } : context;
 }
 
-/** When places are given at the latest that a flood keeps at `nowMs`. */
+/** Returns the latest time at which slots withheld by a flood at `nowMs` are given. */
 export function placesGivenAtMs(nowMs: number): number {
   return nowMs + PACE_MS + FLOOD.lastsMs;
 }
@@ -134,7 +143,9 @@ function isFlood(arrivals: Arrivals | undefined, nowMs: number): boolean {
   return isBefore(arrivals?.flood?.untilMs, FLOOD.lastsMs, nowMs);
 }
 
-/** Whether `nowMs` is before a time that was at most `lastsMs` ahead: one further ahead is of a clock that was put right. */
+/**
+ * Returns whether `nowMs` is before `untilMs`. A time more than `lastsMs` ahead counts as past: the clock was set back.
+ */
 function isBefore(untilMs: number | undefined, lastsMs: number, nowMs: number): boolean {
   return untilMs !== undefined && nowMs < untilMs && untilMs - nowMs <= lastsMs;
 }

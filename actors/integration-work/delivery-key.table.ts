@@ -3,7 +3,7 @@ import { listKeys } from "../../storage/list-keys.js";
 import { table } from "../../storage/table.js";
 import type { DeliveryRow } from "./delivery.js";
 
-/** How long a delivery's key is remembered, in milliseconds: senders repeat a delivery for days. */
+/** How long a delivery key is stored, in milliseconds. Senders repeat a delivery for days. */
 export const KEY_MS = 7 * 24 * 60 * 60 * 1_000;
 
 interface TakenKey {
@@ -11,20 +11,23 @@ interface TakenKey {
   readonly atMs: number;
 }
 
-/** `[integration, period, key]`: periods of {@link KEY_MS} since 1970, so that old keys stand together. */
+/**
+ * Key: `[integration, period, key]`. Periods have the length {@link KEY_MS} and count from 1970, so that old keys are
+ * adjacent.
+ */
 export const deliveryKeys = table<TakenKey>("delivery-key");
 
-/** The keys of an integration that were taken within {@link KEY_MS} before a turn. */
+/** The keys of an integration that were accepted within {@link KEY_MS} before a turn. */
 export class TakenKeys {
-  /** The period of the turn, once none is stored of those before it; null as long as some are. */
+  /** The period of the turn, if no earlier period has stored keys; otherwise null. */
   readonly from: number | null;
   readonly #turn: TurnReading;
-  /** The periods that may have some. */
+  /** The periods that may have keys. */
   readonly #periods: readonly number[];
 
   /**
-   * `knownFrom` is what an earlier turn found out: keys are stored under their own period, so it stays true. Where keys
-   * `wait` that are stored later, those may be of the period before.
+   * `knownFrom` is the `from` of an earlier turn. It stays valid in its period, because keys are stored under their own
+   * period. If keys `wait` to be stored later, they may belong to the previous period.
    */
   constructor(turn: TurnReading, knownFrom: number | null, { wait }: { readonly wait: boolean }) {
     const period = toPeriod(turn.now);
@@ -33,7 +36,7 @@ export class TakenKeys {
     this.#periods = this.from === null ? [period, period - 1] : [period];
   }
 
-  /** The last delivery that was taken under this key; undefined for none. */
+  /** Finds the last delivery that was accepted under this key. */
   find(key: string): string | undefined {
     const { self, now } = this.#turn;
     for (const period of this.#periods) {
@@ -50,13 +53,13 @@ function hasKeysBefore(turn: TurnReading, period: number): boolean {
   return first !== undefined && Number(first.key.at(-2)) < period;
 }
 
-/** Remembers a key of the actor's integration, that was taken at `atMs`. */
+/** Stores a key of the actor's integration that was accepted at `atMs`. */
 export function recordKey(turn: Turn, key: string, deliveryId: string, atMs: number): void {
   const taken: TakenKey = { deliveryId, atMs };
   deliveryKeys.put(turn, turn.self.partition, [turn.self.id, toPeriod(atMs), key], taken);
 }
 
-/** Forgets the key of a delivery that failed and goes: it is taken when it comes again. */
+/** Removes the key of a failed delivery that is being removed, so that a repeated delivery is accepted. */
 export function forgetFailed(turn: Turn, { id, integrationId, key, state, receivedAt }: DeliveryRow): void {
   if (key === null || state !== "failed") return;
   const place = [integrationId, toPeriod(Date.parse(receivedAt)), key] as const;
@@ -64,7 +67,7 @@ export function forgetFailed(turn: Turn, { id, integrationId, key, state, receiv
   if (taken?.deliveryId === id) deliveryKeys.remove(turn, turn.self.partition, ...place);
 }
 
-/** Removes keys of an integration that are not remembered any more, at most `limit`; how many. */
+/** Removes at most `limit` expired keys of an integration. Returns their number. */
 export function removeOldKeys(turn: Turn, integrationId: string, limit: number): number {
   const before = [integrationId, toPeriod(turn.now) - 1];
   const { partition } = turn.self;

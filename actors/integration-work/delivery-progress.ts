@@ -1,4 +1,7 @@
-/** How a delivery goes on: pure, so that what a message leads to is known before the machine takes it. */
+/**
+ * Computes a delivery's next step. The functions are pure, so that the result of a message is known before the machine
+ * handles it.
+ */
 import { type IntegrationRequestResult, mayPass } from "../integrations/requests/integration-request.js";
 import type { TaskRaised } from "../tasks/team-marks.messages.js";
 import type { DeliveryEntry, DeliveryState, EntryOutcome } from "./delivery.js";
@@ -11,37 +14,37 @@ import {
   type WantedLookup,
 } from "./evaluated-delivery.js";
 
-/** What a delivery that is worked knows between two turns. */
+/** The state of a delivery in progress between two turns. */
 export interface DeliveryContext {
   readonly integrationId: string;
-  /** Whether it is its turn to raise entries. */
+  /** Whether the delivery may raise its entries now. */
   readonly mayRaise: boolean;
-  /** Where the entries begin that are evaluated next, or whose lookup is made. */
+  /** The first entry to evaluate next, or the entry whose lookup is running. */
   readonly from: EntryPlace;
-  /** JSON text of what the lookup at `from` captured; null while it was not made. */
+  /** JSON text of the captures of the lookup at `from`; null if the lookup has not run. */
   readonly captures: string | null;
-  /** Why nothing was captured at `from`, or why its lookup is tried again; or null. */
+  /** Why the lookup at `from` captured nothing or is retried, or null. */
   readonly lookupNote: string | null;
-  /** Entries that were evaluated and are to be told, in order; the first of them is being raised. */
+  /** The evaluated entries whose outcome is not recorded yet, in order. The first one is being raised. */
   readonly entries: readonly EvaluatedEntry[];
-  /** Where to go on after them; null at the end. */
+  /** Where evaluation continues after these entries; null at the end. */
   readonly next: EntryPlace | null;
   readonly lookup: WantedLookup | null;
-  /** What became of entries since the last ones were stored. */
+  /** The outcomes of entries since the last row of entries was stored. */
   readonly told: readonly DeliveryEntry[];
-  /** How many rows of entries are stored. */
+  /** Number of stored rows of entries. */
   readonly rows: number;
-  /** Entries by what became of them. */
+  /** Number of entries by outcome. */
   readonly counts: Readonly<Record<EntryOutcome, number>>;
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be read, and why; null or absent for none. */
+  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent for none. */
   readonly unread?: string | null;
   readonly units: number;
-  /** The attempt of the lookup that is made, from 1 on. */
+  /** The number of the current lookup attempt, starting at 1. */
   readonly attempt: number;
-  /** Effects that were started, for their ids. */
+  /** Number of started effects; their ids use it. */
   readonly effects: number;
-  /** How far it was when it was last watched; null before. */
+  /** The progress at the last watch; null before the first. */
   readonly watchedAt: number | null;
 }
 
@@ -52,19 +55,19 @@ export const newDelivery: DeliveryContext = {
   ...{ skipped: 0, units: MAX_DELIVERY_UNITS, attempt: 1, effects: 0, watchedAt: null },
 };
 
-/** How it goes on. */
+/** The next step of a delivery. */
 export interface Progress {
   readonly context: DeliveryContext;
   /**
-   * What is done: the first entry is raised, the next ones are evaluated or looked up, its turn to raise is waited for,
-   * the lookup is tried again after a while, or it is over.
+   * The action to take: raise the first entry, evaluate the next entries, run a lookup, wait for the turn to raise,
+   * wait before the lookup is retried, or end.
    */
   readonly does: "raise" | "evaluate" | "look-up" | "ready" | "wait" | "end" | "nothing";
-  /** Only where it is over. */
+  /** Set only when the delivery ends. */
   readonly end: DeliveryEnd | null;
-  /** Entries that were told, to be stored. */
+  /** The entry outcomes to store. */
   readonly stores: readonly DeliveryEntry[];
-  /** Only where it waits, in milliseconds. */
+  /** Set only when the delivery waits, in milliseconds. */
   readonly waitMs: number;
 }
 
@@ -73,14 +76,14 @@ export interface DeliveryEnd {
   readonly reason: string | null;
 }
 
-/** Attempts of a lookup, and the wait after the first; it doubles, up to an hour, as that of hooks does. */
+/** Maximum lookup attempts, and the wait after the first. The wait doubles up to one hour, like that of hooks. */
 const MAX_ATTEMPTS = 8;
 const FIRST_WAIT_MS = 2_000;
 const MAX_WAIT_MS = 60 * 60 * 1_000;
 
 const nothing = { end: null, stores: [], waitMs: 0 } as const;
 
-/** Entries were evaluated. */
+/** Handles evaluated entries. */
 export function onEvaluated(context: DeliveryContext, evaluated: Evaluated): Progress {
   if (evaluated.kind === "over") return endEarly(context, evaluated);
   const { entries, next, lookup, skipped, unread = null, units } = evaluated;
@@ -93,13 +96,16 @@ export function onEvaluated(context: DeliveryContext, evaluated: Evaluated): Pro
   });
 }
 
-/** Its turn to raise has come. */
+/** Handles the message that it is this delivery's turn to raise. */
 export function onTurnToRaise(context: DeliveryContext): Progress {
   const raising = { ...context, mayRaise: true };
   return raising.entries.length === 0 ? { ...nothing, context: raising, does: "nothing" } : advance(raising);
 }
 
-/** It is watched: a raise that nobody answered since the last time fails, so that others have their turn. */
+/**
+ * Handles a watch message. If the current raise has had no answer since the last watch, its entry fails, so that other
+ * deliveries get their turn.
+ */
 export function onWatched(context: DeliveryContext): Progress {
   const far = countOf(context) + context.effects;
   const [entry] = context.entries;
@@ -109,12 +115,12 @@ export function onWatched(context: DeliveryContext): Progress {
   return advance(tell({ ...context, entries: context.entries.slice(1) }, failed));
 }
 
-/** What a raised entry is known by. */
+/** Returns the key that identifies a raised entry. */
 export function toRaiseKey(deliveryId: string, { event, item }: EvaluatedEntry): string {
   return `${deliveryId}:${event}:${item ?? "-"}`;
 }
 
-/** The first entry was raised. An answer that comes too late says nothing. */
+/** Handles the answer to the raise of the first entry. Ignores an answer that arrives too late. */
 export function onRaised(context: DeliveryContext, raised: TaskRaised): Progress {
   const [entry, ...entries] = context.entries;
   if (entry === undefined || !("raise" in entry) || raised.key !== toRaiseKey(raised.deliveryId, entry)) {
@@ -130,13 +136,13 @@ export function onRaised(context: DeliveryContext, raised: TaskRaised): Progress
   );
 }
 
-/** The lookup of the entry at `lookup` was made, or could not be. */
+/** Handles the result of the lookup for the entry at `lookup`, or its failure. */
 export function onLookedUp(context: DeliveryContext, result: IntegrationRequestResult): Progress {
   const { lookup, attempt } = context;
   if (lookup === null) return { ...nothing, context, does: "nothing" };
   const { code, reason, retryAfterMs } = result;
   const looked = { ...context, from: lookup.place, lookup: null, next: null, attempt: 1 };
-  // Access that is being renewed will be there soon.
+  // The connection's token is being renewed and will be available soon.
   const isRenewed = code === "not-connected" && retryAfterMs !== null;
   if (code === null || !(mayPass(code) || isRenewed)) {
     const lookupNote = code === null ? null : `lookup: ${reason ?? code}`;
@@ -152,12 +158,12 @@ export function onLookedUp(context: DeliveryContext, result: IntegrationRequestR
   return advance({ ...looked, lookupNote: null, entries: [failed], next: { ...place, item: place.item + 1 } });
 }
 
-/** The evaluation itself failed: it is a fault of the service, and would fail again. */
+/** Handles a crash of the evaluation. This is a fault of the service, and a retry would fail again. */
 export function onCrashed(context: DeliveryContext, error: string): Progress {
   return endEarly(context, { state: "failed", reason: error });
 }
 
-/** Tells the entries at the front that failed, and does what comes next. */
+/** Records the failed entries at the front of the list, then computes the next step. */
 function advance(context: DeliveryContext): Progress {
   if (context.entries.length > 0 && !context.mayRaise) return { ...nothing, context, does: "ready" };
   let left = context;
@@ -179,7 +185,7 @@ function evaluate(context: DeliveryContext): Progress {
   return { ...nothing, context: counted(context), does: "evaluate" };
 }
 
-/** Nothing more comes of it: what was told before stays so. */
+/** Ends the delivery without further entries. Outcomes recorded before stay. */
 function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Progress {
   const { told } = context;
   const isAway = state === "failed" || countOf(context) === 0;
@@ -188,7 +194,7 @@ function endEarly(context: DeliveryContext, { state, reason }: DeliveryEnd): Pro
   return { ...nothing, context: { ...context, rows }, does: "end", end, stores: told };
 }
 
-/** Failed where nothing but failures came of it, and unrouted where nothing was routed. */
+/** Returns `failed` if all results are failures, and `unrouted` if no entry was routed. */
 function toEnd(context: DeliveryContext): DeliveryEnd {
   const { opened, said, unmatched, unrouted, failed } = context.counts;
   if (opened + said + unmatched > 0) return { state: "done", reason: null };
@@ -206,7 +212,7 @@ function tell(context: DeliveryContext, entry: DeliveryEntry): DeliveryContext {
 const counted = (context: DeliveryContext): DeliveryContext => ({ ...context, effects: context.effects + 1 });
 const placeOf = ({ event, item }: EvaluatedEntry) => ({ event, item });
 
-/** How many entries were told. */
+/** Returns the number of entries with a recorded outcome. */
 export function countOf({ counts }: DeliveryContext): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }

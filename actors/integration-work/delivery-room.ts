@@ -8,17 +8,21 @@ import { type IntakeContext, MAX_ENDED, MAX_STORED_BYTES } from "./delivery-inta
 import { forgetFailed } from "./delivery-key.table.js";
 import { enqueue } from "./working-places.js";
 
-/** How often old deliveries are looked for, in milliseconds. */
+/** Time between sweeps for old deliveries, in milliseconds. */
 export const SWEEP_MS = 24 * 60 * 60 * 1_000;
-/** How many deliveries that are over go before they have to, with one that does. */
+/** How many further finished deliveries to remove with one that exceeds the limit. */
 const REMOVED_EARLY = 15;
-/** Rows that are read at once for those that may go, and how often in one turn for bodies. */
+/**
+ * Number of rows read at once to find removable deliveries, and the maximum number of such reads per turn for bodies.
+ */
 const SCAN_LIMIT = 32;
 const MAX_SCANS = 32;
-/** Where some of the oldest rows are not over they are so few, mostly, that reading these as well finds those that are. */
+/** Extra rows to read when some of the oldest deliveries are unfinished. Usually only a few are. */
 const FEW = 3;
 
-/** Counts deliveries that are recorded, and has them worked; their ids rise. `bytes` are those of their bodies. */
+/**
+ * Counts recorded deliveries and queues them for processing. The ids increase; `bytes` is the total size of the bodies.
+ */
 export function count(
   turn: Turn,
   context: IntakeContext,
@@ -36,7 +40,10 @@ export function count(
   return enqueue(turn, dropBodies(turn, counted), ids);
 }
 
-/** Removes the oldest deliveries that are over, where too many are stored: some at once, since it is dear to find them. */
+/**
+ * Removes the oldest finished deliveries if too many are stored. Removes several at once, because finding them is
+ * expensive.
+ */
 export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext {
   if (context.ended <= MAX_ENDED) return context;
   const surplus = context.ended - MAX_ENDED + REMOVED_EARLY;
@@ -52,7 +59,7 @@ export function removeOldest(turn: Turn, context: IntakeContext): IntakeContext 
   return oldest.reduce((left, row) => remove(turn, left, row), context);
 }
 
-/** Drops the oldest bodies of deliveries that are over, where all take too much. */
+/** Drops the oldest bodies of finished deliveries if all bodies together exceed the limit. */
 function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
   const { partition, id } = turn.self;
   let { bytes, bodiesAfter } = context;
@@ -70,7 +77,7 @@ function dropBodies(turn: Turn, context: IntakeContext): IntakeContext {
         });
         if (isDropped) bytes -= row.body.bytes;
       }
-      // A delivery that is not over keeps its body, and is looked at again.
+      // An unfinished delivery keeps its body; a later turn looks at it again.
       isGone &&= mayGo;
       if (isGone) bodiesAfter = row.id;
       from = row.id;
@@ -88,7 +95,7 @@ export function removeRows(turn: Turn, row: DeliveryRow): void {
   leaveRows(turn, deliveries.name, row.id);
 }
 
-/** Removes a delivery that is over; one stays whose removal needs a damaged row. */
+/** Removes a finished delivery. The delivery stays if its removal needs a damaged row. */
 export function remove(turn: Turn, context: IntakeContext, row: DeliveryRow): IntakeContext {
   if (!turn.attempt(() => removeRows(turn, row))) return context;
   return { ...context, ended: context.ended - 1, bytes: context.bytes - (row.body?.bytes ?? 0) };

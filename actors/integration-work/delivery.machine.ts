@@ -1,27 +1,27 @@
 /**
- * One delivery while it is worked, `delivery/<id>`. What it says is in its rows; the actor ends with it.
+ * One delivery during processing, `delivery/<id>`. Its rows store the results. The actor stops when the delivery ends.
  *
  * | state    | moved by                                              | next      | also                              |
  * |----------|-------------------------------------------------------|-----------|-----------------------------------|
- * | accepted | delivery.placed (delivery.work: a place is free)      | working   | its first entries are evaluated   |
+ * | accepted | delivery.placed (delivery.work: a slot is free)       | working   | its first entries are evaluated   |
  * | accepted | delivery.gone (delivery.work, without a row)          | accepted  | stops                             |
  * | working  | delivery.goes-on (entries evaluated, an entry raised, | working   | the next entry is raised, or the  |
- * |          | its turn to raise, a lookup answered, watched)        |           | next ones are evaluated           |
- * | working  | delivery.waits (a lookup failed, may be tried again)  | waiting   | gives up its place; wake-up after |
+ * |          | its turn to raise, a lookup result, a watch)          |           | next ones are evaluated           |
+ * | working  | delivery.waits (a lookup failed and is retryable)     | waiting   | frees its slot; wake-up after     |
  * |          |                                                       |           | 2 s, doubling, 8 attempts         |
  * | working  | delivery.gone                                         | working   | stops                             |
- * | working  | delivery.done (all entries told)                      | done      | stops                             |
- * | working  | delivery.failed (definition gone, or nothing but      | failed    | stops                             |
+ * | working  | delivery.done (all outcomes recorded)                 | done      | stops                             |
+ * | working  | delivery.failed (definition removed, or only          | failed    | stops                             |
  * |          | failures)                                             |           |                                   |
- * | working  | delivery.ignored (mine, or nothing holds)             | ignored   | stops                             |
+ * | working  | delivery.ignored (`mine`, or no `when` is true)       | ignored   | stops                             |
  * | working  | delivery.unrouted (no route, or no line)              | unrouted  | stops                             |
- * | waiting  | woken                                                 | waiting   | asks for a place                  |
- * | waiting  | delivery.placed                                       | working   | the same lookup again             |
+ * | waiting  | woken                                                 | waiting   | asks for a slot                   |
+ * | waiting  | delivery.placed                                       | working   | retries the lookup                |
  * | waiting  | delivery.gone                                         | waiting   | stops                             |
  *
- * 1. An entry is evaluated whole before anything of it is raised. Raised is one entry after the other: the next one when
- *    the team's marks have answered.
- * 2. Each entry is raised under a key of its own, once: what repeats after a crash is evaluation and GET requests.
+ * 1. Each entry is fully evaluated before it is raised. Entries are raised one at a time: the next one starts when the
+ *    team's marks actor has answered.
+ * 2. Each entry is raised exactly once, under its own key. After a crash, only evaluation and GET requests repeat.
  */
 import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -46,7 +46,7 @@ import {
 
 const { on, machine } = chartOf<DeliveryContext, ReturnType<typeof classifyDelivery>>();
 
-/** The row is gone: so is the integration, or it was cleared. */
+/** The row is gone: the integration was removed, or its deliveries were cleared. */
 const gone = on("delivery.gone", ({ turn }) => turn.stop());
 
 const deliveryMachine = machine({
@@ -81,7 +81,7 @@ export const deliveryActor = defineActor(deliveryRef, {
   version: 1,
 });
 
-/** Classifies each message to a delivery as an event of its machine. Reads only. */
+/** Classifies each message to a delivery as an event of its machine. Only reads. */
 function classifyDelivery(
   message: DeliveryMessage,
   { context }: { readonly context: DeliveryContext },
@@ -94,7 +94,7 @@ function classifyDelivery(
     return toEvent("delivery.placed", { work: message, row });
   }
   if (message.type === "woken") {
-    // Without its integration nobody waits for a place: a message to the intake would start a new one.
+    // Without its integration, the delivery must not ask for a slot: the message would start a new intake.
     const isThere = deliveries.get(turn, partition, context.integrationId, id) !== undefined;
     return isThere ? message : toEvent("delivery.gone");
   }

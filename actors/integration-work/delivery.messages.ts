@@ -6,7 +6,7 @@ import type { TaskRaised } from "../tasks/team-marks.messages.js";
 import type { DeliveryState, NewDelivery } from "./delivery.js";
 import type { DeliveryFault } from "./verify-delivery.js";
 
-/** A webhook's deliveries that were verified, in the order they came; the answer has what became of each. */
+/** Verified webhook deliveries, in order of arrival. The answer has a result for each. */
 export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refusal)[]> {
   readonly type: "deliveries.take";
   readonly deliveries: readonly NewDelivery[];
@@ -14,11 +14,11 @@ export interface TakeDeliveries extends Answered<readonly (DeliveryTaken | Refus
 
 export interface DeliveryTaken {
   readonly id: string;
-  /** Whether it came before, under its key. */
+  /** Whether a delivery with the same key arrived before. */
   readonly isRepeated: boolean;
 }
 
-/** Deliveries that were not verified: counted, and the newest kept for a while without their bodies. */
+/** Deliveries whose verification failed. The intake counts them and stores the newest ones without bodies. */
 export interface RefuseDelivery extends Message {
   readonly type: "delivery.refuse";
   readonly count: number;
@@ -26,43 +26,43 @@ export interface RefuseDelivery extends Message {
   readonly latest: readonly {
     /** Without credentials and signatures. */
     readonly headers: Readonly<Record<string, string>>;
-    /** Length of its body. */
+    /** Size of the body, in bytes. */
     readonly bytes: number;
     /** Absent in a message of an earlier release. */
     readonly reason?: DeliveryFault;
   }[];
 }
 
-/** A delivery was recorded in another actor's turn; see `record-delivery.ts`. */
+/** Another actor recorded a delivery in its turn; see `record-delivery.ts`. */
 export interface DeliveryRecorded extends Message {
   readonly type: "delivery.recorded";
   readonly id: string;
-  /** Length of its body, in bytes. */
+  /** Size of the body, in bytes. */
   readonly bytes: number;
 }
 
-/** From a delivery that has a place: its first entries are evaluated, and wait for their turn to be raised. */
+/** A delivery with a slot reports that its first entries are evaluated and wait for its turn to raise. */
 export interface DeliveryReady extends Message {
   readonly type: "delivery.ready";
   readonly id: string;
 }
 
-/** From a delivery: it has given up its place, because it is over or waits for a lookup. */
+/** A delivery reports that it has freed its slot, because it ended or waits for a lookup. */
 export interface DeliveryLeft extends Message {
   readonly type: "delivery.left";
   readonly id: string;
   readonly isOver: boolean;
-  /** Length of its body, in bytes. */
+  /** Size of the body, in bytes. */
   readonly bytes: number;
 }
 
-/** From a delivery that waited for a lookup: it wants a place again. */
+/** A delivery asks for a slot again after it waited for a lookup. */
 export interface DeliveryDue extends Message {
   readonly type: "delivery.due";
   readonly id: string;
 }
 
-/** A person has a delivery worked again; the answer has the id of the new one. */
+/** A user redelivers one delivery. The answer has the id of the new delivery. */
 export interface RedeliverOne extends Answered<Redelivered | Refusal>, Keyed {
   readonly type: "delivery.redeliver";
   readonly id: string;
@@ -70,19 +70,19 @@ export interface RedeliverOne extends Answered<Redelivered | Refusal>, Keyed {
 
 export interface Redelivered {
   readonly id: string;
-  /** Whether it was asked for before, under the same key. */
+  /** Whether the same request was made before, under the same key. */
   readonly replayed: boolean;
 }
 
-/** A period whose deliveries are worked again: those that ended so, and that were not worked again since. */
+/** A period to redeliver: its deliveries that ended in one of `states` and were not redelivered since. */
 export interface RedeliveryPeriod {
   readonly fromMs: number;
   /** Exclusive. */
   readonly toMs: number;
   readonly states: readonly DeliveryState[];
-  /** Only those after this one. */
+  /** Only deliveries after this id. */
   readonly after: string | null;
-  /** When it was asked for, in milliseconds since 1970; absent while it is only counted. */
+  /** When a user requested the redelivery, in milliseconds since 1970; absent when deliveries are only counted. */
   readonly askedMs?: number;
 }
 
@@ -91,7 +91,7 @@ export interface RedeliverPeriod extends Answered<Refusal | null> {
   readonly period: RedeliveryPeriod;
 }
 
-/** The integration has changed: it may be gone. */
+/** The integration has changed and may be removed. */
 export interface CheckIntake extends Message {
   readonly type: "intake.check";
 }
@@ -107,26 +107,26 @@ type ToldIntake =
   | RedeliverPeriod
   | CheckIntake;
 
-/** What an intake is told, with what its wake-up tells it. */
+/** The messages to an intake, including its wake-up. */
 export type IntakeMessage = ToldIntake | Woken;
 
-/** The actor that takes an integration's deliveries and says when they are worked; its id is the integration's. */
+/** The actor that accepts an integration's deliveries and schedules their processing. Its id is the integration's. */
 export const deliveryIntakeRef = reference<ToldIntake>("delivery-intake");
 
-/** A delivery has a place: it is evaluated. */
+/** The delivery has a slot and can be evaluated. */
 export interface WorkDelivery extends Message {
   readonly type: "delivery.work";
   readonly integrationId: string;
-  /** Whether its entries may be raised as they are evaluated: nothing that came before it has still to be. */
+  /** Whether the delivery may raise entries at once, because no earlier delivery still has entries to raise. */
   readonly isFirst: boolean;
 }
 
-/** It is a delivery's turn to raise its entries. */
+/** It is the delivery's turn to raise its entries. */
 export interface RaiseDelivery extends Message {
   readonly type: "delivery.raise";
 }
 
-/** From the intake, now and then: a raise that was not answered since the last time is given up. */
+/** The intake sends this periodically. A raise with no answer since the last watch fails. */
 export interface WatchDelivery extends Message {
   readonly type: "delivery.watch";
 }
@@ -134,5 +134,5 @@ export interface WatchDelivery extends Message {
 /** A delivery, by its id. */
 export const deliveryRef = reference<WorkDelivery | RaiseDelivery | WatchDelivery | TaskRaised>("delivery");
 
-/** What the actor of a delivery is told, with what its effects and its wake-up tell it. */
+/** The messages to a delivery's actor, including those of its effects and wake-up. */
 export type DeliveryMessage = WorkDelivery | RaiseDelivery | WatchDelivery | TaskRaised | EffectEnded | Woken;

@@ -10,14 +10,14 @@ import { deliveries } from "./delivery.table.js";
 import { type RefusedDeliveries, refusedDeliveries } from "./delivery-intake.table.js";
 import { listRedeliverable } from "./redeliver.js";
 
-/** The integration, for those who may read its team's outcomes; `not-found` for anyone else. */
+/** Finds the integration for callers who can read its team's outcomes; `not-found` for others. */
 export function findIntegrationOfOutcomes(reading: Reading, caller: Caller, id: string): VisibleIntegration | Refusal {
   const found = findVisibleIntegration(reading, caller, id);
   if (isRefusal(found)) return found;
   return seesOutcomes(reading, caller, found.workspaceId, found.teamId ?? "") ? found : { refused: "not-found" };
 }
 
-/** The same for those who may also do this with it; else why not. */
+/** Finds the integration for callers who can read its outcomes and have `permission`; otherwise returns the refusal. */
 export function findIntegrationFor(
   reading: Reading,
   caller: Caller,
@@ -29,7 +29,7 @@ export function findIntegrationFor(
   return permit(reading, caller, found.workspaceId, permission, "integration") ?? found;
 }
 
-/** A page of an integration's deliveries, newest first: a function that reads a slice of it. */
+/** Lists an integration's deliveries, newest first. The returned function reads one slice of the page. */
 export function listDeliveries(
   { workspaceId, id: integrationId }: VisibleIntegration,
   {
@@ -51,22 +51,22 @@ export function findDelivery(
   return deliveries.get(reading, workspaceId, integrationId, id) ?? { refused: "not-found" };
 }
 
-/** The deliveries that were not verified. */
+/** Returns the integration's deliveries whose verification failed. */
 export function findRefusedDeliveries(reading: Reading, { workspaceId, id }: VisibleIntegration): RefusedDeliveries {
   return refusedDeliveries.get(reading, workspaceId, id) ?? { count: 0, latest: [] };
 }
 
-/** Deliveries counted for one answer, and in one slice. */
+/** Maximum number of deliveries to count for one answer, and per slice. */
 const MAX_COUNTED = 10_000;
 const COUNTED_AT_ONCE = 200;
 
 export interface RedeliveryCount {
   readonly count: number;
-  /** Whether there are more than the limit of counting. */
+  /** Whether more deliveries exist than the counting limit. */
   readonly isMore: boolean;
 }
 
-/** Counts the deliveries of a period that would be worked again, in slices; the last count is the answer. */
+/** Counts the redeliverable deliveries of a period, in slices. The last count is the answer. */
 export function* countRedeliverable(
   reading: Reading,
   integration: VisibleIntegration,

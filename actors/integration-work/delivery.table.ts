@@ -6,10 +6,10 @@ import { type StoredForm, storedAs } from "../tables/table-declaration.js";
 import type { DeliveryEntry, DeliveryRow } from "./delivery.js";
 import { findGrouped, withGrouped } from "./delivery-group.table.js";
 
-/** What readers of a team receive of deliveries: that one waits for a lookup, or is over. */
+/** The change that subscribers of a team receive when a delivery starts to wait for a lookup, or ends. */
 const teamTopic = topic<{ readonly type: "delivery" } & Pick<DeliveryRow, "id" | "integrationId" | "state">>("team");
 
-/** What few deliveries have when they come. */
+/** The fields that few deliveries have on arrival. */
 type Later =
   | "keyProblem"
   | "reason"
@@ -23,13 +23,15 @@ type Later =
   | "redeliveryOf"
   | "redeliveredAs";
 
-/** A delivery without what is in its key, and without all of {@link Later} while it has none of that. */
+/**
+ * A delivery without the fields in its key. A delivery with no value for any field of {@link Later} omits all of them.
+ */
 type StoredDelivery = Omit<DeliveryRow, "id" | "integrationId" | Later> & Partial<DeliveryRow>;
 
 const NO_CAUSES: readonly string[] = [];
 
 function toStored(row: DeliveryRow): StoredDelivery {
-  // All of it or none: the store knows a limited number of sets of fields.
+  // Store all of these fields or none: the store supports a limited number of field sets.
   if (hasCome(row)) {
     const { teamId, source, block, key, receivedAt, state, headers, body } = row;
     return { teamId, source, block, key, receivedAt, state, headers, body };
@@ -38,7 +40,7 @@ function toStored(row: DeliveryRow): StoredDelivery {
   return stored;
 }
 
-/** Member by member: an object that two others are spread into takes several times the memory. */
+/** Assigns each member by name, because an object built by spreading two others takes several times the memory. */
 function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
   const row = {
     id: String(key.at(-1)),
@@ -65,7 +67,7 @@ function toRow(stored: StoredDelivery, key: Key): DeliveryRow {
   return stored.keyProblem === undefined ? row : { ...row, keyProblem: stored.keyProblem };
 }
 
-/** Whether it has come, and nothing more. */
+/** Returns whether the delivery has arrived and has no later changes. */
 function hasCome(row: Pick<DeliveryRow, Later>): boolean {
   const { reason, endedAt, retryAt, cursor, redeliveryOf, redeliveredAs, keyProblem } = row;
   const isEmpty = reason === null && endedAt === null && retryAt === null && cursor === null;
@@ -75,7 +77,7 @@ function hasCome(row: Pick<DeliveryRow, Later>): boolean {
 
 const alone = storedAs(toStored, toRow);
 
-/** Readers see no difference between a delivery that has a row and one that is a member of a group. */
+/** Readers see no difference between a delivery with its own row and a group member. */
 const stored: StoredForm<DeliveryRow> = {
   toStored,
   get: (reading, key) => alone.get(reading, key) ?? findGrouped(reading, key),
@@ -83,8 +85,8 @@ const stored: StoredForm<DeliveryRow> = {
 };
 
 /**
- * `[integration, delivery]`; ids rise with time. The index has none of the states that most deliveries are or come by.
- * A member of a group is not written here: whoever writes has it stored alone first (`delivery-group.ts`).
+ * Key: `[integration, delivery]`. Ids increase with time. The index omits the states that most deliveries have or pass.
+ * Do not write a group member through this table: first store it as its own row (`delivery-group.ts`).
  */
 export const deliveries = indexedTable<DeliveryRow>("delivery", {
   under: ["integrationId"],
@@ -103,5 +105,5 @@ export const deliveries = indexedTable<DeliveryRow>("delivery", {
       : [toChangeEntry(teamTopic(teamId), { type: "delivery", id, integrationId, state })],
 });
 
-/** `[delivery, n]`: what became of its entries, as they were told; some of them a row. */
+/** Key: `[delivery, n]`. The outcomes of entries in recorded order, several per row. */
 export const deliveryEntries = table<readonly DeliveryEntry[]>("delivery-entry");

@@ -16,10 +16,10 @@ import { countOf, type DeliveryContext, newDelivery, type Progress, toRaiseKey }
 import { type EvaluatedEntry, MAX_ENTRIES } from "./evaluated-delivery.js";
 import { deliveryCounters } from "./work-counters.js";
 
-/** How long the request of a lookup may take, in milliseconds. */
+/** Timeout of a lookup's request, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 10_000;
 
-/** The delivery has a place. */
+/** The delivery has a slot. */
 interface Placed extends InTurn {
   readonly work: WorkDelivery;
   readonly row: DeliveryRow;
@@ -31,7 +31,7 @@ interface Progressed extends InTurn {
   readonly row: DeliveryRow;
 }
 
-/** A place is free: the first entries are evaluated. */
+/** Starts to evaluate the first entries when the delivery gets a slot. */
 export function begin({ turn, work, row }: Placed): DeliveryContext {
   const { integrationId, isFirst } = work;
   const context = { ...newDelivery, integrationId, mayRaise: isFirst, effects: 1 };
@@ -40,14 +40,14 @@ export function begin({ turn, work, row }: Placed): DeliveryContext {
   return context;
 }
 
-/** A place is free again: the lookup is made again. */
+/** Repeats the lookup when the delivery gets a slot again. */
 export function resume({ turn, work, row }: Placed, before: DeliveryContext): DeliveryContext {
   const context = { ...before, mayRaise: work.isFirst, effects: before.effects + 1 };
   startLookup(turn, update(turn, row, { state: "working", reason: null, retryAt: null }), context);
   return context;
 }
 
-/** Does what comes next. */
+/** Carries out the next step. */
 export function goOn({ turn, progress, row }: Progressed): DeliveryContext {
   const { context, does } = progress;
   store(turn, progress);
@@ -58,7 +58,7 @@ export function goOn({ turn, progress, row }: Progressed): DeliveryContext {
   return context;
 }
 
-/** Gives up its place until the lookup is tried again. */
+/** Frees the slot until the lookup is retried. */
 export function wait({ turn, progress, row }: Progressed): DeliveryContext {
   const { context, waitMs } = progress;
   turn.wake("retry", turn.now + waitMs);
@@ -72,7 +72,7 @@ export function askForPlace({ turn }: InTurn, context: DeliveryContext): void {
   turn.send(intakeOf(turn, context), { type: "delivery.due", id: turn.self.id });
 }
 
-/** It is over. */
+/** Ends the delivery. */
 export function end({ turn, progress, row }: Progressed): void {
   const { context, end: ended } = progress;
   store(turn, progress);
@@ -124,7 +124,7 @@ function startLookup(turn: Turn, row: DeliveryRow, context: DeliveryContext): vo
   });
 }
 
-/** Raises the first entry. Where the integration is gone by now, its key is its id. */
+/** Raises the first entry. If the integration was removed, its id replaces its key. */
 function raiseFirst(turn: Turn, row: DeliveryRow, { integrationId, entries }: DeliveryContext): void {
   const { partition, id } = turn.self;
   const [entry] = entries;
@@ -152,14 +152,14 @@ function toRaisedFiles(
   return { source: row.block, event, ...seen, files, left };
 }
 
-/** The digest of the delivery's body, by which others read it; null where it was dropped. */
+/** Returns the digest under which other actors read the delivery's body; null if the body was dropped. */
 function toSharedBody(turn: Turn, row: DeliveryRow): string | null {
   const body = shareBody(turn, row);
   if (body !== row.body) update(turn, row, { body });
   return body?.digest ?? null;
 }
 
-/** The form of a text in a message: a long one is held as a body for the row that will refer to it. */
+/** Converts text for a message. Long text is held as a blob for the row that will refer to it. */
 function toHeldText(turn: Turn, text: string): StoredText {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_TEXT_IN_ROW_BYTES) return text;

@@ -1,34 +1,34 @@
-/** A delivery: what a webhook, or the answer to a poll, brought to an integration. Its states stand in the machine. */
+/** A delivery: the payload of a webhook or a poll response for an integration. The machine documents its states. */
 
-/** Where it came from; a redelivery was asked for by a person, of one that is stored. */
+/** Where a delivery comes from. A user requests a redelivery of a stored delivery. */
 export const deliverySources = ["webhook", "poll", "redelivery"] as const;
 export type DeliverySource = (typeof deliverySources)[number];
 
 export const deliveryStates = ["accepted", "working", "waiting", "done", "failed", "ignored", "unrouted"] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-/** What became of one entry of one event: of all that an event's `when` let through. */
+/** The outcome of one entry that an event's `when` accepted. */
 export const entryOutcomes = ["opened", "said", "unmatched", "unrouted", "failed"] as const;
 export type EntryOutcome = (typeof entryOutcomes)[number];
 
-/** An entry of an event. Events are counted from 0 in the definition, entries in the event's `forEach`. */
+/** An entry of an event. `event` is the event's index in the definition, `item` the index in its `forEach`. */
 export interface DeliveryEntry {
   readonly event: number;
-  /** Null for an event without `forEach`, and for all entries beyond the most. */
+  /** Null for an event without `forEach`, and for the failure that stands for all entries above the limit. */
   readonly item: number | null;
   readonly outcome: EntryOutcome;
   readonly taskId: string | null;
-  /** Why it failed or was not routed, or what went without effect; else null. */
+  /** Why the entry failed or was not routed, or which of its fields had no effect; otherwise null. */
   readonly reason: string | null;
 }
 
-/** A body that is stored. */
+/** A stored body. */
 export interface DeliveryBody {
-  /** SHA-256, hex, of one that is stored once for its workspace; null for one that is its delivery's alone. */
+  /** SHA-256 in hex of a body stored once per workspace; null for a body that belongs to one delivery. */
   readonly digest: string | null;
-  /** Its length. */
+  /** The size of the body. */
   readonly bytes: number;
-  /** A short one itself; absent where it is stored elsewhere. */
+  /** The bytes of a short body; absent if they are stored elsewhere. */
   readonly content?: Uint8Array;
 }
 
@@ -37,39 +37,39 @@ export interface DeliveryRow {
   readonly integrationId: string;
   readonly teamId: string;
   readonly source: DeliverySource;
-  /** The block of the definition whose events it raises. */
+  /** The block of the definition whose events the delivery raises. */
   readonly block: "webhook" | "poll";
-  /** Identifies what its sender sends again; null where nothing does. */
+  /** The key that identifies repeated deliveries; null if there is none. */
   readonly key: string | null;
-  /** Why nothing identifies it, though the definition says what does; absent for none. */
+  /** Why the key of the definition has no value for this delivery; absent if it has one. */
   readonly keyProblem?: string;
   readonly receivedAt: string;
   readonly state: DeliveryState;
-  /** Why it is in its state, or null. */
+  /** Why the delivery is in its state, or null. */
   readonly reason: string | null;
   readonly endedAt: string | null;
-  /** How often a lookup was tried since the last one that went through. */
+  /** Number of lookup attempts since the last successful lookup. */
   readonly attempts: number;
-  /** When its lookup is tried again, while it waits. */
+  /** When the lookup is retried; set while the delivery waits. */
   readonly retryAt: string | null;
   /** By lower-case name, without credentials and signatures. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Null once it was dropped for newer ones. */
+  /** Null if the body was dropped to store newer ones. */
   readonly body: DeliveryBody | null;
-  /** The cursor that a poll had; null for a webhook. */
+  /** The cursor of the poll; null for a webhook. */
   readonly cursor: string | null;
-  /** The firings and events that led to it, oldest first. */
+  /** The hook firings and events that caused the delivery, oldest first. */
   readonly causes: readonly string[];
-  /** How often it came again under its key. */
+  /** Number of repeated deliveries with the same key. */
   readonly repeated: number;
-  /** Entries that no `when` let through. */
+  /** Number of entries that no `when` accepted. */
   readonly skipped: number;
   readonly redeliveryOf: string | null;
-  /** The last delivery that repeats it. */
+  /** The latest redelivery of this delivery. */
   readonly redeliveredAs: string | null;
 }
 
-/** What is recorded of a delivery to be. */
+/** The values of a new delivery. */
 export interface NewDelivery
   extends Pick<
     DeliveryRow,
@@ -84,14 +84,14 @@ export interface NewDelivery
     | "causes"
     | "redeliveryOf"
   > {
-  /** The bytes that came, or a body that is stored for its workspace. */
+  /** The received bytes, or a body that is already stored for the workspace. */
   readonly body: Uint8Array | (DeliveryBody & { readonly digest: string });
 }
 
-/** Whether it is over. */
+/** Returns whether a delivery in this state has ended. */
 export function isOver(state: DeliveryState): boolean {
   return state === "done" || state === "failed" || state === "ignored" || state === "unrouted";
 }
 
-/** Longest body, in bytes. */
+/** Maximum body size, in bytes. */
 export const MAX_BODY_BYTES = 5 * 1024 * 1024;

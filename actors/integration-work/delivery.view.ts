@@ -35,10 +35,10 @@ const common = {
   redeliveredAs: z.string().nullable().describe("The last delivery that repeats it."),
 };
 
-/** A delivery in a list. */
+/** A delivery as lists return it. */
 export const deliveryItemSchema = z.strictObject(common).meta({ title: "delivery-item" });
 
-/** A delivery with what came of it. */
+/** A delivery with its results. */
 export const deliverySchema = z
   .strictObject({
     ...common,
@@ -51,7 +51,7 @@ export const deliverySchema = z
   })
   .meta({ title: "delivery" });
 
-/** The deliveries that were not verified. */
+/** The deliveries whose verification failed. */
 export const refusedDeliveriesSchema = z
   .strictObject({
     count: z.int(),
@@ -73,7 +73,7 @@ export function refusedDeliveriesView({ count, latest }: RefusedDeliveries): z.o
   return { count, latest: latest.map((one) => ({ ...one, reason: one.reason ?? null })) };
 }
 
-/** Bytes of a body that are shown. */
+/** Maximum number of body bytes to show. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 
 export function deliveryItemView(row: DeliveryRow): z.output<typeof deliveryItemSchema> {

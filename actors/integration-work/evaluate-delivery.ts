@@ -1,6 +1,7 @@
 /**
- * Evaluates what comes of a delivery, in slices: a generator that pauses wherever other work may run. Its cost is
- * counted, so it ends, and ends the same way everywhere; an expression that costs too much fails its entry alone.
+ * Evaluates the entries of a delivery in slices. The generator yields wherever other work may run. Evaluation has a
+ * cost limit, so it always ends, with the same result on every machine. An expression that exceeds the limit fails only
+ * its own entry.
  */
 import { writeJson } from "../exact-json.js";
 import { DYN } from "../expressions/cel-types.js";
@@ -27,34 +28,34 @@ import {
 } from "./evaluated-delivery.js";
 import type { ReceivedDelivery } from "./received-delivery.js";
 
-/** What a delivery is evaluated with. */
+/** The input of an evaluation. */
 export interface EvaluationScene {
   readonly fields: IntegrationFields;
   readonly block: "webhook" | "poll";
   readonly received: ReceivedDelivery;
   readonly places: EventPlaces;
   readonly from: EntryPlace;
-  /** What the lookup at `from` captured, by name; null where none was made yet. */
+  /** The captures of the lookup at `from`, by name; null if there was no lookup. */
   readonly captures: Readonly<Record<string, Json>> | null;
-  /** Units that may be spent. */
+  /** The cost limit, in units. */
   readonly units: number;
-  /** Entries of which something may still come. */
+  /** How many entries may still produce a result. */
   readonly entriesLeft: number;
-  /** Told of what raises nothing, and why: entries that no `when` lets through, and events without entries. */
+  /** Called for each entry that no `when` accepts and each event without entries, with the reason. */
   readonly skipped?: (entry: Pick<EvaluatedEntry, "event" | "item">, reason: string) => void;
-  /** Evaluates entries without their lookups, whose captures are null. */
+  /** Whether to evaluate entries without their lookups; captures are then null. */
   readonly leavesOutLookups?: boolean;
 }
 
-/** Units after which other work may run: about two milliseconds. */
+/** Units between two yields: about two milliseconds. */
 const UNITS_A_SLICE = 20_000;
-/** Most entries of one result, and the characters after which it ends. */
+/** Maximum number of entries per result, and the number of characters after which a result ends. */
 const MAX_RESULT_ENTRIES = 50;
 const MAX_RESULT_CHARACTERS = 32_000;
 
 /**
- * The units of a delivery, with room for the values of one entry. They keep halves of surrogate pairs, since marks are
- * made of them: what else is raised is made well-formed.
+ * The budget of a delivery, with a size budget for the values of one entry. The size budget keeps unpaired surrogates,
+ * because marks are derived from these values. All other raised texts are made well-formed.
  */
 interface EntryBudget extends Budget {
   room: SizeBudget;
@@ -63,7 +64,7 @@ interface EntryBudget extends Budget {
 export const TOO_EXPENSIVE = "too-expensive";
 const TOO_MANY = "too-many";
 
-/** Yields wherever other work may run, and returns the next entries, or why there are none. */
+/** Yields wherever other work may run. Returns the next entries, or why there are none. */
 export function* evaluateDelivery(scene: EvaluationScene): Generator<void, Evaluated> {
   const { fields, block, received } = scene;
   const definition = fields[block];
@@ -108,7 +109,7 @@ function findRoute(
   }
 }
 
-/** One run through the entries of a delivery, from a place on. */
+/** One pass through the entries of a delivery, from a given entry on. */
 class Evaluation {
   readonly #scene: EvaluationScene;
   readonly #budget: EntryBudget;
@@ -116,7 +117,7 @@ class Evaluation {
   readonly #entries: EvaluatedEntry[] = [];
   #characters = 0;
   #skipped = 0;
-  /** The first condition or list that could not be read, and why. */
+  /** The first condition or list that could not be evaluated, and why. */
   #unread: string | null = null;
   #next: EntryPlace | null = null;
   #lookup: WantedLookup | null = null;
@@ -134,7 +135,7 @@ class Evaluation {
     return { kind: "entries", entries, skipped, unread: this.#unread, next, lookup, units: this.#budget.units };
   }
 
-  /** Evaluates the entries of an event; whether the run ends with them. */
+  /** Evaluates the entries of an event. Returns whether the pass ends there. */
   *event(index: number, event: IntegrationEvent): Generator<void, boolean> {
     const { from, received } = this.#scene;
     const first = index === from.event ? from.item : 0;
@@ -166,7 +167,7 @@ class Evaluation {
     return false;
   }
 
-  /** Evaluates one entry; whether the run ends with it. */
+  /** Evaluates one entry. Returns whether the pass ends there. */
   #entry(place: EntryPlace, event: IntegrationEvent, item: { readonly value: Json } | null): boolean {
     if (this.#isFull(place)) return true;
     const shown = { event: place.event, item: item === null ? null : place.item };
@@ -224,7 +225,10 @@ class Evaluation {
     this.#entries.push({ event, item, outcome: "failed", reason });
   }
 
-  /** Whether the run ends before a place: to go on there later, or because nothing more may come of the delivery. */
+  /**
+   * Returns whether the pass ends before a place, either to continue there later or because the delivery has reached
+   * its limits.
+   */
   #isFull(place: EntryPlace): boolean {
     const count = this.#entries.length;
     if (count >= this.#scene.entriesLeft || this.#budget.units <= 0) {
@@ -238,13 +242,13 @@ class Evaluation {
   }
 }
 
-/** Why nothing is raised, and whether that is since an expression failed. */
+/** Why an entry raises nothing, and whether a failed expression is the reason. */
 interface Unmet {
   readonly reason: string;
   readonly isUnread: boolean;
 }
 
-/** Why a `when` does not let its entry through; null where it does. Throws {@link TooExpensive}. */
+/** Returns why a `when` does not accept its entry; null if it does. Throws {@link TooExpensive}. */
 function whyUnmet(outcome: Outcome): Unmet | null {
   if ("value" in outcome) return outcome.value === true ? null : { reason: "`when` does not hold", isUnread: false };
   if (outcome.isSpent === true) throw new TooExpensive();
@@ -255,7 +259,9 @@ function unreadable(field: string, error: string): Unmet {
   return { reason: `\`${field}\` has no value: ${error}`, isUnread: true };
 }
 
-/** What the event's lookup captured, by its names: null where it captured nothing, or was not made. */
+/**
+ * Returns the captures of the event's lookup by name. A capture is null if it has no value or the lookup did not run.
+ */
 function toCaptured(event: IntegrationEvent, captures: EvaluationScene["captures"]): Record<string, Json> {
   const names = Object.keys(event.lookup?.capture ?? {});
   return Object.fromEntries(names.map((name) => [name, captures?.[name] ?? null]));

@@ -11,32 +11,32 @@ import type { RaisedFile, RaisedOpening, TaskMark } from "../tasks/team-marks.me
 import { cutText, toWellFormedJson } from "../well-formed.js";
 import type { EvaluatedRaise } from "./evaluated-delivery.js";
 
-/** An expression took too long: its entry fails. */
+/** An expression exceeded its cost limit, so its entry fails. */
 export class TooExpensive extends Error {
   override readonly name = "TooExpensive";
 }
 
-/** Longest texts of a raise, in characters; longer ones are cut. */
+/** Maximum lengths of the texts of a raise, in characters; longer texts are cut. */
 const MAX_SAY = 20_000;
 const MAX_DESCRIPTION = 60_000;
 const MAX_TITLE = 1_000;
 const MAX_BRANCH = 1_000;
-/** Fields that failed of which an entry tells, and the characters of each reason. */
+/** Maximum number of failed fields that an entry reports, and of characters per reason. */
 const MAX_UNREAD = 10;
 const MAX_REASON = 200;
 
-/** What an entry is evaluated with. */
+/** The input for evaluating an entry. */
 export interface RaiseScene {
   readonly names: (field: string) => Names;
   readonly budget: Budget;
   readonly places: EventPlaces;
-  /** The place that the webhook's route gives; null without one. */
+  /** The line and station that the webhook's route selects; null without a route. */
   readonly routed: RoutedPlace | null;
-  /** What expressions of files see besides the body, as JSON text. */
+  /** The values for the expressions of files, except the body, as JSON text. */
   readonly values: () => string;
 }
 
-/** Where a route leads. */
+/** The target of a route. */
 export interface RoutedPlace {
   readonly line: string;
   readonly station: string | null;
@@ -45,11 +45,11 @@ export interface RoutedPlace {
 
 /** The lines of the integration's team. */
 export interface EventPlaces {
-  /** The id of a line by its key; undefined where there is none. */
+  /** Finds the line with a key. */
   findLine(key: string): { readonly id: string; hasStation(key: string): boolean } | undefined;
 }
 
-/** The value of a field; null where it reads as nothing. Throws {@link TooExpensive}. */
+/** Returns the value of a field; null if it has none. Throws {@link TooExpensive}. */
 export function evaluateField(field: string | null, names: (field: string) => Names, budget: Budget): Json {
   if (field === null) return null;
   return requireAffordable(evaluateText(field, names(field), budget));
@@ -61,18 +61,18 @@ function requireAffordable(outcome: Outcome): Json {
   return null;
 }
 
-/** The expression that a field consists of, compiled; null where it is none. */
+/** Compiles the single expression of a field; null if the field is not a single expression. */
 export function programOf(field: string) {
   const read = readTemplate(field);
   const only = "fault" in read ? null : onlyExpression(read.template);
   return only === null ? null : compile(only.source);
 }
 
-/** Fields of a raise whose expressions failed, by their place in it, and why: those read as nothing. */
+/** The fields of a raise whose expressions failed, by path, with the reason. Such fields count as empty. */
 class UnreadFields {
   readonly #reasons = new Map<string, string>();
 
-  /** The value of the field at `place`; null where it reads as nothing. Throws {@link TooExpensive}. */
+  /** Returns the value of the field at `place`; null if it has none. Throws {@link TooExpensive}. */
   value(place: string, outcome: Outcome): Json {
     if ("error" in outcome && outcome.isSpent !== true) this.add(place, outcome.error);
     return requireAffordable(outcome);
@@ -87,7 +87,7 @@ class UnreadFields {
   }
 }
 
-/** Evaluates all that an entry raises. Throws {@link TooExpensive}. */
+/** Evaluates everything that an entry raises. Throws {@link TooExpensive}. */
 export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): EvaluatedRaise {
   const { names, budget } = scene;
   const unread = new UnreadFields();
@@ -107,7 +107,7 @@ export function evaluateRaise({ raise }: IntegrationEvent, scene: RaiseScene): E
   return {
     say: text("say", raise.say, MAX_SAY),
     ...opening,
-    // What is no branch changes nothing, and the task says so.
+    // An invalid branch name changes nothing, and the task reports it.
     branch: branch === "" ? null : branch,
     marks,
     channel: scene.routed?.channel ?? null,
@@ -127,7 +127,7 @@ function evaluateOpening(
 ): { readonly opens: RaisedOpening | null; readonly unrouted: string | null } {
   if (opens === null) return { opens: null, unrouted: null };
   const line = opens.line ?? routed?.line ?? null;
-  // A station that the route names is one of the route's line.
+  // A route's station belongs to the route's line.
   const station =
     opens.station ?? (opens.line === null || opens.line === routed?.line ? (routed?.station ?? null) : null);
   const found = line === null ? undefined : places.findLine(line);
@@ -149,7 +149,7 @@ function evaluateOpening(
   };
 }
 
-/** The first files, and how many are left out. */
+/** Returns the first files, and the number of files left out. */
 function evaluateFiles(
   attaches: IntegrationEvent["raise"]["attaches"],
   scene: RaiseScene,

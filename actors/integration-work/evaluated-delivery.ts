@@ -1,7 +1,7 @@
 import type { RaisedFile, RaiseTask } from "../tasks/team-marks.messages.js";
 import type { EntryOutcome } from "./delivery.js";
 
-/** A place in a delivery: an event by its index, and an entry of its `forEach`, 0 where it has none. */
+/** A position in a delivery: the index of an event, and the index in its `forEach` (0 without `forEach`). */
 export interface EntryPlace {
   readonly event: number;
   readonly item: number;
@@ -9,26 +9,26 @@ export interface EntryPlace {
 
 export const FIRST_PLACE: EntryPlace = { event: 0, item: 0 };
 
-/** Entries of a `forEach` that are evaluated, and entries of a delivery of which something comes. */
+/** Maximum number of `forEach` entries to evaluate, and of entries of a delivery that produce a result. */
 export const MAX_ENTRIES = 1_000;
-/** Cost limit of the expressions of one delivery, in units of `expressions/meter.ts`: about a second. */
+/** Cost limit of the expressions of one delivery, in units of `expressions/meter.ts`: about one second. */
 export const MAX_DELIVERY_UNITS = 10_000_000;
 
-/** What an entry raises. Files come with the values of their expressions as JSON text. */
+/** The evaluated effects of an entry. Files include the values of their expressions as JSON text. */
 export interface EvaluatedRaise extends Pick<RaiseTask, "say" | "opens" | "branch" | "marks" | "channel"> {
   readonly attaches: {
     readonly values: string;
     readonly files: readonly RaisedFile[];
-    /** How many more there are, which are left out; absent in a result of an earlier release. */
+    /** How many more files are left out; absent in results of earlier releases. */
     readonly left?: number;
   } | null;
-  /** Why it opens nothing, though it would; null otherwise. */
+  /** Why the entry opens no task although its event does; otherwise null. */
   readonly unrouted: string | null;
-  /** What is left out of it, in words; null for nothing. */
+  /** Which parts are left out and why, as text; null for none. */
   readonly note: string | null;
 }
 
-/** An entry that was evaluated: it raises something, or failed. */
+/** An evaluated entry: it raises something, or failed. */
 export type EvaluatedEntry = {
   readonly event: number;
   readonly item: number | null;
@@ -37,12 +37,12 @@ export type EvaluatedEntry = {
   | { readonly outcome: Extract<EntryOutcome, "failed">; readonly reason: string }
 );
 
-/** A request that has to be answered before its entry can be evaluated. */
+/** A request that must complete before its entry can be evaluated. */
 export interface WantedLookup {
   readonly place: EntryPlace;
   /** The entry; null for an event without `forEach`. */
   readonly item: number | null;
-  /** What its expressions see, as JSON text, without the body. */
+  /** The values for the lookup's expressions, except the body, as JSON text. */
   readonly values: string;
 }
 
@@ -50,19 +50,19 @@ export interface WantedLookup {
 export interface EvaluatedEntries {
   readonly kind: "entries";
   readonly entries: readonly EvaluatedEntry[];
-  /** Entries that no `when` let through. */
+  /** Number of entries that no `when` accepted. */
   readonly skipped: number;
-  /** The first `when` or `forEach` that could not be read, and why; null or absent for none. */
+  /** The first `when` or `forEach` that could not be evaluated, and why; null or absent for none. */
   readonly unread?: string | null;
-  /** Where to go on; null at the end. */
+  /** Where evaluation continues; null at the end. */
   readonly next: EntryPlace | null;
-  /** What has to be looked up first at `next`, or null. */
+  /** The lookup that must complete first at `next`, or null. */
   readonly lookup: WantedLookup | null;
-  /** What is left of {@link MAX_DELIVERY_UNITS}. */
+  /** The remaining units of {@link MAX_DELIVERY_UNITS}. */
   readonly units: number;
 }
 
-/** Nothing comes of the delivery. */
+/** The delivery ends without entries. */
 export interface EvaluatedAway {
   readonly kind: "over";
   readonly state: "ignored" | "unrouted" | "failed";

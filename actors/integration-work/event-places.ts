@@ -5,7 +5,7 @@ import { findResourceAt, type ResourceRow } from "../resources/resource.table.js
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { EventPlaces } from "./evaluate-raise.js";
 
-/** The lines of an integration's team, as they are now. */
+/** Returns the current lines of an integration's team. */
 export function toEventPlaces(
   reading: Reading,
   { workspaceId, teamId }: Pick<ResourceRow, "workspaceId" | "teamId">,

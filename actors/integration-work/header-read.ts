@@ -2,13 +2,13 @@ import { parseExpression } from "../expressions/parse.js";
 import { onlyExpression, readTemplate } from "../expressions/templates.js";
 import type { DeliveryHeaders } from "./received-delivery.js";
 
-/** Fields that were read; the oldest is evicted first. */
+/** Maximum number of cached fields; the oldest is evicted first. */
 const MAX_CACHED = 200;
 const cachedNames = new Map<string, string | null>();
 
 /**
- * The value of a field that reads one header and does nothing else, as most keys of deliveries do; "" where the header is
- * not there, null for any other field. To evaluate it as an expression takes ten times as long.
+ * Reads a field that consists of a single header, like most delivery keys. Returns "" if the header is missing, and
+ * null for any other field. Evaluating such a field as an expression takes ten times as long.
  */
 export function readHeader(field: string, headers: DeliveryHeaders): string | null {
   const name = nameIn(field);
@@ -25,7 +25,7 @@ function nameIn(field: string): string | null {
   return name;
 }
 
-/** The name in `headers["name"]`. */
+/** Returns the name in `headers["name"]`. */
 function findName(field: string): string | null {
   const read = readTemplate(field);
   const source = "fault" in read ? null : (onlyExpression(read.template)?.source ?? null);

@@ -3,7 +3,7 @@ import type { ResourceChanged } from "../resources/resource.messages.js";
 import { findResource } from "../resources/resource.table.js";
 import { deliveryIntakeRef } from "./delivery.messages.js";
 
-/** What is stored of an integration's deliveries goes with it. */
+/** Clears an integration's stored deliveries when the integration is removed. */
 export const intakeSubscriber: Subscriber<ResourceChanged<"integration">> = {
   name: "deliveries go with their integration",
   facts: ["integration.changed"],

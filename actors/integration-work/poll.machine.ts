@@ -1,22 +1,22 @@
 /**
- * The poll of an integration, `poll/<integration>`: it asks `everyMinutes` after it last ended, for the first time
- * within a minute. Its answer is a delivery (`record-delivery.ts`).
+ * The poll of an integration, `poll/<integration>`. It sends a request `everyMinutes` after the last one ended, and the
+ * first request within a minute. It records the response as a delivery (`record-delivery.ts`).
  *
- * 1. It asks one at a time.
- * 2. The cursor, the delivery and the next time are put in one batch, so that nothing is lost or taken twice. What
- *    fails leaves the cursor.
- * 3. It never pauses: what fails is asked again later and later, a day at most (`poll-wait.ts`). From the third failure
- *    on the integration warns of it, and its workspace's owners get one mail.
- * 4. The cursor outlives the block, as long as the integration is there.
+ * 1. Only one request runs at a time.
+ * 2. The cursor, the delivery and the next time are stored in one batch, so that no data is lost or recorded twice. A
+ *    failure leaves the cursor unchanged.
+ * 3. A failing poll never pauses. It retries with growing waits of at most one day (`poll-wait.ts`). From the third
+ *    consecutive failure on, the integration shows a warning, and the workspace's owners get one mail.
+ * 4. The cursor survives removal of the `poll` block, until the integration is removed.
  *
  * | state   | moved by                                        | next    | also                                        |
  * |---------|-------------------------------------------------|---------|---------------------------------------------|
  * | off     | check.set (poll.check)                          | resting | due within a minute                         |
- * | off     | check.off, check.gone                           | off     | stops; with the integration the row goes    |
- * | resting | check.set                                       | resting | due as the definition says now; the first   |
- * |         |                                                 |         | time stays as it was                        |
- * | resting | check.off: the block is gone                    | off     | wake-up cancelled; cursor kept; stops       |
- * | resting | check.gone: integration or workspace gone       | off     | the row goes; stops                         |
+ * | off     | check.off, check.gone                           | off     | stops; check.gone also removes the row      |
+ * | resting | check.set                                       | resting | due by the current definition; the first    |
+ * |         |                                                 |         | time does not change                        |
+ * | resting | check.off: the block is gone                    | off     | wake-up cancelled; cursor stays; stops      |
+ * | resting | check.gone: integration or workspace gone       | off     | the row is removed; stops                   |
  * | resting | due.usable (woken), now.usable (poll.now)       | asking  | effect; a GET may run again                 |
  * | resting | due.unlinked, now.unlinked: no connection       | resting | a failure, `not-connected`                  |
  * | resting | due.off                                         | off     | as check.off                                |
@@ -25,11 +25,11 @@
  * | asking  | check.set                                       | asking  |                                             |
  * | asking  | check.off, check.gone                           | off     | the effect is cancelled; as above           |
  * | asking  | now.usable, now.unlinked                        | asking  | answered                                    |
- * | resting,| poll.cursor                                     | same    | the cursor is set; an answer to one that was|
- * | asking  |                                                 |         | asked before leaves it                      |
+ * | resting,| poll.cursor                                     | same    | the cursor is set; the response to a running|
+ * | asking  |                                                 |         | request does not change it                  |
  * | any     | now.refused, cursor.refused: no poll            | same    | refused                                     |
- * | any     | now.repeated: under a key that was taken        | same    | answered                                    |
- * | any     | answer.other: of a mail, or not asked any more  | same    |                                             |
+ * | any     | now.repeated: a repeated idempotency key        | same    | answered                                    |
+ * | any     | answer.other: of a mail, or of an old request   | same    |                                             |
  */
 import { chartOf, toEvent } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -114,7 +114,7 @@ export const pollActor = defineActor(pollRef, { machine: pollMachine, classify: 
 
 const NO_POLL: Refusal = { refused: "conflict", detail: "The integration has no poll." };
 
-/** Classifies each message to a poll by what the definition says now. Reads only. */
+/** Classifies each message to a poll by the current definition. Only reads. */
 function classifyPoll(
   message: PollMessage,
   { value, context }: { readonly value: string; readonly context: PollContext },
@@ -122,7 +122,7 @@ function classifyPoll(
 ) {
   const integration = findIntegration(turn);
   const set = integration === undefined ? null : toSetPoll(integration);
-  // Between the write of a definition and its check there is no poll yet.
+  // Between the write of a definition and its check, the poll does not exist yet.
   const running = value === "off" ? null : set;
   switch (message.type) {
     case "poll.check":
@@ -137,7 +137,7 @@ function classifyPoll(
       return running === null ? toRefused("cursor.refused", NO_POLL) : message;
     case "effect.ended":
       return toAnswerEvent(message, context, set);
-    // No transition takes a message of an unknown type.
+    // No transition handles a message of an unknown type.
     default:
       return message;
   }
@@ -176,7 +176,7 @@ function toSetPoll({ id, teamId, fields }: ResourceRow<IntegrationFields>): SetP
   return { integrationId: id, integration: fields.integration, teamId: teamId ?? "", everyMs };
 }
 
-/** Whether the integration needs no connection, or the team's can be used. */
+/** Returns whether the integration needs no connection, or the team's connection is usable. */
 function isUsable(turn: TurnReading, integration: ResourceRow<IntegrationFields> | undefined): boolean {
   if (integration === undefined || (integration.fields.connection?.oauth2 ?? null) === null) return true;
   const connection = connections.get(turn, turn.self.partition, integration.id, "team");

@@ -11,23 +11,23 @@ export interface CheckPoll extends Message {
 
 export interface PollTold {
   readonly poll: PollRow;
-  /** Whether the message was taken before, under the same key. */
+  /** Whether the message was accepted before, under the same key. */
   readonly replayed: boolean;
 }
 
-/** It is asked at once; one that is being asked goes on. */
+/** Polls at once. A running request continues. */
 export interface PollNow extends Answered<PollTold | Refusal>, Keyed {
   readonly type: "poll.now";
 }
 
-/** Sets the cursor. What is being asked under the one before is still recorded, and leaves the cursor. */
+/** Sets the cursor. The response to a running request is still recorded, but does not change the cursor. */
 export interface SetCursor extends Answered<PollTold | Refusal> {
   readonly type: "poll.cursor";
   readonly cursor: string;
 }
 
-/** The poll of an integration; its id is the integration's. */
+/** The poll of an integration. Its id is the integration's. */
 export const pollRef = reference<CheckPoll | PollNow | SetCursor>("poll");
 
-/** What the actor of a poll is told, with what its effects and its wake-up tell it. */
+/** The messages to a poll's actor, including those of its effects and wake-up. */
 export type PollMessage = CheckPoll | PollNow | SetCursor | EffectEnded | Woken;

@@ -5,18 +5,20 @@ import { type PollRow, polls } from "../integrations/poll.table.js";
 import { isRefusal, type Refusal } from "../refusal.js";
 import { findIntegrationFor, findIntegrationOfOutcomes } from "./delivery.queries.js";
 
-/** The poll of an integration that a caller may see. */
+/** The poll of an integration that a caller can see. */
 export interface VisiblePoll {
   readonly workspaceId: string;
   readonly poll: PollRow;
 }
 
-/** The poll, for those who may read the outcomes of its team; `not-found` for others, and where there never was one. */
+/**
+ * Finds the poll for callers who can read its team's outcomes; `not-found` for others, and if there never was a poll.
+ */
 export function findPoll(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
   return toPoll(reading, findIntegrationOfOutcomes(reading, caller, integrationId));
 }
 
-/** The same for those who may also change it; else why not. */
+/** Finds the poll for callers who can also change it; otherwise returns the refusal. */
 export function findPollToChange(reading: Reading, caller: Caller, integrationId: string): VisiblePoll | Refusal {
   return toPoll(reading, findIntegrationFor(reading, caller, integrationId, "configure"));
 }

@@ -14,12 +14,12 @@ import { failureWaitMs, firstWaitMs } from "./poll-wait.js";
 import { recordDelivery } from "./record-delivery.js";
 import { pollCounters } from "./work-counters.js";
 
-/** The transitions of a poll (`poll.machine.ts` says when each runs). */
+/** The transitions of a poll. `poll.machine.ts` lists when each one runs. */
 
 const DUE = "due";
-/** How long an answer may take, in milliseconds. */
+/** Timeout of a poll's request, in milliseconds. */
 const POLL_TIMEOUT_MS = 30_000;
-/** Owners who get a mail: the first ones. */
+/** Maximum number of owners who get a mail. */
 const MAX_OWNERS_TOLD = 20;
 
 const UNLINKED: PollResult = {
@@ -29,17 +29,17 @@ const UNLINKED: PollResult = {
 };
 
 export interface PollContext {
-  /** The effect under way; null for none. */
+  /** The running request's effect; null for none. */
   readonly askId: string | null;
-  /** Since when it rests, in milliseconds since 1970. */
+  /** The start of the current wait, in milliseconds since 1970. */
   readonly sinceMs: number;
-  /** Until when the host asked to wait, in milliseconds since 1970. */
+  /** The host asked not to send requests before this time, in milliseconds since 1970. */
   readonly notBeforeMs: number;
-  /** Whether the cursor was set since it asks. */
+  /** Whether a user set the cursor while the request runs. */
   readonly isCursorSet: boolean;
 }
 
-/** A poll as the definition has it. */
+/** A poll as the definition describes it. */
 export interface SetPoll {
   readonly integrationId: string;
   readonly integration: string;
@@ -47,16 +47,16 @@ export interface SetPoll {
   readonly everyMs: number;
 }
 
-/** What came of a request that was made, or that went wrong. */
+/** The result of a request, or of a request that could not be made. */
 export type PollResult = Partial<IntegrationRequestResult> &
   Pick<IntegrationRequestResult, "success" | "code" | "reason">;
 
-/** A turn about the poll that the definition has. */
+/** A turn about the poll in the current definition. */
 interface OfPoll extends InTurn {
   readonly set: SetPoll;
 }
 
-/** The row; a new one before the first poll. */
+/** Returns the row; a new one before the first poll. */
 function pollRow(turn: Turn): PollRow {
   const { partition, id: integrationId } = turn.self;
   const row = polls.get(turn, partition, integrationId);
@@ -71,13 +71,13 @@ function put(turn: Turn, change: Partial<PollRow>): PollRow {
   return row;
 }
 
-/** Rests until then. */
+/** Waits until this time. */
 function rest(turn: Turn, atMs: number, change: Partial<PollRow>): void {
   turn.wake(DUE, atMs);
   put(turn, { ...change, state: "resting", nextAt: timeText(atMs) });
 }
 
-/** The definition has a poll: it is asked within a minute, from the cursor that it had. */
+/** Starts a poll that was added to the definition. The first request runs within a minute, from the stored cursor. */
 export function begin({ turn, set }: OfPoll): PollContext {
   const waitMs = firstWaitMs(turn.random());
   rest(turn, turn.now + waitMs, { failures: 0, problem: null });
@@ -85,19 +85,19 @@ export function begin({ turn, set }: OfPoll): PollContext {
 }
 
 /**
- * The definition was written: as often as it says now; at once where the one before failed, unless the host asked to wait.
- * The first time stays as it was.
+ * Applies a changed definition. The next request uses the new interval. After a failure it runs within a minute, unless
+ * the host asked to wait longer. The time of the first request does not change.
  */
 export function restAgain({ turn, set }: OfPoll, context: PollContext): PollContext {
   const { failures, lastAt, nextAt } = pollRow(turn);
   if (lastAt === null && nextAt !== null) return context;
-  // A clock that was put right may say that it rests since later than now.
+  // If the clock was set back, `sinceMs` may be in the future.
   const usualMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + set.everyMs);
   rest(turn, failures > 0 ? Math.max(turn.now + firstWaitMs(turn.random()), context.notBeforeMs) : usualMs, {});
   return context;
 }
 
-/** Asks for what is new since the cursor. */
+/** Requests the changes since the cursor. */
 export function ask({ turn, set }: OfPoll): PollContext {
   const { integrationId, teamId } = set;
   const askId = turn.newId("ask");
@@ -117,7 +117,7 @@ export function ask({ turn, set }: OfPoll): PollContext {
   return { askId, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
 }
 
-/** The answer is a delivery; what comes after its cursor is asked for next. */
+/** Records the response as a delivery. The next request starts at the response's cursor. */
 export function recordAnswer(
   { turn, set, result }: OfPoll & { readonly result: PollResult },
   context: PollContext,
@@ -144,7 +144,9 @@ export function recordAnswer(
   return { askId: null, sinceMs: turn.now, notBeforeMs: 0, isCursorSet: false };
 }
 
-/** It failed: later again. Null for a poll that was not sent, as there is no connection. */
+/**
+ * Records a failure and schedules a retry. `result` is null when no request was sent because there is no connection.
+ */
 export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollContext {
   const { code, reason, status = null, retryAfterMs = null } = result ?? UNLINKED;
   const failures = pollRow(turn).failures + 1;
@@ -156,7 +158,7 @@ export function fail(turn: Turn, set: SetPoll, result: PollResult | null): PollC
   return { askId: null, sinceMs: turn.now, notBeforeMs: turn.now + (retryAfterMs ?? 0), isCursorSet: false };
 }
 
-/** One mail to each owner, until the poll succeeded and fails again. */
+/** Sends one mail to each owner. The next mail is sent only after a success and new failures. */
 function tellOwners(turn: Turn, { integration }: SetPoll, reason: string): void {
   const { partition } = turn.self;
   const workspace = findResource(turn, partition, "workspace", partition)?.address ?? "";
@@ -167,7 +169,7 @@ function tellOwners(turn: Turn, { integration }: SetPoll, reason: string): void 
   }
 }
 
-/** There is no poll: the cursor stays with the integration. */
+/** Stops a poll that is no longer in the definition. The cursor stays as long as the integration exists. */
 export function switchOff(turn: Turn, { askId }: PollContext, { isGone }: { readonly isGone: boolean }): PollContext {
   const { partition, id } = turn.self;
   const row = polls.get(turn, partition, id);
@@ -191,7 +193,7 @@ export function answerNow({ turn, idempotency }: Keyed & { readonly turn: Turn<P
   turn.reply({ poll: pollRow(turn), replayed: false });
 }
 
-/** Answers a request to poll now that was made before. */
+/** Answers a repeated request to poll now. */
 export function answerAgain({ turn }: { readonly turn: Turn<PollTold> }): void {
   turn.reply({ poll: pollRow(turn), replayed: true });
 }

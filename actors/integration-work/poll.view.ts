@@ -1,19 +1,19 @@
 import { z } from "zod";
 import type { PollRow } from "../integrations/poll.table.js";
 
-/** A poll as reads return it. */
+/** A poll as the API returns it. */
 export const pollSchema = z
   .strictObject({
-    /** `off` while the definition has no poll: the cursor is kept for the next. */
+    /** `off` while the definition has no poll. The cursor stays for a later poll. */
     state: z.enum(["off", "resting", "asking"]),
-    /** Empty before the first. */
+    /** Empty before the first poll. */
     cursor: z.string(),
     lastAt: z.string().nullable(),
-    /** The status of the last answer; null for none. */
+    /** The status of the last response; null for none. */
     lastStatus: z.int().nullable(),
-    /** When it asks next; null while it asks. */
+    /** When the next request runs; null while a request runs. */
     nextAt: z.string().nullable(),
-    /** Failures in a row. */
+    /** Number of consecutive failures. */
     failures: z.int(),
     /** The last failure; null after a success. */
     problem: z.strictObject({ code: z.string(), reason: z.string() }).nullable(),

@@ -5,16 +5,19 @@ import { type ReceivedBody, readReceivedBody } from "../integrations/received-bo
 /** Headers by lower-case name. */
 export type DeliveryHeaders = ReadonlyMap<string, string>;
 
-/** What came in a delivery, read as far as an expression wants it: a body of megabytes is dear to read. */
+/**
+ * A received delivery. It parses the body only when an expression uses it, because parsing a body of megabytes is
+ * expensive.
+ */
 export class ReceivedDelivery {
   readonly bytes: Uint8Array;
   readonly headers: DeliveryHeaders;
-  /** The cursor that the poll had, whose answer it is; null for a webhook's. */
+  /** The cursor of the poll that received this response; null for a webhook. */
   readonly cursor: string | null;
   readonly #readBody: typeof readReceivedBody;
   #read: ReceivedBody | null = null;
 
-  /** `readBody` is for what remembers bodies that it has read. */
+  /** Pass `readBody` to reuse bodies that are already parsed. */
   constructor(
     bytes: Uint8Array,
     headers: DeliveryHeaders,
@@ -27,12 +30,12 @@ export class ReceivedDelivery {
     this.#readBody = readBody;
   }
 
-  /** The same with other headers; its body is read once for both. */
+  /** Returns the same delivery with other headers. Both share one parsed body. */
   withHeaders(headers: DeliveryHeaders): ReceivedDelivery {
     return new ReceivedDelivery(this.bytes, headers, this.cursor, () => this.#body);
   }
 
-  /** The values of the names that a field with expressions may use: those that its text mentions. */
+  /** Returns the values of the names that the field's text mentions. */
   namesFor(field: string): Names {
     const names: Record<string, Value> = { headers: this.headers };
     if (/\bbody\b/.test(field)) names.body = this.#body.body;

@@ -6,8 +6,9 @@ import { deliveries } from "./delivery.table.js";
 import { storeBody } from "./delivery-body.table.js";
 
 /**
- * Records a delivery in the turn of whoever has it, and has it worked after that: with what else the turn writes, or not
- * at all. Returns its id. Asks for no key, and refuses nothing.
+ * Records a delivery in the calling actor's turn and queues it for processing. The delivery is written together with
+ * the turn's other writes, or not at all. Returns its id. Does not check for a repeated key, and never rejects a
+ * delivery.
  */
 export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
   const { id, integrationId, body } = insertDelivery(turn, delivery);
@@ -19,12 +20,12 @@ export function recordDelivery(turn: Turn, delivery: NewDelivery): string {
   return id;
 }
 
-/** What a new delivery begins with; an id of its own by default. */
+/** Initial values of a new delivery. By default it gets a new id. */
 interface Beginning {
   readonly id?: string;
-  /** `working` where it has a place at once. */
+  /** `working` if the delivery has a slot at once. */
   readonly state?: "accepted" | "working";
-  /** How often it came again until it is written. */
+  /** Number of repeated deliveries before this one is written. */
   readonly repeated?: number;
 }
 
@@ -33,7 +34,7 @@ export function insertDelivery(turn: Turn, delivery: NewDelivery, begins: Beginn
   const { integrationId, teamId, source, block, key, keyProblem, headers, cursor, causes, redeliveryOf } = delivery;
   const { body } = delivery;
   const { id = turn.newId("dlv"), state = "accepted", repeated = 0 } = begins;
-  // Each member by its name: objects that are spread cost more than the row that is written.
+  // Assign each member by name: spreading objects costs more than writing the row.
   const row: DeliveryRow = {
     id,
     integrationId,

@@ -11,10 +11,10 @@ import { type IntakeContext, isCrowded } from "./delivery-intake.js";
 import { count } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
 
-/** Deliveries of a period that are redelivered in a second, and rows that are looked at for them. */
+/** Number of deliveries of a period to redeliver per second, and of rows to scan for them. */
 const A_SECOND = 20;
 const SCAN_LIMIT = 200;
-/** Periods that may wait. */
+/** Maximum number of periods that may wait. */
 const MAX_PERIODS = 10;
 
 const tooManyPeriods: Refusal = {
@@ -22,7 +22,7 @@ const tooManyPeriods: Refusal = {
   detail: `${MAX_PERIODS} periods of the integration are being redelivered.`,
 };
 
-/** Has a delivery worked again, whatever its key. */
+/** Redelivers one delivery, whatever its key. */
 export function redeliver(event: Delivered<RedeliverOne>, context: IntakeContext): IntakeContext {
   const { turn, id } = event;
   const before = findRequestBefore(turn, event);
@@ -52,7 +52,7 @@ function refuseRedelivery({ state, body }: DeliveryRow, context: IntakeContext):
   return { refused: "too-many-requests", detail, retryAfterSeconds: 30 };
 }
 
-/** Has the deliveries of a period worked again, after those that were asked for before. */
+/** Adds a period to redeliver after the periods that were requested before. */
 export function addPeriod({ turn, period }: Delivered<RedeliverPeriod>, context: IntakeContext): IntakeContext {
   const { periods } = context;
   turn.reply(periods.length >= MAX_PERIODS ? tooManyPeriods : null);
@@ -61,7 +61,7 @@ export function addPeriod({ turn, period }: Delivered<RedeliverPeriod>, context:
   return { ...context, periods: [...periods, { ...period, askedMs: turn.now }] };
 }
 
-/** Redelivers some of the current period. While too much waits, none. */
+/** Redelivers some deliveries of the current period; none while the backlog is full. */
 export function redeliverNext(turn: Turn, context: IntakeContext): IntakeContext {
   const [period, ...others] = context.periods;
   if (period === undefined) return context;
@@ -79,8 +79,8 @@ export function redeliverNext(turn: Turn, context: IntakeContext): IntakeContext
 }
 
 /**
- * The first deliveries of a period that may be worked again, oldest first: at most `maxFound`, looking at most at
- * `scanLimit` rows. `next` is where to go on, null at the period's end.
+ * Lists the first redeliverable deliveries of a period, oldest first: at most `maxFound`, from at most `scanLimit`
+ * rows. `next` is where to continue, null at the period's end.
  */
 export function listRedeliverable(
   reading: Reading,
@@ -108,8 +108,8 @@ export function listRedeliverable(
 }
 
 /**
- * Not one that was redelivered with success, whose redelivery is not over, or was made after the period was asked for; nor
- * one that is a redelivery itself.
+ * Returns whether a delivery may be redelivered. Excludes redeliveries, and deliveries whose redelivery succeeded, has
+ * not ended, or was made after the period was requested.
  */
 function isRedeliverable(
   reading: Reading,
@@ -127,7 +127,7 @@ function isRedeliverable(
 
 function repeat(turn: Turn, context: IntakeContext, { integrationId, id: of }: DeliveryRow) {
   const { partition } = turn.self;
-  // What was repeated before it may have taken the last room of its body.
+  // An earlier repeat in the same turn may have evicted the delivery or its body.
   const row = deliveries.get(turn, partition, integrationId, of);
   if (row === undefined || row.body === null) return null;
   const { teamId, block, key, headers, cursor, causes } = row;

@@ -1,17 +1,19 @@
 /**
- * The schedule of an action, `schedule/<integration>:<action>`: it runs the action `everyMinutes` after its last run
- * ended, for the first time so long after it was written. Each run is an actor of its own (`action-run.machine.ts`).
+ * The schedule of an action, `schedule/<integration>:<action>`. It runs the action `everyMinutes` after the last run
+ * ended; the first time, `everyMinutes` after the schedule was defined. Each run has its own actor
+ * (`action-run.machine.ts`).
  *
- * 1. One run at a time: the next one is due only after the last has said that it is over.
- * 2. It ends with its block, its integration or its workspace; a run under way goes on, and is waited for.
+ * 1. Only one run is active at a time. The next run is due only after the last one has reported its end.
+ * 2. The schedule ends when its block, integration or workspace is removed. It first waits until an active run has
+ *    ended.
  *
  * | state   | moved by                                          | next    | also                               |
  * |---------|---------------------------------------------------|---------|------------------------------------|
  * | none    | check.set (schedule.check)                        | resting | wake-up after everyMinutes         |
  * | none    | check.gone                                        | none    | stops                              |
- * | resting | check.set                                         | resting | wake-up as it says now             |
+ * | resting | check.set                                         | resting | wake-up by the new definition      |
  * | resting | check.gone                                        | none    | stops                              |
- * | resting | due.set (woken, the definition still has it)      | running | a run of the action begins         |
+ * | resting | due.set (woken, the definition still has it)      | running | a run of the action starts         |
  * | resting | due.gone                                          | none    | stops                              |
  * | running | check.set, check.gone                             | running |                                    |
  * | running | over.set (action.over of this run)                | resting | wake-up after everyMinutes         |
@@ -69,7 +71,7 @@ export const scheduleActor = defineActor(scheduleRef, {
   version: 1,
 });
 
-/** Classifies each message to a schedule by what the definition says now. Reads only. */
+/** Classifies each message to a schedule by the current definition. Only reads. */
 function classifySchedule(
   message: CheckSchedule | ScheduledRunOver | Woken,
   { context }: { readonly context: ScheduleContext },
@@ -86,7 +88,7 @@ function toMoved<By extends "check" | "due" | "over">(by: By, turn: TurnReading)
   return set === null ? toEvent(`${by}.gone`) : toEvent(`${by}.set`, { set });
 }
 
-/** The schedule of an action; null when it may not run: block, integration or workspace is gone. */
+/** Finds the schedule of an action; null if the block, integration or workspace was removed. */
 function findSchedule(reading: Reading, { workspaceId, integrationId, action }: ScheduleKey): SetSchedule | null {
   if (findResource(reading, workspaceId, "workspace", workspaceId) === undefined) return null;
   const integration = findResource<IntegrationFields>(reading, workspaceId, "integration", integrationId);

@@ -6,7 +6,7 @@ export interface CheckSchedule extends Message {
   readonly type: "schedule.check";
 }
 
-/** The run of its action is over. */
+/** The scheduled run has ended. */
 export interface ScheduledRunOver extends Message {
   readonly type: "action.over";
   readonly runId: string;
@@ -19,13 +19,13 @@ export interface ScheduleKey {
   readonly action: string;
 }
 
-/** The schedule of an action of an integration. */
+/** The schedule of an integration's action. */
 export const scheduleRef = reference<CheckSchedule | ScheduledRunOver, [of: ScheduleKey]>(
   "schedule",
   ({ workspaceId, integrationId, action }) => [workspaceId, `${integrationId}:${action}`],
 );
 
-/** The parts of a schedule's id. */
+/** Splits a schedule's id into its parts. */
 export function parseScheduleId(id: string): Pick<ScheduleKey, "integrationId" | "action"> {
   const colon = id.indexOf(":");
   return { integrationId: id.slice(0, colon), action: id.slice(colon + 1) };

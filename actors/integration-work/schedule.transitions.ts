@@ -4,18 +4,18 @@ import { actionRunRef } from "./action-run.messages.js";
 import { parseScheduleId } from "./schedule.messages.js";
 import { schedules } from "./schedule.table.js";
 
-/** The transitions of a schedule (`schedule.machine.ts` says when each runs). */
+/** The transitions of a schedule. `schedule.machine.ts` lists when each one runs. */
 
 const DUE = "due";
 
 export interface ScheduleContext {
-  /** The run under way, or the last one. */
+  /** The active run, or the last one. */
   readonly runId: string | null;
-  /** Since when it rests, in milliseconds since 1970. */
+  /** The start of the current wait, in milliseconds since 1970. */
   readonly sinceMs: number;
 }
 
-/** A schedule as the definition has it. */
+/** A schedule as the definition describes it. */
 export interface SetSchedule {
   readonly integrationId: string;
   readonly action: string;
@@ -23,12 +23,12 @@ export interface SetSchedule {
   readonly everyMs: number;
 }
 
-/** A turn about the schedule that the definition has. */
+/** A turn about the schedule in the current definition. */
 interface OfSchedule extends InTurn {
   readonly set: SetSchedule;
 }
 
-/** Rests from now on. */
+/** Starts to wait now. */
 export function rest({ turn, set }: OfSchedule): ScheduleContext {
   const { integrationId, action } = set;
   const runId = schedules.get(turn, turn.self.partition, integrationId, action)?.runId ?? null;
@@ -37,7 +37,7 @@ export function rest({ turn, set }: OfSchedule): ScheduleContext {
   return context;
 }
 
-/** Sets the wake-up anew: it counts from when it began to rest; from now, where a clock that was put right says later. */
+/** Resets the wake-up, counted from the start of the wait. If the clock was set back, counts from now. */
 export function restAgain({ turn, set }: OfSchedule, context: ScheduleContext): void {
   const { integrationId, action, everyMs } = set;
   const atMs = Math.max(turn.now, Math.min(turn.now, context.sinceMs) + everyMs);
@@ -46,7 +46,7 @@ export function restAgain({ turn, set }: OfSchedule, context: ScheduleContext): 
   schedules.put(turn, turn.self.partition, [integrationId, action], row);
 }
 
-/** Begins a run of the action. */
+/** Starts a run of the action. */
 export function run({ turn, set }: OfSchedule, context: ScheduleContext): ScheduleContext {
   const { integrationId, action, teamId } = set;
   const runId = turn.newId("act");
@@ -55,7 +55,7 @@ export function run({ turn, set }: OfSchedule, context: ScheduleContext): Schedu
   return { ...context, runId };
 }
 
-/** Nothing of it is left. */
+/** Removes the schedule's row and stops. */
 export function end({ turn }: InTurn): void {
   const { integrationId, action } = parseScheduleId(turn.self.id);
   turn.cancelWake(DUE);

@@ -3,7 +3,7 @@ import type { Reading } from "../../storage/store.js";
 import type { VisibleIntegration } from "../integrations/connection.queries.js";
 import { listSchedules } from "./schedule.table.js";
 
-/** The schedule of an action as the history of an integration's runs shows it. */
+/** The schedule of an action as the integration's run history returns it. */
 export const scheduleSchema = z
   .strictObject({
     action: z.string(),
@@ -11,7 +11,7 @@ export const scheduleSchema = z
   })
   .meta({ title: "action-schedule" });
 
-/** The schedules of an integration, at most one an action. */
+/** Returns the schedules of an integration, at most one per action. */
 export function schedulesView(
   reading: Reading,
   { workspaceId, id: integrationId }: Pick<VisibleIntegration, "workspaceId" | "id">,

@@ -4,7 +4,7 @@ import { listResources } from "../resources/resource.table.js";
 import { pollRef } from "./poll.messages.js";
 import { scheduleRef } from "./schedule.messages.js";
 
-/** What the definitions of a workspace's integrations have do by themselves, whether it was begun or not. */
+/** Lists the poll and schedules that each integration of a workspace defines, whether or not they have started. */
 export function listSetWork(reading: Reading, workspaceId: string) {
   return listResources<IntegrationFields>(reading, workspaceId, "integration", {}).map(({ id, fields }) => ({
     poll: fields.poll === null ? null : pollRef(workspaceId, id),

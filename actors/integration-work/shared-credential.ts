@@ -5,27 +5,27 @@ import type { DeliveryHeaders } from "./received-delivery.js";
 
 type Ways = Pick<NonNullable<NonNullable<IntegrationFields["webhook"]>["verify"]>, "token" | "basic">;
 
-/** The faults of a shared credential, as `deliveryFaults` lists them. */
+/** The faults of a shared credential, a subset of `deliveryFaults`. */
 type CredentialFault = "no-credential" | "no-secret" | "unreadable-credential" | "wrong-credential";
 
 const ABSENT = Buffer.alloc(0);
 
-/** A credential that the sender shows, as opposed to a signature. */
+/** A credential that the sender transmits, as opposed to a signature. */
 export interface SharedCredential {
-  /** The header as it came; empty for none. */
+  /** The received header; empty if absent. */
   readonly header: string;
-  /** The bytes that the header may stand for; empty where it is unreadable. */
+  /** The possible byte encodings of the received credential; empty if the header is unreadable. */
   readonly given: readonly Buffer[];
-  /** The bytes that match, for the value of the secret. */
+  /** Returns the bytes that match a secret's value. */
   readonly expected: (secret: string) => readonly Buffer[];
 }
 
-/** Reads the token or password of a delivery; null where deliveries are signed. */
+/** Reads the token or password of a delivery. Returns null if deliveries are signed instead. */
 export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHeaders): SharedCredential | null {
   if (token !== null) {
     const header = headers.get(token.header.toLowerCase()) ?? "";
     const text = withoutPrefix(header, token.prefix);
-    // A header cannot carry the blanks around a secret, such as the line end of a pasted one.
+    // A header cannot carry whitespace around a secret, such as the line end of a pasted secret.
     return { header, given: text === "" ? [] : encodingsOf(text), expected: (secret) => encodingsOf(secret.trim()) };
   }
   if (basic === null) return null;
@@ -36,22 +36,25 @@ export function readSharedCredential({ token, basic }: Ways, headers: DeliveryHe
   return { header, given, expected: (secret) => encodingsOf(`${basic.username}:${secret}`) };
 }
 
-/** The trimmed text after the prefix; empty where the header does not begin with it. Case is ignored: `bearer`, `Bearer`. */
+/**
+ * Returns the trimmed text after the prefix; empty if the header does not start with it. The comparison ignores case:
+ * `bearer`, `Bearer`.
+ */
 function withoutPrefix(header: string, prefix: string): string {
   const text = header.trimStart();
   const isPrefixed = text.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase();
   return isPrefixed ? text.slice(prefix.length).trim() : "";
 }
 
-/** The text as UTF-8, and as Latin-1 where it can be written so: no RFC says which of the two a sender uses. */
+/** Returns the text as UTF-8, and as Latin-1 if possible. No RFC says which encoding a sender uses. */
 function encodingsOf(text: string): readonly Buffer[] {
   const isLatin1 = !/[\u0100-\uffff]/.test(text);
   return [Buffer.from(text), Buffer.from(text, isLatin1 ? "latin1" : "utf8")];
 }
 
 /**
- * What is wrong with the credential; null where it is right. `secret` is null where there is none. Compares SHA-256 digests,
- * which have one length, and always compares something.
+ * Returns the credential's fault; null if it is valid. `secret` is null if the secret does not exist. Compares SHA-256
+ * digests, which have equal length, and always makes at least one comparison.
  */
 export function findCredentialFault(
   { header, given, expected }: SharedCredential,

@@ -3,8 +3,8 @@ import { listOperands, type Node, parseExpression } from "../expressions/parse.j
 import { onlyExpression, readTemplate } from "../expressions/templates.js";
 
 /**
- * What a signature covers, as pieces of bytes. The body's own bytes stand where an expression adds `raw` to other text:
- * a body of megabytes is neither decoded nor copied for it, and costs the expression nothing.
+ * Returns the signed content as pieces of bytes. If an expression adds `raw` to other text, the body's own bytes are
+ * one piece: a large body is neither decoded nor copied, and does not count towards the expression's cost.
  */
 export function toSignedContent(
   signed: string | null,
@@ -29,11 +29,14 @@ export function toSignedContent(
 const BODY = Symbol("raw");
 type Piece = string | typeof BODY;
 
-/** Fields that were read; the oldest is evicted first. */
+/** Maximum number of cached fields; the oldest is evicted first. */
 const MAX_CACHED = 200;
 const cachedPieces = new Map<string, readonly Piece[] | null>();
 
-/** The operands of the sum that an expression is, where one of them is `raw`; else the whole expression. Cached. */
+/**
+ * Returns the operands if the expression is a sum and one operand is `raw`; otherwise the whole expression. Results are
+ * cached.
+ */
 function piecesOf(field: string): readonly Piece[] | null {
   const known = cachedPieces.get(field);
   if (known !== undefined) return known;
@@ -57,7 +60,7 @@ function readPieces(field: string): readonly Piece[] | null {
   return pieces.includes(BODY) ? pieces : [source];
 }
 
-/** In order; sums are nested to the left, as deep as an expression may be. */
+/** Returns the operands in order. Sums nest to the left, up to the maximum depth of an expression. */
 function operandsOfSum(node: Node): readonly Node[] {
   return node.op === "+" ? listOperands(node).flatMap(operandsOfSum) : [node];
 }

@@ -11,7 +11,7 @@ import { count } from "./delivery-room.js";
 import { insertDelivery } from "./record-delivery.js";
 import { countPlaces } from "./working-places.js";
 
-/** Time after which a sender that is refused may try again, in seconds. */
+/** When a rejected sender may retry, in seconds. */
 const CROWDED_SECONDS = 30;
 
 const crowded: Refusal = {
@@ -21,14 +21,14 @@ const crowded: Refusal = {
 };
 
 /**
- * Takes deliveries in the order they came: each as if those before it had been taken alone. None where the integration is
- * gone: some may be on their way by then, and nobody would clear what is stored of them.
+ * Accepts deliveries in order of arrival, with the same result as if each had arrived alone. Rejects all if the
+ * integration was removed: deliveries may still be in flight, and nothing would clear them from the store.
  */
 export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext): IntakeContext {
   const { turn, deliveries: all } = event;
   if (findResource(turn, turn.self.partition, "integration", turn.self.id) === undefined) {
     takeNone(event);
-    // Where something is stored, it is about to be cleared.
+    // If deliveries are stored, a message to clear them will follow.
     if (deliveries.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0) turn.stop();
     return before;
   }
@@ -65,14 +65,14 @@ export function takeAll(event: Delivered<TakeDeliveries>, before: IntakeContext)
   return ids.length === 0 ? context : count(turn, context, { ids, bytes });
 }
 
-/** Of an integration that is gone. */
+/** Rejects the deliveries of a removed integration. */
 export function takeNone({ turn, deliveries: all }: Delivered<TakeDeliveries>): void {
   turn.reply(all.map((): Refusal => ({ refused: "not-found" })));
 }
 
 /**
- * Counts a delivery that came again, by the one that its key stands for; null where it is to be taken: its key is new, or
- * stands for one that failed. One whose row is gone was taken all the same.
+ * Counts a repeated delivery in the row of the first one. Returns null if the delivery must be accepted: its key is
+ * new, or the first one failed. If the first one's row was removed, the repeat still counts as accepted.
  */
 function repeat(turn: Turn, id: string | undefined): DeliveryTaken | null {
   if (id === undefined) return null;

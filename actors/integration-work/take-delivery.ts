@@ -17,21 +17,21 @@ import { credentialHeader, type DeliveryFault, findFault } from "./verify-delive
 type Webhook = NonNullable<IntegrationFields["webhook"]>;
 type Respond = NonNullable<Webhook["respond"]>;
 
-/** An integration that takes deliveries. */
+/** An integration that accepts deliveries. */
 export interface DeliveryReceiver {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly webhook: Webhook;
 }
 
-/** Integrations whose workspace is remembered; the first one is forgotten first. */
+/** Maximum number of integrations whose workspace is cached; the oldest entry is evicted first. */
 const MAX_REMEMBERED = 1_000;
 
-/** Finds the integrations that deliveries are for. Remembers the workspace of each: it stays the same. */
+/** Finds the integrations that deliveries are addressed to. Caches each one's workspace, which never changes. */
 export class DeliveryReceivers {
-  /** With the id as text of its own: what is cut from a path is dear to compare. */
+  /** The id is a string of its own, because comparing a slice of a request path is expensive. */
   readonly #remembered = new Map<string, Pick<ResourceRow<IntegrationFields>, "workspaceId" | "id">>();
 
-  /** The integration with this id; undefined where there is none, or it takes no deliveries. */
+  /** Finds the integration with this id; undefined if it does not exist or accepts no deliveries. */
   find(reading: Reading, integrationId: string): DeliveryReceiver | undefined {
     const known = this.#remembered.get(integrationId);
     if (known !== undefined) return findReceiver(reading, known.workspaceId, known.id);
@@ -42,7 +42,7 @@ export class DeliveryReceivers {
     return receiver;
   }
 
-  /** The workspace of an integration that takes deliveries, or took some; null for none. */
+  /** Returns the workspace of an integration that accepts or accepted deliveries; null if unknown. */
   workspaceOf(reading: Reading, integrationId: string): string | null {
     if (!this.#remembered.has(integrationId)) this.find(reading, integrationId);
     return this.#remembered.get(integrationId)?.workspaceId ?? null;
@@ -55,7 +55,7 @@ export class DeliveryReceivers {
   }
 }
 
-/** The integration; undefined where there is none, or it takes no deliveries. */
+/** Finds the integration; undefined if it does not exist or accepts no deliveries. */
 export function findReceiver(
   reading: Reading,
   workspaceId: string,
@@ -67,7 +67,7 @@ export function findReceiver(
   return integration === undefined || webhook === null || !isOpen ? undefined : { integration, webhook };
 }
 
-/** Why the delivery is not its sender's, by the definition and the secret as they are now; null where it is. */
+/** Returns why the sender's verification fails with the current definition and secret; null if it succeeds. */
 export function findSenderFault(
   reading: Reading,
   { integration, webhook }: DeliveryReceiver,
@@ -83,8 +83,8 @@ export function findSenderFault(
 }
 
 /**
- * The delivery as expressions see it once it is verified: without a token or password, which an answer could repeat and a
- * key could store. A signature is no secret.
+ * Returns the delivery as expressions see it after verification: without its token or password, which a response could
+ * repeat and a key could store. A signature is not secret.
  */
 export function withoutCredential({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (!verify?.token && !verify?.basic) return received;
@@ -93,7 +93,7 @@ export function withoutCredential({ webhook: { verify } }: DeliveryReceiver, rec
   return received.withHeaders(shown);
 }
 
-/** A GET or HEAD to a webhook's address, as `respond` sees it: the fields of the query are the body. */
+/** Returns a GET or HEAD request to a webhook's address as `respond` sees it: the query parameters are the body. */
 export function toQueried(query: string, headers: ReceivedDelivery["headers"]): ReceivedDelivery {
   return new ReceivedDelivery(Buffer.from(query), headers, null, (bytes) =>
     readReceivedBody(bytes, "application/x-www-form-urlencoded"),
@@ -101,8 +101,8 @@ export function toQueried(query: string, headers: ReceivedDelivery["headers"]): 
 }
 
 /**
- * What a request by the method is answered with at once, and nothing more comes of it: null where `respond` does not hold,
- * or does not name the method.
+ * Returns the immediate response to a request with this method. Such a request raises nothing. Returns null if
+ * `respond` does not apply or does not list the method.
  */
 export function respondTo(
   { webhook: { respond } }: DeliveryReceiver,
@@ -116,13 +116,15 @@ export function respondTo(
   return { body: "error" in outcome ? null : outcome.value };
 }
 
-/** Why it is not known whether the integration did itself what a delivery tells: it is taken as another's. */
+/**
+ * Returns why `mine` has no value; null if it has one. Without a value, the delivery counts as someone else's action.
+ */
 export function findMineProblem({ webhook: { mine } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
   const outcome = mine === null ? null : evaluateText(mine, received.namesFor(mine));
   return outcome !== null && "error" in outcome ? outcome.error : null;
 }
 
-/** Why `respond` does not answer a delivery, or with nothing, though it should; null otherwise. */
+/** Returns why `respond` fails, or why its body is empty; null if there is no such problem. */
 export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, received: ReceivedDelivery) {
   if (respond === null || !respond.methods.includes("POST")) return null;
   const when = evaluateText(respond.when, received.namesFor(respond.when));
@@ -132,15 +134,15 @@ export function findResponseProblem({ webhook: { respond } }: DeliveryReceiver, 
   return "error" in body ? `\`body\` has no value: ${body.error}` : null;
 }
 
-/** An answer; null for one without a body. */
+/** A response; null without a body. */
 export interface Response {
   readonly body: Json;
 }
 
-/** Longest key that is stored as it is, in characters. */
+/** Maximum length of a key that is stored unhashed, in characters. */
 const MAX_KEY = 255;
 
-/** What identifies a delivery that is sent again; null where nothing does. */
+/** Returns the key that identifies repeated deliveries; null if there is none. */
 export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, received: ReceivedDelivery): string | null {
   if (delivery === null) return null;
   const key = readHeader(delivery, received.headers) ?? evaluateKey(delivery, received);
@@ -148,12 +150,15 @@ export function toDeliveryKey({ webhook: { delivery } }: DeliveryReceiver, recei
   return key.length <= MAX_KEY && isKey([key]) ? key : `sha256:${sha256Hex(toHashed(key))}`;
 }
 
-/** The text whose SHA-256 stands for a key. As UTF-8 all halves of pairs are alike, so they are written as JSON does. */
+/**
+ * Returns the text to hash for a key. In UTF-8 all unpaired surrogates look the same, so keys with surrogates are
+ * written as JSON.
+ */
 function toHashed(key: string): string {
   return /\p{Surrogate}/u.test(key) ? JSON.stringify(key) : key;
 }
 
-/** Why nothing identifies the delivery, though something should; null otherwise. */
+/** Returns why the definition's key expression gives no key; null if it gives one or there is no such expression. */
 export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDelivery): string | null {
   const { delivery } = receiver.webhook;
   if (delivery === null || toDeliveryKey(receiver, received) !== null) return null;
@@ -162,12 +167,12 @@ export function findKeyProblem(receiver: DeliveryReceiver, received: ReceivedDel
 }
 
 function evaluateKey(field: string, received: ReceivedDelivery): string {
-  // Two keys that differ in halves of surrogate pairs alone are two.
+  // Keys that differ only in unpaired surrogates are different keys.
   const outcome = evaluateText(field, received.namesFor(field), createRawBudget());
   return "error" in outcome ? "" : toText(outcome.value);
 }
 
-/** The headers of a delivery that are stored. */
+/** Returns the headers of a delivery to store. */
 export function toStoredHeaders({ webhook: { verify } }: DeliveryReceiver, received: ReceivedDelivery) {
   return toKeptHeaders(received.headers, credentialHeader(verify));
 }

@@ -6,20 +6,20 @@ import { expectResource, listAddresses } from "../resources/resource.table.js";
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { BindingEvent } from "./action-run.js";
 
-/** A binding by its place: in the list `on` of an integration. */
+/** A binding, by its integration and its index in the integration's `on`. */
 export interface PlacedBinding {
   readonly integrationId: string;
   readonly index: number;
   readonly event: BindingEvent;
 }
 
-/** The bindings of teams, all of a team under one key. */
+/** The cached bindings of teams. All bindings of a team are under one key. */
 const heldBindings = new HeldByVersion<readonly PlacedBinding[]>();
 const KEY = "on";
 
 /**
- * The bindings of a team's integrations, in the order of their addresses. Held until configuration of the workspace
- * changes: whatever happens to a task is looked for in them.
+ * Lists the bindings of a team's integrations, ordered by address. The list is cached until the workspace's
+ * configuration changes, because every task event needs it.
  */
 export function listBindings(reading: Reading, workspaceId: string, teamId: string): readonly PlacedBinding[] {
   const held = heldBindings.of(reading, workspaceId);

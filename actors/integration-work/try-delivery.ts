@@ -1,6 +1,6 @@
 /**
- * What a delivery would raise, and why not: evaluated as it would be, with nothing stored and nothing sent. Lookups are
- * not made: their captures are null.
+ * Shows what a delivery would raise, and why parts would not be raised. The evaluation is the real one, but nothing is
+ * stored or sent. Lookups do not run: their captures are null.
  */
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
@@ -83,9 +83,9 @@ type TryEntry = TryResult["entries"][number];
 
 /** An entry that raises nothing. */
 const NOTHING = { raise: null, outcome: null, taskId: null } as const;
-/** Entries that are shown; those of real deliveries are told in several steps. */
+/** Maximum number of entries to show. Real deliveries process more in several steps. */
 const MAX_SHOWN = 50;
-/** Entries that are shown as skipped. */
+/** Maximum number of skipped entries to show. */
 const MAX_SKIPPED_SHOWN = 50;
 
 interface TryScene {

@@ -1,7 +1,7 @@
 /**
- * Verifies the sender of a delivery: by its signature, and its freshness where the definition asks for it, or by a token or
- * password. Nothing is written. The time does not depend on what is wrong with a signature or credential. Freshness is
- * checked after the signature.
+ * Verifies the sender of a delivery by a signature, with a freshness check if the definition requires one, or by a
+ * token or password. Writes nothing. The time does not depend on which part of a signature or credential is wrong.
+ * Freshness is checked after the signature.
  */
 import {
   createHmac,
@@ -22,39 +22,39 @@ type Hmac = NonNullable<Verify["hmac"]>;
 type Asymmetric = NonNullable<Verify["asymmetric"]>;
 type Scheme = Hmac | Asymmetric;
 
-/** What a delivery is verified with. */
+/** The input of a verification. */
 export interface Verification {
-  /** Null refuses every delivery. */
+  /** Null rejects every delivery. */
   readonly verify: Verify | null;
-  /** The value of the secret that `verify` names; null where there is none. */
+  /** The value of the secret that `verify` names; null if it does not exist. */
   readonly secret: string | null;
   readonly nowMs: number;
 }
 
-/** Signatures of one header that are compared: a sender lists several while it changes its key. */
+/** Maximum number of signatures to compare per header. A sender lists several while it rotates its key. */
 const MAX_SIGNATURES = 16;
 const ENCODED = { hex: /^[0-9a-f]+$/i, base64: /^[A-Za-z0-9+/_-]+={0,2}$/ } as const;
 const ABSENT = Buffer.alloc(0);
 
-/** Why a delivery is not its sender's: told to who may read it, never to who sent it. */
+/** Why a delivery's sender is not verified. Team members can see the reason; the sender cannot. */
 export const deliveryFaults = [
   "no-verify",
   "no-secret",
   "no-signature",
-  // Without the prefix, or in another encoding than the definition says.
+  // Lacks the prefix, or has another encoding than the definition says.
   "unreadable-signature",
   "wrong-signature",
   // The same faults of a token or password.
   "no-credential",
   "unreadable-credential",
   "wrong-credential",
-  // The signature is right, and `freshness.at` gives no time.
+  // The signature is valid, but `freshness.at` gives no time.
   "unreadable-time",
   "not-fresh",
 ] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
-/** What is wrong with a delivery; null for one that is its sender's. */
+/** Returns the delivery's fault; null if the sender is verified. */
 export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }: Verification): DeliveryFault | null {
   const shared = verify === null ? null : readSharedCredential(verify, delivery.headers);
   if (shared !== null) return findCredentialFault(shared, secret);
@@ -67,7 +67,7 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
     verify.hmac !== null
       ? isHmacValid(verify.hmac, secret, content ?? [ABSENT], signatures)
       : isKeySigned(scheme as Asymmetric, delivery, content ?? [ABSENT], signatures);
-  // When it was sent may stand in the body, which is read for a sender that is known alone.
+  // The time of sending may be in the body, which is parsed only for a verified sender.
   if (content !== null && isSignatureValid) {
     return scheme.freshness === null ? null : findTimeFault(scheme.freshness, delivery, nowMs);
   }
@@ -76,15 +76,19 @@ export function findFault(delivery: ReceivedDelivery, { verify, secret, nowMs }:
   return signatures.length === 0 ? "unreadable-signature" : "wrong-signature";
 }
 
-/** The name of the header with the signature or credential, in lower case. It is not stored. Null without `verify`. */
+/**
+ * Returns the lower-case name of the header with the signature or credential; null without `verify`. This header is not
+ * stored.
+ */
 export function credentialHeader(verify: Verify | null): string | null {
   if (verify?.basic) return "authorization";
   return (verify?.token?.header ?? verify?.hmac?.header ?? verify?.asymmetric?.header ?? null)?.toLowerCase() ?? null;
 }
 
 /**
- * Those of the header with the scheme's prefix, in bytes: of all of it, of its words, or of its parts between commas. Time
- * is linear in its length: whoever sends it is not known yet.
+ * Returns the decoded signatures in the header that have the scheme's prefix. Candidates are the whole header, its
+ * words, and its comma-separated parts. The time is linear in the header's length, because the sender is not verified
+ * yet.
  */
 function listSignatures({ prefix, encoding }: Scheme, header: string): readonly Buffer[] {
   const whole = header.trim();
@@ -99,13 +103,13 @@ function listSignatures({ prefix, encoding }: Scheme, header: string): readonly 
   return signatures;
 }
 
-/** The header's words, and its parts between commas, each once. */
+/** Returns the header, its words and its comma-separated parts, without duplicates. */
 function partsOf(header: string): ReadonlySet<string> {
   const betweenCommas = header.split(",", MAX_SIGNATURES).map((part) => part.trim());
   return new Set([header.trim(), ...header.split(/\s+/, MAX_SIGNATURES), ...betweenCommas]);
 }
 
-/** All are compared, and there is always one to compare. */
+/** Compares all signatures, and always makes at least one comparison. */
 function isHmacValid(
   { algorithm }: Hmac,
   secret: string | null,
@@ -114,7 +118,7 @@ function isHmacValid(
 ): boolean {
   const hmac = createHmac(algorithm, keyOf(secret ?? ""));
   for (const piece of content) hmac.update(piece);
-  // As text first: a digest in a buffer of its own takes half as long as the HMAC of a kilobyte.
+  // Convert through a string: a digest in a new buffer takes half as long as the HMAC of a kilobyte.
   const expected = Buffer.from(hmac.digest("binary"), "binary");
   let isValid = false;
   for (const given of signatures.length === 0 ? [ABSENT] : signatures) {
@@ -125,11 +129,11 @@ function isHmacValid(
   return isValid && secret !== null;
 }
 
-/** Keys, of secrets and public ones; of each kind the oldest is evicted first. */
+/** Maximum number of cached keys, for secrets and public keys separately; the oldest is evicted first. */
 const MAX_CACHED_KEYS = 100;
 const cachedSecrets = new Map<string, KeyObject>();
 
-/** The key that a secret is: with one that is there an HMAC of a kilobyte takes two thirds of the time. */
+/** Returns the key object of a secret. With a cached key, the HMAC of a kilobyte takes two thirds of the time. */
 function keyOf(secret: string): KeyObject {
   const known = cachedSecrets.get(secret);
   if (known !== undefined) return known;
@@ -139,7 +143,7 @@ function keyOf(secret: string): KeyObject {
   return key;
 }
 
-/** The bytes of a secret; those of Standard Webhooks (`whsec_…`) are written in base64. */
+/** Returns the bytes of a secret. Secrets of Standard Webhooks (`whsec_…`) are base64. */
 function toKeyBytes(secret: string): Buffer {
   const encoded = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret)?.[1];
   return encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, "base64");
@@ -158,7 +162,7 @@ function isKeySigned(
   const digest = algorithm === "ed25519" ? null : "sha256";
   let isValid = false;
   for (const given of signatures) {
-    // An ES256 signature of 64 bytes is the pair of numbers as in JWS; any other is DER.
+    // A 64-byte ES256 signature is the pair of numbers as in JWS; any other is DER.
     const dsaEncoding = given.length === 64 ? "ieee-p1363" : "der";
     isValid = isSigned(digest, bytes, { key, dsaEncoding }, given) || isValid;
   }
@@ -201,11 +205,11 @@ function findTimeFault({ at, withinSeconds }: Freshness, delivery: ReceivedDeliv
   return Math.abs(nowMs - atMs) <= withinSeconds * 1_000 ? null : "not-fresh";
 }
 
-/** From this number on a time is in milliseconds: seconds reach it in the year 5138. */
+/** Numbers above this are times in milliseconds. Times in seconds reach it in the year 5138. */
 const FIRST_MILLISECONDS = 100_000_000_000;
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 
-/** A time as seconds, milliseconds or RFC 3339, as a number or a text; null for anything else. */
+/** Parses a time in seconds, milliseconds or RFC 3339, from a number or a string; null for anything else. */
 export function toTimeMs(value: unknown): number | null {
   if (typeof value === "string" && RFC_3339.test(value.trim())) {
     const atMs = Date.parse(value.trim());

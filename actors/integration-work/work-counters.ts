@@ -1,4 +1,4 @@
-/** What is counted since the start of integrations at work, by how it ended. */
+/** Counters of finished deliveries, polls and action runs since the process started, by result. */
 
 export const deliveryCounters = {
   done: "deliveries.done",

@@ -10,15 +10,15 @@ import {
 } from "./delivery-intake.js";
 import { queuedDeliveries } from "./delivery-intake.table.js";
 
-/** How often deliveries that have a place are watched, in milliseconds. */
+/** Time between watches of the deliveries with a slot, in milliseconds. */
 const WATCH_MS = 10 * 60 * 1_000;
 
-/** Of those that are queued, the first that are known without reading rows. */
+/** Maximum number of queued deliveries whose ids are in memory, so that no rows need to be read. */
 const MAX_UPCOMING = 32;
-/** Rows of queued deliveries that are read at once. */
+/** Maximum number of queue rows to read at once. */
 const MAX_ROWS = 8;
 
-/** Watches those that have a place, as long as one has. */
+/** Sends a watch message to each delivery with a slot. Repeats while any delivery has one. */
 export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   for (const { id } of context.working) turn.send(deliveryRef(turn.self.partition, id), { type: "delivery.watch" });
   const watches = context.working.length > 0;
@@ -26,19 +26,19 @@ export function watch(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, watches };
 }
 
-/** How many deliveries that come now have a place at once: none goes before others that wait for one. */
+/** Returns how many new deliveries can get a slot at once; 0 while others wait, so that none overtakes them. */
 export function countPlaces(context: IntakeContext, nowMs: number): number {
   return context.queued > 0 ? 0 : Math.max(0, placesAt(context, nowMs) - context.working.length);
 }
 
-/** Gives deliveries a place, or puts them into the queue; their ids rise. */
+/** Gives deliveries a slot, or queues them. Their ids increase. */
 export function enqueue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
   const places = countPlaces(context, turn.now);
   const placed = ids.slice(0, places).reduce((left, id) => work(turn, left, id), context);
   return fill(turn, ids.length <= places ? placed : queue(turn, placed, ids.slice(places)));
 }
 
-/** Those that come after all that are upcoming are written in one row. */
+/** Queues deliveries. Ids after the upcoming ones are written in one row. */
 function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): IntakeContext {
   const { queued, upcoming } = context;
   const last = upcoming.length === queued ? null : (upcoming.at(-1) ?? "");
@@ -50,18 +50,18 @@ function queue(turn: Turn, context: IntakeContext, ids: readonly string[]): Inta
   return { ...context, queued: queued + ids.length, upcoming: first.slice(0, most) };
 }
 
-/** A delivery has given up its place: the next one gets it, and the next one that is ready is raised. */
+/** Frees a delivery's slot. The next queued delivery gets the slot, and the next ready delivery may raise. */
 export function vacate(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   const left = { ...context, working: context.working.filter((one) => one.id !== id) };
   return left.working.length === context.working.length ? context : fill(turn, raiseFirst(turn, left));
 }
 
-/** What a flood kept gets its places, unless more deliveries came. */
+/** Gives the slots withheld during a flood, unless more deliveries have arrived. */
 export function giveKept(turn: Turn, context: IntakeContext): IntakeContext {
   return fill(turn, { ...context, willGivePlaces: false });
 }
 
-/** Gives the first of the queue the places that are free. */
+/** Gives the free slots to the first queued deliveries. */
 function fill(turn: Turn, context: IntakeContext): IntakeContext {
   const places = placesAt(context, turn.now);
   let filled = context;
@@ -73,7 +73,7 @@ function fill(turn: Turn, context: IntakeContext): IntakeContext {
   return withWakeUp(turn, filled);
 }
 
-/** Where a flood keeps all places, what comes next has them given; so does a wake-up, if nothing comes. */
+/** During a flood that withholds all slots, sets a wake-up that gives them if no further message does. */
 function withWakeUp(turn: Turn, context: IntakeContext): IntakeContext {
   const { working, queued, willGivePlaces = false } = context;
   if (willGivePlaces || working.length > 0 || queued === 0) return context;
@@ -81,7 +81,10 @@ function withWakeUp(turn: Turn, context: IntakeContext): IntakeContext {
   return { ...context, willGivePlaces: true };
 }
 
-/** Takes the first of the queue out of their rows, so many that none of the other rows is older. */
+/**
+ * Removes the first queued ids from their rows and returns them. Reads enough rows that no remaining row has an older
+ * id.
+ */
 function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
   if (queued === 0) return [];
   const ids: string[] = [];
@@ -99,13 +102,13 @@ function takeQueued(turn: Turn, { queued }: IntakeContext): readonly string[] {
   return ids.sort();
 }
 
-/** A delivery's first entries are evaluated: they are raised once nothing before it has still to be. */
+/** Marks a delivery as ready. It raises its entries after all earlier deliveries. */
 export function startRaising({ turn, id }: Delivered<DeliveryReady>, context: IntakeContext): IntakeContext {
   const working = context.working.map((one): WorkingDelivery => (one.id === id ? { ...one, state: "ready" } : one));
   return raiseFirst(turn, { ...context, working });
 }
 
-/** Gives a delivery a place. One whose group is damaged nobody can read: it waits no more. */
+/** Gives a delivery a slot. A delivery in a damaged group cannot be read, so it leaves the queue. */
 function work(turn: Turn, context: IntakeContext, id: string): IntakeContext {
   if (!storeAlone(turn, id)) return { ...context, backlog: context.backlog - 1 };
   const others = context.working;

@@ -1,4 +1,4 @@
-/** The authorization of an account at its host: the request that a person is sent with, and the host's response. */
+/** The authorization of an account at its host: the request that redirects the user, and the host's response. */
 import { z } from "zod";
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason, maySignInAt } from "../outbound/allow-list.js";
@@ -10,7 +10,7 @@ import type { ConnectionTarget } from "./connection-permissions.js";
 import { resolveEndpoint } from "./oauth-terms.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** The endpoint that a person is sent to, and the issuer that the response must name. */
+/** The endpoint to which the user is redirected, and the issuer that the response must name. */
 export interface Destination {
   readonly authorizeUrl: string;
   /** The host's issuer, or null. */
@@ -26,8 +26,8 @@ export interface DestinationOptions {
 }
 
 /**
- * The endpoint to send a person to. Refuses also what would only fail once they have consented, such as a token
- * endpoint that the service must not call.
+ * Returns the endpoint for the user's redirect. Also refuses problems that would only show after the user's consent,
+ * such as a token endpoint that the service must not call.
  */
 export async function resolveDestination(
   options: DestinationOptions,
@@ -51,7 +51,7 @@ export async function resolveDestination(
   }
 }
 
-/** Why the code could not be sent to the host for tokens, or null. */
+/** Returns why the code could not be exchanged for tokens, or null. */
 function whyNoToken(
   { reading, allowList }: DestinationOptions,
   target: ConnectionTarget,
@@ -71,7 +71,9 @@ function conflict(reason: string): Refusal {
   return { refused: "conflict", detail: `The integration's accounts cannot be linked as it is written: ${reason}.` };
 }
 
-/** The authorization request as an address (RFC 6749, 4.1.1). `challenge` is the PKCE challenge (RFC 7636, S256). */
+/**
+ * Returns the URL of the authorization request (RFC 6749, 4.1.1). `challenge` is the PKCE challenge (RFC 7636, S256).
+ */
 export function authorizationAddress(
   { clientId, scopes, parameters }: OAuth2,
   { authorizeUrl }: Destination,
@@ -98,10 +100,10 @@ const pendingAuthorizationSchema = z.strictObject({
   namesItself: z.boolean(),
 });
 
-/** What the response is checked with and the code exchanged with. Stored sealed until then. */
+/** The data to check the response and exchange the code. It is stored sealed until then. */
 export type PendingAuthorization = z.output<typeof pendingAuthorizationSchema>;
 
-/** Parses the opened JSON. */
+/** Parses the unsealed JSON. */
 export function parsePendingAuthorization(text: string): PendingAuthorization {
   return pendingAuthorizationSchema.parse(JSON.parse(text));
 }
@@ -113,7 +115,7 @@ export interface AuthorizationReturn {
   readonly error: string | undefined;
 }
 
-/** The code of the response. Refuses a response of another host, and one without a code. */
+/** Returns the code of the response. Refuses a response from another host, and a response without a code. */
 export function findCode(
   pending: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,
   { code, iss, error }: AuthorizationReturn,
@@ -125,14 +127,14 @@ export function findCode(
   return { refused: "conflict", detail: `The host did not link the account: ${reason}. Connect it again.` };
 }
 
-/** The refusal of a code that could not be exchanged. `reason` is half a sentence. */
+/** The refusal of a code that could not be exchanged. `reason` is a clause without a capital or full stop. */
 export function notLinked(reason: string): Refusal {
   return { refused: "refused-upstream", detail: `The account was not connected: ${reason}.` };
 }
 
 /**
- * Why a response with this `iss` is not from the host that the person was sent to, or null (RFC 9207, 2.4). A host
- * whose issuer is not known is identified by its origin.
+ * Returns why a response with this `iss` is not from the host that the user was redirected to, or null (RFC 9207, 2.4).
+ * A host without a known issuer is identified by its origin.
  */
 export function whyNotFrom(
   { issuer, authorizeOrigin, namesItself }: Pick<PendingAuthorization, "issuer" | "authorizeOrigin" | "namesItself">,

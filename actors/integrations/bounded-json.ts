@@ -1,8 +1,8 @@
 import { countValues, readJson } from "../exact-json.js";
 
-/** What is read of JSON that comes from outside: each value is dear, and a text of megabytes may have millions of them. */
+/** Limits JSON from outside the service: each value costs memory, and a text of some megabytes may have millions. */
 
-/** Values that may still be read of one body or answer; reading them takes some tenths of a second. */
+/** How many more values may be read from one body or response. Reading them all takes some tenths of a second. */
 export interface JsonRoom {
   values: number;
 }
@@ -10,8 +10,8 @@ export interface JsonRoom {
 export const createJsonRoom = (): JsonRoom => ({ values: 200_000 });
 
 /**
- * The value of a JSON text, which takes of the room what it has; undefined for what is no JSON, has more values than there
- * is room for, or more than `maxDepth` lists and maps within each other.
+ * Parses a JSON text and subtracts its number of values from `room`. Returns undefined if the text is not JSON, has
+ * more values than `room` allows, or nests deeper than `maxDepth`.
  */
 export function parseBounded(text: string, room: JsonRoom, maxDepth: number): unknown {
   const values = countValues(text, { most: room.values, maxDepth });

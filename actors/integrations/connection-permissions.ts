@@ -1,4 +1,4 @@
-/** Who may do what with an integration's connections (configuration API, Integration connections). */
+/** The permissions for an integration's connections (configuration API, Integration connections). */
 import type { Reading } from "../../storage/store.js";
 import { isOnTeam, permit } from "../access/visibility.js";
 import type { Caller } from "../caller.js";
@@ -21,15 +21,16 @@ export interface IntegrationConnectionKey {
   readonly holder: ConnectionHolder;
 }
 
-/** The integration and workspace of a connection, as long as it may exist. */
+/** The integration and OAuth terms of a connection that may exist. */
 export interface ConnectionTarget {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly oauth2: OAuth2;
 }
 
 /**
- * The target of the connection; null when it may not exist: the integration is deleted or links no accounts, the
- * workspace is closed, and for a person's when the integration does not act as people or the person is not on its team.
+ * Finds the target of a connection. Returns null if the connection may not exist: the integration is deleted or links
+ * no accounts, or the workspace is closed. A user's connection also needs an integration that acts as its users, and
+ * the user must be on its team.
  */
 export function findConnectionTarget(
   reading: Reading,
@@ -47,12 +48,12 @@ export function findConnectionTarget(
     : null;
 }
 
-/** Why the caller may not connect or disconnect this connection, or null. */
+/** Returns why the caller may not connect or disconnect this connection, or null. */
 export function whyNotLinked(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   return whyNotHeld(reading, caller, key) ?? whyNoConnection(reading, key);
 }
 
-/** The team's is for administrators; a person's own is for people on the team. */
+/** Administrators manage the team's connection; users on the team manage their own. */
 function whyNotHeld(reading: Reading, caller: Caller, key: IntegrationConnectionKey): Refusal | null {
   const { workspaceId, integrationId, holder } = key;
   if (holder === "team") return permit(reading, caller, workspaceId, "administer", "integration");
@@ -63,7 +64,7 @@ function whyNotHeld(reading: Reading, caller: Caller, key: IntegrationConnection
   return isOwn && isOnTeam(reading, holder, workspaceId, teamId) ? null : notOnTeam;
 }
 
-/** Why the integration has no such connection, or null. */
+/** Returns why the integration has no such connection, or null. */
 function whyNoConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,
@@ -84,7 +85,7 @@ const notOnTeam: Refusal = {
 };
 
 /**
- * The connection that a tool uses for tasks that a person started, or null when none is usable: it is not connected,
+ * Finds the connection that a tool uses for tasks of this user. Returns null if none is usable: it is not connected,
  * may no longer exist, or its access token has expired and is not renewed yet.
  */
 export function findActingConnection(
@@ -99,7 +100,7 @@ export function findActingConnection(
   return findIntegrationConnection(reading, workspaceId, integrationId, holder) ?? null;
 }
 
-/** The tokens of a connection that requests may use now; null when it is not connected, may not exist or has expired. */
+/** Returns the tokens that requests may use now; null if the connection has none, may not exist, or has expired. */
 export function findUsableConnection(
   reading: Reading,
   key: IntegrationConnectionKey,

@@ -6,7 +6,10 @@ import type { WorkspaceClosed } from "../workspaces/workspace.machine.js";
 import { type CheckConnection, integrationConnectionRef } from "./connection.messages.js";
 import { type ConnectionHolder, listIntegrationConnections, listIntegrationsOfPerson } from "./connection.table.js";
 
-/** Makes connections check whether they may still exist: their integration changed, or people left its team. */
+/**
+ * Makes connections check whether they may still exist after their integration changed, a user left its team, or the
+ * workspace closed.
+ */
 export const connectionSubscriber: Subscriber<ResourceChanged<"integration"> | MemberChanged | WorkspaceClosed> = {
   name: "connections end with what they are of",
   facts: ["integration.changed", "member.changed", "workspace.closed"],

@@ -1,10 +1,10 @@
 /**
- * An account that is linked to an integration, `connection/<integration>:<holder>`; the holder is `team` or a person.
- * Others read its row; only that row holds tokens, sealed.
+ * An account that is linked to an integration, `connection/<integration>:<holder>`. The holder is `team` or a user id.
+ * Other actors read its row. Only that row holds tokens, sealed.
  *
- * 1. At most one exchange and one renewal run at a time; a code or a refresh token is never sent twice at once.
+ * 1. At most one exchange and one renewal run at a time, so a code or refresh token is never sent twice concurrently.
  * 2. An exchange leaves the earlier connection unchanged until it has succeeded.
- * 3. A connection that is broken, or may no longer exist, has no tokens (see `findConnectionTarget`).
+ * 3. A broken connection has no tokens, nor has a connection that may no longer exist (see `findConnectionTarget`).
  *
  * | state      | moved by                                          | next       | also                                |
  * |------------|---------------------------------------------------|------------|-------------------------------------|
@@ -16,11 +16,11 @@
  * | any but    | exchange.done (effect.ended)                      | connected  | stores tokens; sets the renewal     |
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
- * | the same   | exchange.in-vain (the same, where the connection  | revoking   | revokes them at the host            |
+ * | the same   | exchange.in-vain (the same, if the connection     | revoking   | revokes them at the host            |
  * |            | may no longer exist)                              |            |                                     |
  * | connected  | renewal.due (woken `renew`)                       | refreshing | asks for new tokens                 |
- * | connected  | renewal.impossible (the same, with nothing to     | broken     | removes tokens                      |
- * |            | renew it with)                                    |            |                                     |
+ * | connected  | renewal.impossible (the same, without a refresh   | broken     | removes tokens                      |
+ * |            | token)                                            |            |                                     |
  * | refreshing | renewal.done (effect.ended)                       | connected  | stores tokens; sets the renewal     |
  * | refreshing | renewal.exhausted (refused for good, or a day     | broken     | removes tokens                      |
  * |            | has passed)                                       |            |                                     |
@@ -29,19 +29,19 @@
  * | connected, | check.strange (connection.check, the host or      | broken     | removes tokens, revokes them at     |
  * | refreshing | client is another)                                |            | the host                            |
  * | connected, | disconnect.allowed (connection.disconnect), or    | revoking   | removes tokens, revokes them at     |
- * | refreshing | check.over (connection.check, where it may no     |            | the host                            |
+ * | refreshing | check.over (connection.check, if it may no        |            | the host                            |
  * |            | longer exist)                                     |            |                                     |
  * | linking,   | the same                                          | none       | stops                               |
  * | broken     |                                                   |            |                                     |
  * | revoking   | revoked.other (effect.ended)                      | revoking   | waits for the others                |
  * | revoking   | revoked.last (effect.ended)                       | none       | stops                               |
  * | revoking   | link.begun                                        | linking    | exchanges the code                  |
- * | any        | asks.set (connection.ask, by its owner)           | same       | stores what to ask them about       |
+ * | any        | asks.set (connection.ask, by its owner)           | same       | stores which tools need approval    |
  * | any        | link.refused, disconnect.refused, asks.refused    | same       | refused                             |
  * | any        | check.kept                                        | same       |                                     |
  * | none,      | check.over                                        | same       |                                     |
  * | revoking   |                                                   |            |                                     |
- * | any but    | effect.ended of an effect not waited for          | same       |                                     |
+ * | any but    | effect.ended of an obsolete effect                | same       |                                     |
  * | none,      |                                                   |            |                                     |
  * | revoking   |                                                   |            |                                     |
  */
@@ -79,7 +79,7 @@ import { isSameServer } from "./oauth-terms.js";
 
 const { on, machine } = chartOf<IntegrationConnectionContext, ReturnType<typeof classifyConnection>>();
 
-/** Requests that are refused, and settings of a person, in any state but the first. */
+/** Refused requests and a user's settings, in any state but the first. */
 const always = {
   ...on("link.refused", answerRefusal),
   ...on("disconnect.refused", answerRefusal),
@@ -106,7 +106,7 @@ const linked = {
   ...on("check.strange", "broken", breakStrange),
 };
 
-/** Transitions of a connection that has none. */
+/** Transitions of a connection without tokens. */
 const unlinked = {
   ...exchanging,
   ...on("disconnect.allowed", "none", disconnect, stop),
@@ -175,7 +175,7 @@ export const integrationConnectionActor = defineActor(integrationConnectionRef, 
 /** How long renewals may fail before they are exhausted, in milliseconds. */
 const MAX_RENEWAL_FAILURE_MS = 24 * 60 * 60 * 1_000;
 
-/** Classifies each message to a connection as an event of its machine. Reads only. */
+/** Classifies each message to a connection as an event of its machine. Only reads. */
 function classifyConnection(
   message: IntegrationConnectionMessage | EffectEnded | Woken,
   { value, context }: { readonly value: string; readonly context: IntegrationConnectionContext },
@@ -204,7 +204,7 @@ function classifyConnection(
       const canRenew = getRow(context, turn).linked?.canRenew === true;
       return toEvent(value === "refreshing" || canRenew ? "renewal.due" : "renewal.impossible");
     }
-    // No transition takes a message of an unknown type.
+    // No transition handles a message of an unknown type.
     default:
       return message;
   }
@@ -220,7 +220,10 @@ function refuseUnlessMay(
   return whyNotLinked(turn, caller, connectionKey(context, turn));
 }
 
-/** `over`: the connection may no longer exist; `strange`: the definition has another host or client than the tokens. */
+/**
+ * Checks the connection. `over`: it may no longer exist. `strange`: the tokens belong to another host or client than
+ * the definition.
+ */
 function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading) {
   const target = findConnectionTarget(turn, connectionKey(context, turn));
   if (target === null) return toEvent("check.over");
@@ -229,7 +232,9 @@ function classifyCheck(context: IntegrationConnectionContext, turn: TurnReading)
   return toEvent(isKept ? "check.kept" : "check.strange");
 }
 
-/** Reasons of failed exchanges and renewals are half a sentence for a person; of exhausted ones, whole sentences. */
+/**
+ * A reason of a failed exchange or renewal is a clause for the user; that of an exhausted renewal is a whole sentence.
+ */
 function classifyEnded(message: EffectEnded, context: IntegrationConnectionContext, turn: TurnReading) {
   if (isResultOf(EXCHANGE_EFFECT, message) && message.id === context.exchangeId) {
     const outcome = toLinkOutcome(message);

@@ -9,8 +9,8 @@ import type { IntegrationConnectionKey } from "./connection-permissions.js";
 /** Messages to a connection. */
 
 /**
- * A person came back with a code. When accepted, the result is published on the connection's topic as a {@link
- * LinkEnded}.
+ * A user returned with a code. If the message is accepted, the connection's topic publishes the result as a
+ * {@link LinkEnded}.
  */
 export interface LinkConnection extends Answered<Refusal | undefined> {
   readonly type: "connection.link";
@@ -24,27 +24,27 @@ export interface Disconnect extends Answered<Refusal | undefined> {
   readonly caller: PersonCaller;
 }
 
-/** Sets which tools a person wants to be asked about before calls with their own connection. */
+/** Sets which tools need the user's approval for calls with their own connection. */
 export interface SetAsks extends Answered<Refusal | undefined> {
   readonly type: "connection.ask";
   readonly caller: PersonCaller;
   readonly tools: readonly string[];
 }
 
-/** The connection's target may have changed: the integration, its team's people, the workspace. */
+/** The connection's target may have changed: the integration, its team's members, or the workspace. */
 export interface CheckConnection extends Message {
   readonly type: "connection.check";
 }
 
 export type IntegrationConnectionMessage = LinkConnection | Disconnect | SetAsks | CheckConnection;
 
-/** The connection of a holder to an integration. */
+/** A holder's connection to an integration. */
 export const integrationConnectionRef = reference<IntegrationConnectionMessage, [of: IntegrationConnectionKey]>(
   "connection",
   ({ workspaceId, integrationId, holder }) => [workspaceId, `${integrationId}:${holder}`],
 );
 
-/** The parts of a connection actor's id. */
+/** Splits a connection actor's id into its parts. */
 export function parseActorId(id: string): { readonly integrationId: string; readonly holder: ConnectionHolder } {
   const colon = id.indexOf(":");
   return { integrationId: id.slice(0, colon), holder: id.slice(colon + 1) };
@@ -57,7 +57,7 @@ export interface LinkEnded {
   readonly failed: string | null;
 }
 
-/** The topic of the workspace's feed for the results of exchanges; no stream serves it. */
+/** The topic of the workspace's feed for exchange results. No stream serves it. */
 export function integrationConnectionTopic({
   integrationId,
   holder,

@@ -14,10 +14,10 @@ import {
 import { type IntegrationConnectionKey, whyNotLinked } from "./connection-permissions.js";
 import type { IntegrationFields } from "./definition.js";
 
-/** An integration that a caller may see. */
+/** An integration that a caller can see. */
 export type VisibleIntegration = ResourceRow<IntegrationFields>;
 
-/** The integration with this id; refused `not-found` unless the caller may see it. */
+/** Finds the integration with this id; refuses with `not-found` if the caller cannot see it. */
 export function findVisibleIntegration(
   reading: Reading,
   caller: Caller,
@@ -31,7 +31,7 @@ export function findVisibleIntegration(
   return row ?? { refused: "not-found" };
 }
 
-/** The same, for those who administer integrations; `not-found` for anyone else. */
+/** Finds the integration for callers who administer integrations; `not-found` for others. */
 export function findAdministeredIntegration(
   reading: Reading,
   caller: Caller,
@@ -43,14 +43,17 @@ export function findAdministeredIntegration(
   return refused === null ? found : { refused: "not-found" };
 }
 
-/** A connection that a person may link and remove; it need not exist yet. */
+/** A connection that a user may link and remove. It may not exist yet. */
 export interface LinkableConnection {
   readonly key: IntegrationConnectionKey;
   readonly integration: VisibleIntegration;
   readonly person: PersonCaller;
 }
 
-/** The team's connection to an integration, or the caller's own, if they may link it. Tokens may not link any. */
+/**
+ * Finds the team's connection to an integration, or the caller's own, if the caller may link it. Workspace tokens
+ * cannot link.
+ */
 export function findLinkableConnection(
   reading: Reading,
   caller: Caller,
@@ -65,7 +68,7 @@ export function findLinkableConnection(
   return caller.kind === "person" ? { key, integration, person: caller } : { refused: "not-found" };
 }
 
-/** Why a person cannot be asked before calls of these tools: some are not the integration's. Null when all are. */
+/** Refuses tools that the integration does not have; null if it has all of them. */
 export function refuseAsks({ fields }: VisibleIntegration, tools: readonly string[]): Refusal | null {
   const errors = tools.flatMap((tool, index): FieldError[] =>
     Object.hasOwn(fields.tools, tool) ? [] : [{ path: `ask[${index}]`, message: `there is no tool ${tool}` }],
@@ -73,15 +76,15 @@ export function refuseAsks({ fields }: VisibleIntegration, tools: readonly strin
   return errors.length === 0 ? null : { refused: "invalid", errors };
 }
 
-/** Connections of an integration, ordered by holder; `next` is the last holder when there are more. */
+/** Connections of an integration, ordered by holder. `next` is the last holder if there are more. */
 export interface ConnectionPage {
   readonly rows: readonly IntegrationConnectionRow[];
   readonly next: ConnectionHolder | null;
 }
 
 /**
- * A page of an integration's connections after a holder; it may be short, because rows with settings alone are left
- * out.
+ * Lists a page of an integration's connections after a holder. A page may be short, because rows with only settings are
+ * left out.
  */
 export function listConnections(
   reading: Reading,
@@ -94,7 +97,7 @@ export function listConnections(
   return { rows: page.filter(({ state }) => state !== "none"), next };
 }
 
-/** A connection that was just linked; refused when it was removed since. */
+/** Finds a connection that was just linked; refuses if it was removed since. */
 export function findLinkedConnection(
   reading: Reading,
   { workspaceId, integrationId, holder }: IntegrationConnectionKey,

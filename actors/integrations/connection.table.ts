@@ -4,13 +4,13 @@ import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** The owner of a connection: the team, or a person by their id. */
+/** The owner of a connection: the team, or a user by id. */
 export type ConnectionHolder = "team" | (string & {});
 
-/** The status of a connection; `none` is stored only for a person's settings. */
+/** The status of a connection. `none` is stored only for a user's settings. */
 export type IntegrationConnectionState = "none" | "linking" | "connected" | "refreshing" | "broken";
 
-/** The part of the definition that tokens belong to: they are never sent to another host or client. */
+/** The part of the definition that tokens belong to. Tokens are never sent to another host or client. */
 export interface LinkedTerms
   extends Pick<OAuth2, "issuer" | "tokenUrl" | "revokeUrl" | "clientId" | "clientSecret" | "clientAuth"> {
   /** The integration's hosts. */
@@ -22,11 +22,11 @@ export interface LinkedAccount {
   /** The tokens as JSON (`{ access, refresh }`), sealed. */
   readonly sealed: string;
   readonly canRenew: boolean;
-  /** When the access token expires, in milliseconds since 1970; null when the host does not say. */
+  /** When the access token expires, in milliseconds since 1970; null if the host does not say. */
   readonly expiresAtMs: number | null;
   readonly scopes: readonly string[];
   readonly terms: LinkedTerms;
-  /** The host's name for the account; null when the definition does not read it. */
+  /** The host's name for the account; null if the definition does not read it. */
   readonly account: string | null;
 }
 
@@ -36,20 +36,20 @@ export interface IntegrationConnectionRow {
   readonly state: IntegrationConnectionState;
   /** Null without tokens. */
   readonly linked: LinkedAccount | null;
-  /** The account last connected. */
+  /** The account that was connected last. */
   readonly account: string | null;
   readonly connectedBy: string | null;
   readonly connectedAt: string | null;
   readonly renewedAt: string | null;
-  /** Why it must be connected again, or why its renewal fails. */
+  /** Why the user must connect it again, or why its renewal fails. */
   readonly problem: string | null;
-  /** Tools whose calls the person wants to be asked about. */
+  /** Tools whose calls need the user's approval. */
   readonly asks: readonly string[];
 }
 
-/** `[person, integration]` -> true */
+/** Key: `[person, integration]`. Value: true. */
 const connectionsOfPeople = table<true>("connection-of");
-/** `[integration, holder]` */
+/** Key: `[integration, holder]`. */
 export const connections = indexedTable<IntegrationConnectionRow>("connection", {
   under: ["integrationId"],
   order: ["holder"],
@@ -60,7 +60,7 @@ export const connections = indexedTable<IntegrationConnectionRow>("connection", 
   ],
 });
 
-/** The connection, or undefined. */
+/** Finds the connection, or undefined. */
 export function findIntegrationConnection(
   reading: Reading,
   workspaceId: string,
@@ -70,7 +70,7 @@ export function findIntegrationConnection(
   return connections.get(reading, workspaceId, integrationId, holder);
 }
 
-/** The connections of one integration, or of all of the workspace when none is named. */
+/** Lists the connections of one integration, or of the whole workspace if `under` is empty. */
 export function listIntegrationConnections(
   reading: Reading,
   workspaceId: string,
@@ -79,7 +79,7 @@ export function listIntegrationConnections(
   return connections.list(reading, workspaceId, under);
 }
 
-/** A page of the connections of an integration, ordered by holder. */
+/** Lists a page of an integration's connections, ordered by holder. */
 export function listIntegrationConnectionPage(
   reading: Reading,
   { workspaceId, integrationId }: { readonly workspaceId: string; readonly integrationId: string },
@@ -89,7 +89,7 @@ export function listIntegrationConnectionPage(
   return connections.list(reading, workspaceId, [integrationId], { ...from, limit });
 }
 
-/** Integrations where a person has a connection or settings. */
+/** Lists the integrations where a user has a connection or settings. */
 export function listIntegrationsOfPerson(reading: Reading, workspaceId: string, userId: string): string[] {
   return connectionsOfPeople.entries(reading, workspaceId, [userId]).map(({ key }) => String(key.at(-1)));
 }
@@ -108,7 +108,7 @@ export function removeIntegrationConnection(
   if (before !== undefined) connections.remove(writing, workspaceId, before);
 }
 
-/** The row of a connection that does not exist yet. */
+/** Returns the row of a connection that does not exist yet. */
 export function newIntegrationConnection(integrationId: string, holder: ConnectionHolder): IntegrationConnectionRow {
   const none = { linked: null, account: null, connectedBy: null, connectedAt: null, renewedAt: null, problem: null };
   return { integrationId, holder, state: "none", ...none, asks: [] };

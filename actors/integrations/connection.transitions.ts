@@ -1,4 +1,4 @@
-/** The transitions of a connection (`connection.machine.ts` says when each runs). */
+/** The transitions of a connection. `connection.machine.ts` lists when each one runs. */
 import type { InTurn } from "../../runtime/chart.js";
 import type { Turn, TurnReading } from "../../runtime/turn.js";
 import { integrationConnectionTopic, type LinkConnection, type SetAsks } from "./connection.messages.js";
@@ -18,14 +18,14 @@ import { EXCHANGE_EFFECT, REFRESH_EFFECT, REVOKE_EFFECT } from "./oauth.effects.
 export interface IntegrationConnectionContext {
   readonly integrationId: string;
   readonly holder: ConnectionHolder;
-  /** In progress, or null. */
+  /** The running exchange, or null. */
   readonly exchangeId: string | null;
-  /** The person whose code is being exchanged. */
+  /** The user whose code is being exchanged. */
   readonly linkedBy: string | null;
   readonly refreshId: string | null;
-  /** Revocations that have not ended. */
+  /** Number of revocations that have not ended. */
   readonly revoking: number;
-  /** Failed renewals since the last successful one, and the time of the first. */
+  /** Number of failed renewals since the last success, and the time of the first one. */
   readonly failures: number;
   readonly failingSinceMs: number | null;
 }
@@ -35,12 +35,12 @@ interface TokensCame extends InTurn {
   readonly account: LinkedAccount;
 }
 
-/** An exchange or a renewal failed; `reason` is half a sentence for a person. */
+/** An exchange or a renewal failed. `reason` is a clause for the user. */
 interface Failed extends InTurn {
   readonly reason: string;
 }
 
-/** The connection's integration and holder. */
+/** Returns the key of the actor's connection. */
 export function connectionKey(
   { integrationId, holder }: IntegrationConnectionContext,
   turn: TurnReading,
@@ -48,7 +48,7 @@ export function connectionKey(
   return { workspaceId: turn.self.partition, integrationId, holder };
 }
 
-/** Its row, or the empty row of a connection that does not exist yet. */
+/** Returns the connection's row, or an empty row if the connection does not exist yet. */
 export function getRow(context: IntegrationConnectionContext, turn: TurnReading): IntegrationConnectionRow {
   const { integrationId, holder } = context;
   return (
@@ -67,9 +67,11 @@ export const idleContext: Omit<IntegrationConnectionContext, "integrationId" | "
   failingSinceMs: null,
 };
 
-/** How long before its end access is renewed, in milliseconds; a fifth of its lifetime where that is shorter. */
+/**
+ * How long before its expiry an access token is renewed, in milliseconds; a fifth of its lifetime if that is shorter.
+ */
 const RENEW_BEFORE_MS = 5 * 60 * 1_000;
-/** Shortest time between two renewals, in milliseconds, however short the lifetime of the access is. */
+/** Minimum time between two renewals, in milliseconds, even if the token's lifetime is shorter. */
 const MIN_RENEWAL_INTERVAL_MS = 30_000;
 /** Waits after failed renewals, in milliseconds; the last one repeats. */
 const RETRY_MS = [10_000, 60_000, 5 * 60_000, 15 * 60_000, 60 * 60_000];
@@ -79,7 +81,7 @@ function storeRow(turn: Turn, row: IntegrationConnectionRow): void {
   else storeIntegrationConnection(turn, turn.self.partition, row);
 }
 
-/** Exchanges a code; an earlier exchange in progress is reported as failed, and dropped. */
+/** Starts to exchange a code. Drops an earlier exchange in progress and reports it as failed. */
 export function beginExchange(
   { turn, exchangeId, sealedGrant, caller }: Omit<LinkConnection, "type"> & InTurn,
   context: IntegrationConnectionContext,
@@ -94,7 +96,7 @@ export function beginExchange(
   return { ...context, exchangeId, linkedBy: caller.userId };
 }
 
-/** Reports why an exchange failed; the earlier connection stays. */
+/** Reports why an exchange failed. The earlier connection stays. */
 export function failExchange(
   { turn, reason }: Failed,
   context: IntegrationConnectionContext,
@@ -133,7 +135,7 @@ function storeTokens(turn: Turn, row: IntegrationConnectionRow, linked: LinkedAc
   wakeToRenew(turn, linked);
 }
 
-/** Asks for new tokens, unless a renewal is in progress. */
+/** Requests new tokens, unless a renewal is in progress. */
 export function renew({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   if (context.refreshId !== null) return context;
   const refreshId = turn.newId("renew");
@@ -156,14 +158,14 @@ export function retryLater(
   return { ...context, refreshId: null, failures: context.failures + 1, failingSinceMs };
 }
 
-/** The tokens belong to another host or client than the integration's current one: they are revoked there. */
+/** The tokens belong to another host or client than the current definition, so they are revoked at their own host. */
 export function breakStrange({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   const { linked } = getRow(context, turn);
   if (linked !== null) startRevoking(turn, linked);
   return markBroken(turn, context, "The integration has another host or client now.");
 }
 
-/** Removes the tokens: the account has to be connected again. `why` is a sentence. */
+/** Removes the tokens. The user must connect the account again. `why` is a sentence. */
 export function markBroken(
   turn: Turn,
   context: IntegrationConnectionContext,
@@ -177,17 +179,19 @@ export function markBroken(
   return { ...context, refreshId: null, failures: 0, failingSinceMs: null };
 }
 
-/** Ends the connection and revokes its tokens at the host. A person's settings stay when they disconnect. */
+/** Ends the connection and revokes its tokens at the host. A user's settings stay when they disconnect. */
 export function disconnect({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: getRow(context, turn).asks, came: null });
 }
 
-/** Ends a connection that may no longer exist: its person's settings are removed too. */
+/** Ends a connection that may no longer exist. Also removes the user's settings. */
 export function endOver({ turn }: InTurn, context: IntegrationConnectionContext): IntegrationConnectionContext {
   return end(context, turn, { asks: [], came: null });
 }
 
-/** The same, when an exchange has just returned tokens: these are revoked, too. */
+/**
+ * Ends a connection that may no longer exist when an exchange has just returned tokens. These tokens are also revoked.
+ */
 export function endInVain(
   { turn, account: linked }: TokensCame,
   context: IntegrationConnectionContext,
@@ -203,7 +207,7 @@ function end(
   const workspaceId = turn.self.partition;
   const given = [getRow(context, turn).linked, came].filter((linked) => linked !== null);
   for (const linked of given) startRevoking(turn, linked);
-  // An exchange that has returned tokens has ended.
+  // An exchange that returned tokens has already ended.
   const inProgress = [came === null ? context.exchangeId : null, context.refreshId];
   for (const effectId of inProgress) if (effectId !== null) turn.cancelEffect(effectId);
   if (context.exchangeId !== null) publishLinkEnd(turn, context, "it was disconnected meanwhile");
@@ -218,7 +222,7 @@ export function countRevoked(_event: unknown, context: IntegrationConnectionCont
   return { ...context, revoking: context.revoking - 1 };
 }
 
-/** Removes a person's settings. */
+/** Removes a user's settings. */
 export function removeSettings({ turn }: InTurn, context: IntegrationConnectionContext): void {
   removeIntegrationConnection(turn, turn.self.partition, context);
 }
@@ -229,7 +233,7 @@ export function setAsks({ turn, tools }: Pick<SetAsks, "tools"> & InTurn, contex
 
 const RENEW = "renew";
 
-/** Access without an end needs no renewal; access that cannot be renewed is checked when it expires. */
+/** A token without expiry needs no renewal. A token that cannot be renewed is checked when it expires. */
 function wakeToRenew(turn: Turn, { expiresAtMs, canRenew }: LinkedAccount): void {
   if (expiresAtMs === null) {
     turn.cancelWake(RENEW);

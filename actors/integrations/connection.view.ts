@@ -9,15 +9,15 @@ import { findApprover } from "./tool-rule.js";
 
 const state = z.enum(["none", "linking", "connected", "refreshing", "broken"]);
 
-/** A connection as administrators see it, and a person their own; nobody sees its tokens. */
+/** A connection as administrators see it, and users their own. Nobody can see its tokens. */
 export const integrationConnectionSchema = z
   .strictObject({
     holder: z.enum(["team", "person"]),
-    /** The person who owns it, with their mail address; null for the team's. */
+    /** The user who owns it, with their mail address; null for the team's connection. */
     userId: z.string().nullable(),
     email: z.string().nullable(),
     state,
-    /** The host's name for the account, where the integration reads it. */
+    /** The host's name for the account, if the integration reads it. */
     account: z.string().nullable(),
     scopes: z.array(z.string()),
     connectedBy: z.string().nullable(),
@@ -28,7 +28,7 @@ export const integrationConnectionSchema = z
   })
   .meta({ title: "connection" });
 
-/** One connection. */
+/** Returns one connection for the API. */
 export function integrationConnectionView(
   reading: Reading,
   row: IntegrationConnectionRow,
@@ -51,29 +51,32 @@ export function integrationConnectionView(
   };
 }
 
-/** An integration's connections from one person's point of view. */
+/** An integration's connections from one user's point of view. */
 export const ownIntegrationConnectionSchema = z
   .strictObject({
-    /** Which connection its tools use: the team's, or that of the person who started the task. */
+    /** Which connection the tools use: the team's, or that of the user who started the task. */
     actsAs: z.enum(["team", "requester"]),
     team: z.strictObject({ state, problem: z.string().nullable() }),
     own: integrationConnectionSchema.nullable(),
-    /** Whether its tools have a connection for tasks that the person starts. */
+    /** Whether the tools have a usable connection for tasks that the user starts. */
     isReady: z.boolean(),
     tools: z.array(
       z.strictObject({
         tool: z.string(),
-        /** Whether the team requires approval of each call, and whether the person wants to be asked before theirs. */
+        /**
+         * Whether the team requires approval of each call, and whether the user requires it for calls with their
+         * connection.
+         */
         approval: z.boolean(),
         ask: z.boolean(),
-        /** Who then approves a call: the stricter of both rules wins. Null when no approval is needed. */
+        /** Who approves a call: the stricter of both rules wins. Null when no approval is needed. */
         approver: z.enum(["person", "assignee"]).nullable(),
       }),
     ),
   })
   .meta({ title: "own-connection" });
 
-/** What a person sees of an integration's connections: their own, and whether the team has one. */
+/** Returns a user's view of an integration's connections: their own, and whether the team has one. */
 export function ownIntegrationConnectionView(
   reading: Reading,
   { id: integrationId, workspaceId, fields }: ResourceRow<IntegrationFields>,

@@ -12,7 +12,7 @@ const everyMinutes = z
   .min(1, "must be at least 1")
   .max(7 * 24 * 60, "must be at most a week");
 
-/** The common part of both signature schemes: where the signature is, and what it covers. */
+/** The common part of both signature schemes: the signature's header and the signed content. */
 const signature = {
   header: headerField.describe("The header that the signature comes in; it may list several."),
   encoding: z.enum(["hex", "base64"], "must be hex or base64").default("hex").describe("How the signature is written."),
@@ -84,7 +84,7 @@ const verify = z.strictObject({
 /** Methods of requests to a webhook that `respond` may answer. */
 const respondMethods = ["POST", "GET", "HEAD"] as const;
 
-/** Where tasks are routed by the value of `route.by`. */
+/** The target of tasks that `route.by` routes by its value. */
 const place = z.strictObject({
   line: slug.describe("Key of the line that tasks are opened on."),
   station: slug.nullable().default(null).describe("Key of the station; the line's first one where it is null."),
@@ -190,7 +190,7 @@ const connection = z.strictObject({
     .describe("A secret that requests bear instead of an account's token."),
 });
 
-/** The steps in a task's life that an integration may act on. */
+/** The task events that an integration can handle. */
 const bindingEvents = ["task.opened", "task.moved", "task.asked", "task.finished", "task.closed"] as const;
 
 const binding = z.strictObject({
@@ -202,7 +202,7 @@ const binding = z.strictObject({
   mark: named(slug, markSchema).describe("Marks that the task gets once the action succeeded."),
 });
 
-/** The whole of an integration, as data. */
+/** The complete definition of an integration. */
 export const integrationSchema = z.strictObject({
   integration: slug,
   name: displayName,

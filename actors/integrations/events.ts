@@ -5,7 +5,7 @@ import { fetchSchema, named, requestSchema, variableName } from "./request.js";
 
 const optional = expression.nullable().default(null);
 
-/** A mark of a kind that is set on a task. */
+/** The value of one mark that is set on a task. */
 export const markSchema = z.strictObject({
   value: expression.describe(
     "The one thing of the other side that the task is about; without a value there is no mark.",
@@ -68,7 +68,7 @@ const event = z.strictObject({
   raise: raise.describe("What comes of it."),
 });
 
-/** What a delivery or a poll's response triggers. */
+/** The events that a delivery or poll response can raise. */
 export const eventsSchema = z.array(event).min(1, "must hold at least one event").max(50, "must be at most 50 events");
 
 export type IntegrationEvent = z.output<typeof event>;

@@ -14,7 +14,7 @@ import { firstFaults, toSentence, validateField } from "../expressions/validate-
 import { type FieldError, pathText } from "../refusal.js";
 import type { Warning } from "../resources/kind.js";
 
-/** The names that expressions of integrations may use: captures, entries and inputs, as in the definition. */
+/** The names that expressions of integrations may use, including the captures, entries and inputs of the definition. */
 export const integrationLanguage: Language = {
   name: "integration",
   positions: integrationPositions,
@@ -31,17 +31,20 @@ export const integrationLanguage: Language = {
   },
 };
 
-/** The names that an event's lookup captures. */
+/** Lists the names that an event's lookup captures. */
 function capturesOf(event: unknown): string[] {
   return listNames(findPart(event, ["lookup", "capture"]));
 }
 
-/** The event of the webhook or poll that a path is in. */
+/** Finds the webhook or poll event that contains a path. */
 function eventAt(definition: Definition, { path }: ExpressionLocation): unknown {
   return path[1] === "events" ? findPart(definition, path.slice(0, 3)) : undefined;
 }
 
-/** The inputs of the tool that a path is in, or of the tools that run the action it is in; null for none. */
+/**
+ * Lists the inputs of the tool that contains a path, or of all tools that run the action that contains it; null for
+ * none.
+ */
 function inputsAt(definition: Definition, { path, position }: ExpressionLocation): string[] | null {
   const [block, name] = path;
   const inputsOf = (tool: string) => listNames(findPart(definition, ["tools", tool, "inputs"]));
@@ -53,13 +56,15 @@ function inputsAt(definition: Definition, { path, position }: ExpressionLocation
   return running.length === 0 ? null : running.flatMap(inputsOf);
 }
 
-/** Why a body, as received, holds too many expressions for an integration: they are checked at every read. */
+/** Returns an error if a received body has too many expressions. They are checked at every read. */
 export function integrationSizeErrors(body: unknown): FieldError[] {
   const tooMuch = findSizeFault(integrationLanguage, body);
   return tooMuch === null ? [] : [{ path: "", message: tooMuch }];
 }
 
-/** The invalid expressions of an integration: the definition is stored, with a warning for each. */
+/**
+ * Returns a warning for each invalid expression. Invalid expressions do not prevent the definition from being stored.
+ */
 export function expressionWarnings(definition: Definition): Warning[] {
   const unchecked = firstFaults(listExpressions(integrationLanguage, definition), (placed) => {
     const { position, path, text } = placed;
@@ -70,7 +75,7 @@ export function expressionWarnings(definition: Definition): Warning[] {
   return [...unchecked, ...shadowing(definition)];
 }
 
-/** A capture hides a built-in name that it shares. */
+/** Warns of captures that hide a built-in name. */
 function shadowing(definition: Definition): Warning[] {
   return ["webhook", "poll"].flatMap((source) => {
     const events = findPart(definition, [source, "events"]);

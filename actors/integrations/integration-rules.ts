@@ -5,7 +5,7 @@ import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
 import { checkOAuth2, type OAuth2 } from "./oauth2.js";
 
-/** The secrets that an integration names. */
+/** Lists the secrets that an integration names. */
 export function secretReferences({ webhook, connection }: IntegrationFields): readonly Reference[] {
   const named: readonly [path: string, secret: string | null | undefined][] = [
     ["webhook.verify.hmac.secret", webhook?.verify?.hmac?.secret],
@@ -19,7 +19,7 @@ export function secretReferences({ webhook, connection }: IntegrationFields): re
   );
 }
 
-/** The parts of the definition that contradict each other. */
+/** Returns an error for each contradiction in the definition. */
 export function checkIntegration(fields: IntegrationFields): readonly FieldError[] {
   return [
     ...checkVerify(fields),
@@ -37,7 +37,7 @@ interface RequestAddress {
   readonly url: string;
 }
 
-/** The addresses that requests of the integration go to, as written. */
+/** Lists the addresses of the integration's requests, before expressions are evaluated. */
 export function listRequestAddresses({
   webhook,
   poll,
@@ -53,7 +53,7 @@ export function listRequestAddresses({
   return [...events, ...polled, ...acted, ...linkAddresses(connection?.oauth2 ?? null)];
 }
 
-/** The addresses that linking an account sends requests to; the page that the person visits is not one. */
+/** Lists the addresses to which account linking sends requests. The page that the user visits is not included. */
 function linkAddresses(oauth2: OAuth2 | null): RequestAddress[] {
   if (oauth2 === null) return [];
   return (["issuer", "tokenUrl", "revokeUrl", "identityUrl"] as const).flatMap((name) => {
@@ -104,7 +104,7 @@ function unplaced(events: readonly IntegrationEvent[], block: string, message: s
   );
 }
 
-/** A field that runs an action must name an existing one. */
+/** Reports each field that names a missing action. */
 function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
   const runs = [
     ...Object.entries(tools).map(([name, { action }]) => ({ path: pathText(["tools", name, "action"]), action })),
@@ -115,7 +115,10 @@ function checkActions({ actions, tools, on }: IntegrationFields): FieldError[] {
   );
 }
 
-/** The MCP server of an integration is called as its key: this one is the service's own, and agents get both as one. */
+/**
+ * An integration's key is also the name of its MCP server. This key is the service's own server name, so agents would
+ * get both as one server.
+ */
 const OWN_SERVER = "signalbox";
 const OWN_TOOLS = ["open_pull_request"];
 
@@ -136,7 +139,7 @@ function checkHosts(fields: IntegrationFields): FieldError[] {
   });
 }
 
-/** The host in an address; null when an expression sets part of it, "" when it is not an address. */
+/** Returns the host in an address; null if an expression sets part of it, "" if the text is not an address. */
 export function literalHost(url: string): string | null {
   const expressionAt = url.indexOf("${{");
   const found = /^https?:\/\/([^/?#\s]+)([/?#]|$)/.exec(expressionAt === -1 ? url : url.slice(0, expressionAt));

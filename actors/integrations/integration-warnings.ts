@@ -16,7 +16,7 @@ import { scheduleWarnings } from "./schedule-warnings.js";
 import { isDefaultUsable } from "./tool-inputs.js";
 import { findHostFault } from "./unreachable-hosts.js";
 
-/** The parts of an integration that are accepted and have no effect. */
+/** Returns a warning for each part of an integration that is valid but has no effect. */
 export function integrationWarnings(
   fields: IntegrationFields,
   allowList: AllowList,
@@ -40,11 +40,11 @@ export function integrationWarnings(
   ];
 }
 
-/** Integration versions whose expressions are known to be valid or not; the oldest entry is evicted first. */
+/** Maximum number of integrations whose expression warnings are cached; the oldest is evicted first. */
 const MAX_CACHED = 1_000;
 const cachedWarnings = new Map<string, { readonly version: number; readonly warnings: readonly Warning[] }>();
 
-/** The invalid expressions, checked once for each version. */
+/** Returns the warnings for invalid expressions, which are computed once per version. */
 function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): readonly Warning[] {
   const known = cachedWarnings.get(id);
   if (known?.version === version) return known.warnings;
@@ -55,13 +55,13 @@ function getWarnings({ id, version, fields }: ResourceRow<IntegrationFields>): r
   return warnings;
 }
 
-/** Without a way to verify them, deliveries are stored by nobody. */
+/** Without `verify`, the service rejects every delivery. */
 function verifyWarnings({ webhook }: IntegrationFields): Warning[] {
   if (webhook === null || webhook.verify !== null) return [];
   return [warning("webhook", "every delivery is refused: nothing says how it is verified")];
 }
 
-/** A poll never pauses, so its failures are told. */
+/** A poll never pauses, so its failures are shown as a warning. */
 function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow<IntegrationFields>): Warning[] {
   const poll = fields.poll === null ? undefined : polls.get(reading, workspaceId, id);
   if (poll === undefined || poll.failures < POLL_FAILS_FROM) return [];
@@ -71,7 +71,7 @@ function pollWarnings(reading: Reading, { id, workspaceId, fields }: ResourceRow
   ];
 }
 
-/** What a look-up's request captures is seen by nothing, and a token is seen by requests alone. */
+/** Warns of captures that no expression can use: those of a lookup's request, and a token outside requests. */
 function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationFields): Warning[] {
   const events = Object.entries({ webhook, poll }).flatMap(([source, block]) =>
     (block?.events ?? []).flatMap(({ lookup }, index) =>
@@ -105,7 +105,7 @@ function captureWarnings({ webhook, poll, actions, tools, on }: IntegrationField
   return [...events, ...masked];
 }
 
-/** The expressions that a request's answer is read with. */
+/** Lists the expressions that read a request's response. */
 function answerTexts(
   path: readonly string[],
   { capture, expect }: Pick<IntegrationFields["actions"][string]["request"], "capture" | "expect">,
@@ -116,14 +116,14 @@ function answerTexts(
   ];
 }
 
-/** People are sent to https only, unless the deployment allows other addresses. */
+/** Users are redirected only to https, unless the deployment allows other addresses. */
 function authorizeWarnings({ connection }: IntegrationFields, allowList: AllowList): Warning[] {
   const url = connection?.oauth2?.authorizeUrl ?? null;
   if (url === null || maySignInAt(url, allowList)) return [];
   return [warning("connection.oauth2.authorizeUrl", "nobody is sent there: it must be https")];
 }
 
-/** Secrets that go with requests must be bound to the requests' hosts. */
+/** Secrets that requests carry must be bound to the requests' hosts. */
 function secretWarnings({ hosts, connection }: IntegrationFields, reading: Reading, workspaceId: string): Warning[] {
   const sent = [];
   if (connection?.token) sent.push({ path: "connection.token.secret", secret: connection.token.secret, hosts });
@@ -136,12 +136,15 @@ function secretWarnings({ hosts, connection }: IntegrationFields, reading: Readi
   return sent.flatMap((each) => unboundWarnings(reading, workspaceId, each));
 }
 
-/** What is read of a line here: lines know integrations, not the other way round. */
+/** The fields of a line that this file reads. Lines import integrations, so integrations cannot import lines. */
 interface OpenedLineFields {
   readonly stations: readonly { readonly key: string }[];
 }
 
-/** Lines are given by key, not by reference: lines refer to integrations already, and a cycle could not be created. */
+/**
+ * An integration names lines by key instead of by reference: lines already refer to integrations, and neither side of a
+ * cycle could be created first.
+ */
 function lineWarnings(fields: IntegrationFields, reading: Reading, row: ResourceRow): Warning[] {
   const teamKey = getTeamKey(reading, row.workspaceId, row.teamId);
   return listOpenedLines(fields).flatMap(({ path, line, station }) => {
@@ -153,7 +156,7 @@ function lineWarnings(fields: IntegrationFields, reading: Reading, row: Resource
   });
 }
 
-/** A default of another type than its input reads as nothing. */
+/** A default of the wrong type counts as no default. */
 function defaultWarnings({ tools }: IntegrationFields): Warning[] {
   return Object.entries(tools).flatMap(([tool, { inputs }]) =>
     Object.entries(inputs).flatMap(([name, input]) =>

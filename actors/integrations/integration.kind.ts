@@ -6,7 +6,10 @@ import { integrationSizeErrors } from "./integration-expressions.js";
 import { checkIntegration, secretReferences } from "./integration-rules.js";
 import { integrationWarnings } from "./integration-warnings.js";
 
-/** What connects a team to another system: deliveries and polls that raise events, actions, tools, a connection. */
+/**
+ * The resource kind that connects a team to another system: deliveries and polls that raise events, actions, tools, and
+ * a connection.
+ */
 export function integrationKind({
   allowList,
   baseUrl = () => "",

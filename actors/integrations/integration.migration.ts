@@ -1,7 +1,7 @@
 import { eachRow, putRow } from "../../storage/migration-walks.js";
 import type { Walk } from "../../storage/migrations.js";
 
-/** A resource, as far as this step reads it. */
+/** The parts of a resource that this migration step reads. */
 interface StoredResource {
   readonly kind: string;
   readonly id: string;
@@ -10,7 +10,7 @@ interface StoredResource {
 
 type Block = Readonly<Record<string, unknown>>;
 
-/** Webhooks got further ways to authenticate and to answer; those that say nothing have the defaults. */
+/** Adds new fields for authentication and responses to stored webhooks, with their defaults. */
 export const webhookTermsWalks: readonly Walk[] = [
   eachRow<StoredResource>("resource", (row, place) => {
     const webhook = row.kind === "integration" ? (row.fields.webhook as Block | null) : null;

@@ -1,7 +1,7 @@
-/** Names of headers that hold, or may hold, a credential or signature. */
+/** Matches names of headers that hold, or may hold, a credential or signature. */
 const CREDENTIAL =
   /authorization|cookie|signature|token|secret|password|credential|(^|-)auth(-|$)|(api|access|auth|webhook|private|shared)-?key/i;
-/** Whether a name is one of these, by the names seen so far: senders repeat the same headers. */
+/** Caches whether a header name matches, because senders repeat the same headers. */
 let knownNames = new Map<string, boolean>();
 const MAX_KNOWN_NAMES = 1_000;
 
@@ -15,8 +15,8 @@ function isCredential(name: string): boolean {
 }
 
 /**
- * The received headers that are stored, by lower-case name: without credentials and signatures, and without the header
- * `signed`, whatever its case.
+ * Returns the received headers to store, by lower-case name. Leaves out credentials, signatures, and the header
+ * `signed` in any case.
  */
 export function toKeptHeaders(
   headers: Iterable<readonly [name: string, value: string]>,
@@ -26,7 +26,7 @@ export function toKeptHeaders(
   const kept: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (name === signature || isCredential(name)) continue;
-    // Assigned to, this one name would set the prototype.
+    // A plain assignment to this name would set the prototype.
     if (name === "__proto__") Object.defineProperty(kept, name, { value, enumerable: true });
     else kept[name] = value;
   }

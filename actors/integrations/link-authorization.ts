@@ -17,24 +17,24 @@ import type { LinkableConnection } from "./connection.queries.js";
 import { findConnectionTarget, type IntegrationConnectionKey } from "./connection-permissions.js";
 import type { Grant } from "./oauth.effects.js";
 
-/** Links an account to an integration: the redirect to the host, and the host's response. */
+/** The dependencies for linking an account to an integration. */
 
 export interface BeginLinkOptions {
   readonly runtime: Runtime;
   readonly sealer: Sealer;
   readonly servers: AuthorizationServers;
   readonly allowList: AllowList;
-  /** The service's redirect URI, registered at the host character by character. */
+  /** The service's redirect URI, exactly as registered at the host. */
   readonly redirectUri: string;
 }
 
-/** The address to sign in and consent at, and when the link expires. */
+/** The address to sign in and consent at, and the link's expiry. */
 export interface LinkBegun {
   readonly authorizeUrl: string;
   readonly expiresAtMs: number;
 }
 
-/** Begins a link in the person's session. Refuses when the integration cannot be linked as it is written. */
+/** Starts a link in the user's session. Refuses if the definition does not allow a link. */
 export async function beginLink(
   { runtime, sealer, servers, allowList, redirectUri }: BeginLinkOptions,
   { key, person }: LinkableConnection,
@@ -61,13 +61,13 @@ export async function beginLink(
   return { authorizeUrl: authorizationAddress(oauth2, destination, { state, challenge, redirectUri }), expiresAtMs };
 }
 
-/** The connection that a link was begun for, and the grant to exchange for its tokens. */
+/** The connection for which a link was started, and the grant to exchange for its tokens. */
 export interface LinkReturn {
   readonly key: IntegrationConnectionKey;
   readonly grant: Grant;
 }
 
-/** Reads the host's response and uses up its state. Refuses a response without a code. */
+/** Reads the host's response and consumes its state. Refuses a response without a code. */
 export async function readLinkReturn(
   { runtime, sealer }: Pick<BeginLinkOptions, "runtime" | "sealer">,
   caller: PersonCaller,

@@ -1,11 +1,11 @@
-/** Longest mark, in characters. */
+/** Maximum length of a mark, in characters. */
 const MAX_MARK = 255;
 /** How expressions write numbers that are not finite: a JSON number such as `1e400`. All of them would be one mark. */
 const NO_NUMBER = /^(-?Infinity|NaN)$/;
 
 /**
- * Why a text can be no mark of a task; null where it can. Nothing in it is replaced: two marks that differ in that alone
- * could become one.
+ * Returns why a text is not a valid mark; null if it is. Invalid characters are not replaced, because two marks that
+ * differ only in them could become the same mark.
  */
 export function whyNoMark(text: string): string | null {
   if (text === "") return "it is empty";

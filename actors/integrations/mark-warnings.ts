@@ -5,12 +5,13 @@ import { findResource, listAddresses, type ResourceRow } from "../resources/reso
 import { getTeamKey } from "../resources/resource-indexes.table.js";
 import type { IntegrationFields } from "./definition.js";
 
-/** Integrations of a team that one is compared with: the first by their keys. */
+/** Maximum number of the team's integrations to compare with; the first by key. */
 const MAX_COMPARED = 50;
 
 /**
- * Kinds of marks that another integration of the team sets too. A task has one mark of a kind, and is found by it: what
- * comes to one integration is then said to tasks of the other, and told to the wrong place.
+ * Warns of mark kinds that another integration of the team also sets. A task has one mark per kind, and the mark
+ * identifies the task. So an event of one integration could reach the other's task, and a binding could send to the
+ * wrong place.
  */
 export function markWarnings(reading: Reading, { address, workspaceId, teamId, fields }: Integration): Warning[] {
   const own = listMarkKinds(fields);
@@ -36,7 +37,7 @@ function findIntegration(reading: Reading, workspaceId: string, id: string): Int
   return findResource<IntegrationFields>(reading, workspaceId, "integration", id);
 }
 
-/** The kinds of marks that the definition sets, each with where it first does. */
+/** Returns the mark kinds that the definition sets, with the path of each first use. */
 function listMarkKinds({ webhook, poll, on }: IntegrationFields): ReadonlyMap<string, string> {
   const kinds = new Map<string, string>();
   const add = (path: readonly (string | number)[], marks: Readonly<Record<string, unknown>>) => {

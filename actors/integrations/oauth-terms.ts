@@ -4,7 +4,7 @@ import type { LinkedTerms } from "./connection.table.js";
 import type { IntegrationFields } from "./definition.js";
 import type { OAuth2 } from "./oauth2.js";
 
-/** The host and client that tokens linked under a definition belong to. */
+/** Returns the terms that tokens linked under this definition belong to. */
 export function toLinkedTerms(
   { issuer, tokenUrl, revokeUrl, clientId, clientSecret, clientAuth }: OAuth2,
   { hosts }: Pick<IntegrationFields, "hosts">,
@@ -15,12 +15,12 @@ export function toLinkedTerms(
 /** Identifies a host and its client. */
 type OAuthServerTerms = Pick<OAuth2, "issuer" | "tokenUrl" | "clientId">;
 
-/** Whether tokens linked with one may be sent to the other: the same host, the same client. */
+/** Returns whether tokens linked under one may be sent to the other: both have the same host and client. */
 export function isSameServer(one: OAuthServerTerms, other: OAuthServerTerms): boolean {
   return isDeepStrictEqual([one.issuer, one.tokenUrl, one.clientId], [other.issuer, other.tokenUrl, other.clientId]);
 }
 
-/** An endpoint from the definition, else from its issuer's metadata, else null. Rejects as `servers` does. */
+/** Returns the definition's endpoint, or else the one in the issuer's metadata, or null. Rejects as `servers` does. */
 export async function resolveEndpoint<Name extends "authorizeUrl" | "tokenUrl" | "revokeUrl">(
   oauth2: Pick<OAuth2, "issuer" | Name>,
   name: Name,

@@ -1,7 +1,7 @@
 /**
- * Requests of connections to a host, after the commit: they exchange a person's code for tokens, refresh tokens, and
- * revoke tokens. Each goes only to hosts of the integration that the deployment admits, and the client's secret only
- * where it is bound. Codes and tokens are sealed in inputs and outputs; no reason holds any.
+ * OAuth requests of connections after the commit: they exchange a user's code for tokens, refresh tokens, and revoke
+ * tokens. Requests go only to the integration's hosts that the deployment allows. The client secret is sent only to
+ * hosts it is bound to. Inputs and outputs hold codes and tokens only in sealed form; no reason contains one.
  */
 
 import { z } from "zod";
@@ -32,7 +32,7 @@ export const EXCHANGE_EFFECT = effect<ExchangeInput, LinkOutcome>("oauth-exchang
 export const REFRESH_EFFECT = effect<IntegrationConnectionKey, LinkOutcome>("oauth-refresh");
 export const REVOKE_EFFECT = effect<RevokeInput, LinkOutcome | null>("oauth-revoke");
 
-/** Longest stored name of an account, in characters. */
+/** Maximum length of a stored account name, in characters. */
 const MAX_ACCOUNT = 255;
 
 const grantSchema = z.strictObject({
@@ -44,7 +44,7 @@ const grantSchema = z.strictObject({
   clientId: z.string(),
 });
 
-/** What a person brought back, with the data that the link was begun with. */
+/** The code from the host's response, with the data of the link's start. */
 export type Grant = z.output<typeof grantSchema>;
 
 /** Seals a grant for the exchange's input. */
@@ -62,7 +62,7 @@ export interface RevokeInput {
   readonly terms: LinkedTerms;
 }
 
-/** The result of an exchange or a refresh; `isFinal` when asking again cannot succeed. */
+/** The result of an exchange or a refresh. `isFinal` is true if a retry cannot succeed. */
 export type LinkOutcome =
   | ({ readonly ok: true } & LinkedAccount)
   | { readonly ok: false; readonly isFinal: boolean; readonly reason: string };
@@ -73,11 +73,11 @@ export interface OAuthEffectOptions {
   readonly servers: AuthorizationServers;
   readonly sealer: Sealer;
   readonly clock: Clock;
-  /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */
+  /** Receives only the name of an unexpected error: its message may contain unsealed data. */
   readonly log: Pick<RuntimeLog, "error">;
 }
 
-/** The three effects; none rejects. */
+/** The three effects. None of them rejects. */
 export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   const failed = (id: string, error: unknown): void =>
     options.log.error("what a connection asks of its host went wrong", { id, error: nameOf(error) });
@@ -85,7 +85,7 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
     <Input, Output>(work: (options: OAuthEffectOptions, input: Input, signal: RunSignal) => Promise<Output>) =>
     (input: Input, { id, signal }: EffectContext & { readonly signal: RunSignal }) =>
       toOutcome(work(options, input, signal), (error) => failed(id, error));
-  // A code and most refresh tokens are taken once: asked again, a host that has answered refuses.
+  // A code and most refresh tokens work once, so a host that has already answered would refuse a retry.
   return [
     madeOnce(EXCHANGE_EFFECT.implement(accountLane, run(exchange), ({ integrationId }) => integrationId)),
     madeOnce(REFRESH_EFFECT.implement(accountLane, run(refresh), ({ integrationId }) => integrationId)),
@@ -93,12 +93,15 @@ export function oauthEffects(options: OAuthEffectOptions): readonly Effect[] {
   ];
 }
 
-/** Why a request is not made. */
+/** The reason why a request is not sent. */
 class RequestNotMade extends Error {
   override readonly name = "RequestNotMade";
 }
 
-/** A request that cannot be made is a result too; any other error is reported only as a failure. */
+/**
+ * Converts an expected failure to a result with its reason; any other error is logged, and the result only says that it
+ * failed.
+ */
 async function toOutcome<Output>(
   work: Promise<Output>,
   failed: (error: unknown) => void,
@@ -159,7 +162,7 @@ async function refresh(
   const parameters = { grant_type: "refresh_token", refresh_token: before.refresh };
   const answer = await requestTokens(options, { workspaceId: key.workspaceId, terms, signal }, parameters);
   if (!answer.ok) return answer;
-  // When a host gives no new refresh token, the old one stays valid (RFC 6749, 6).
+  // If the host returns no new refresh token, the old one stays valid (RFC 6749, 6).
   const tokens = { ...answer.tokens, refresh: answer.tokens.refresh ?? before.refresh };
   const { askedMs } = answer;
   return {
@@ -169,8 +172,8 @@ async function refresh(
 }
 
 /**
- * Revokes the tokens at the host: the refresh token, which ends the access token too, or else the access token. A
- * closed workspace makes no more requests.
+ * Revokes the tokens at the host: the refresh token, which also ends the access token, or else the access token. Does
+ * nothing if the workspace is closed.
  */
 async function revoke(options: OAuthEffectOptions, { workspaceId, sealed, terms }: RevokeInput, signal: RunSignal) {
   if (!isWorkspaceOpen(options.reading(), workspaceId)) return null;
@@ -203,7 +206,7 @@ async function requestTokens(
   return answer.ok ? { ...answer, askedMs } : answer;
 }
 
-/** An address on the integration's hosts; the deployment's list is checked when the request is sent. */
+/** Parses an address on the integration's hosts. The deployment's allow-list is checked when the request is sent. */
 function parseAddress(text: string, { hosts }: LinkedTerms): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null) throw new RequestNotMade("the host's address is not known");
@@ -242,7 +245,7 @@ function toLinkedAccount(
   };
 }
 
-/** The account of the token, as the host names it; nothing when it does not. */
+/** Fetches the host's description of the token's account; null on failure. */
 async function fetchIdentity(
   { outbound }: OAuthEffectOptions,
   identityUrl: string,
@@ -263,7 +266,7 @@ async function fetchIdentity(
   }
 }
 
-/** The account's name, as the definition reads it; never a token or a part of one. */
+/** Returns the account's name as the definition reads it, never a token or part of one. */
 function findAccount(identity: string, response: unknown, tokens: Tokens): string | null {
   const outcome = evaluateText(identity, { response: toValue(withoutTokens(response, tokens), DYN) });
   const value = "value" in outcome ? outcome.value : null;
@@ -276,7 +279,7 @@ function findAccount(identity: string, response: unknown, tokens: Tokens): strin
 
 const TOKEN_FIELDS: ReadonlySet<string> = new Set(["access_token", "refresh_token", "id_token"]);
 
-/** An answer without its tokens, in whatever field they are. */
+/** Removes the tokens from a response, in whatever field they are. */
 function withoutTokens(answer: unknown, tokens: Tokens): unknown {
   const { access, refresh: lasting } = tokens;
   if (typeof answer === "string") {

@@ -6,7 +6,10 @@ import { named } from "./request.js";
 
 const text = (most: number) => z.string().max(most, `must be at most ${most} characters`);
 
-/** An address of the host. RFC 6749 (3.1, 3.2) allows no fragment; credentials would end up in logs. */
+/**
+ * An address of the host. RFC 6749 (3.1, 3.2) allows no fragment. Credentials are not allowed because they would end up
+ * in logs.
+ */
 const endpoint = text(2_000).refine(isEndpoint, "must be an https:// address without a fragment and credentials");
 const optionalEndpoint = endpoint.nullable().default(null);
 
@@ -16,7 +19,7 @@ const OWN_PARAMETERS: readonly string[] = [
   ...["code_challenge", "code_challenge_method", "request", "request_uri"],
 ];
 
-/** How accounts are linked: the host as an OAuth 2.0 authorization server, and the service as its client. */
+/** How accounts are linked. The host is the OAuth 2.0 authorization server, and the service is its client. */
 export const oauth2Schema = z.strictObject({
   issuer: endpoint
     .refine((issuer) => !issuer.includes("?"), "must hold no query")
@@ -50,7 +53,7 @@ export const oauth2Schema = z.strictObject({
 
 export type OAuth2 = z.output<typeof oauth2Schema>;
 
-/** The contradictions in how accounts are linked. */
+/** Returns an error for each contradiction in the account link settings. */
 export function checkOAuth2(oauth2: OAuth2): readonly FieldError[] {
   const { issuer, parameters } = oauth2;
   const missing =

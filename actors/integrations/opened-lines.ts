@@ -5,16 +5,16 @@ import { expectResource, listAddresses, type ResourceRow } from "../resources/re
 import type { IntegrationFields } from "./definition.js";
 import type { IntegrationEvent } from "./events.js";
 
-/** A line that an integration opens tasks on, by its key. */
+/** The key of a line that an integration opens tasks on. */
 export interface OpenedLine {
   /** Path of the field in the integration. */
   readonly path: string;
   readonly line: string;
-  /** Key of the station; null for the line's first, or the route's. */
+  /** Key of the station; null for the line's first station, or the route's. */
   readonly station: string | null;
 }
 
-/** The lines that an integration opens tasks on; they may not exist. */
+/** Lists the lines that an integration opens tasks on. They may not exist. */
 export function listOpenedLines({ webhook, poll }: IntegrationFields): readonly OpenedLine[] {
   return [
     ...openings(webhook?.events ?? [], "webhook"),
@@ -35,8 +35,8 @@ function openings(events: readonly IntegrationEvent[], block: string): OpenedLin
 }
 
 /**
- * The integrations of a line's team that open tasks on it, by address; at most `limit`. Reads all of the team: lines are
- * given by key, before they exist, so nothing is indexed by them.
+ * Lists at most `limit` integrations of a line's team that open tasks on the line, by address. Reads all integrations
+ * of the team: they name lines by key, possibly before the line exists, so there is no index.
  */
 export function listOpeningIntegrations(
   { workspaceId, address }: Pick<ResourceRow, "workspaceId" | "address">,

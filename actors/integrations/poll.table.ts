@@ -1,28 +1,28 @@
 import { indexedTable } from "../tables/indexed-table.js";
 
-/** The poll of an integration. It is stored while its integration is there, with its cursor. */
+/** The poll of an integration. The row and its cursor exist until the integration is removed. */
 export interface PollRow {
   readonly integrationId: string;
   /** `off` while the definition has no poll. */
   readonly state: "off" | "resting" | "asking";
-  /** Empty before the first. */
+  /** Empty before the first poll. */
   readonly cursor: string;
-  /** When it last asked; null before the first. */
+  /** When the last request ended; null before the first. */
   readonly lastAt: string | null;
-  /** The status of the last answer; null for none. */
+  /** The status of the last response; null for none. */
   readonly lastStatus: number | null;
-  /** When it asks next; null while it asks, and while the definition has no poll. */
+  /** When the next request starts; null during a request and while the definition has no poll. */
   readonly nextAt: string | null;
-  /** Failures in a row. */
+  /** Number of consecutive failures. */
   readonly failures: number;
-  /** What the last failure was; null after a success. */
+  /** The last failure; null after a success. */
   readonly problem: { readonly code: string; readonly reason: string } | null;
-  /** Why the last success gave no cursor; null or absent where it did, or nothing should. */
+  /** Why the last success gave no cursor; null or absent if it gave one, or none was expected. */
   readonly cursorProblem?: string | null;
 }
 
-/** `[integration]`; written by the poll's actor alone. */
+/** Key: `[integration]`. Only the poll's actor writes it. */
 export const polls = indexedTable<PollRow>("poll", { order: ["integrationId"] });
 
-/** Failures in a row from which on readers of the integration are warned. */
+/** Number of consecutive failures from which the integration shows a warning. */
 export const POLL_FAILS_FROM = 3;

@@ -1,6 +1,6 @@
 import { type ReceivedBody, readReceivedBody } from "./received-body.js";
 
-/** A body of a delivery, by what it contains. */
+/** A delivery body, identified by its digest. */
 export interface StoredBody {
   readonly workspaceId: string;
   readonly digest: string;
@@ -8,18 +8,21 @@ export interface StoredBody {
   readonly contentType: string | undefined;
 }
 
-/** Bodies below this are read in a millisecond. */
+/** Minimum size to cache, in bytes. Smaller bodies are parsed within a millisecond. */
 const MIN_BYTES = 32 * 1024;
-/** Most bytes of bodies that are remembered together: one of the largest. As values they take some eight times that. */
+/**
+ * Maximum total size of cached bodies, in bytes: one of the largest. As parsed values they take about eight times that.
+ */
 const MAX_BYTES = 6 * 1024 * 1024;
 
 /**
- * Long bodies as they were read, while their deliveries are worked. Reading one of 5 MiB takes an eighth of a second, and
- * each lookup of its entries wants it again. What is remembered is what reading it again would give; a restart forgets it.
+ * Caches large parsed bodies while their deliveries are in progress. Parsing 5 MiB takes an eighth of a second, and
+ * each lookup of the delivery's entries needs the body. A cached value equals a newly parsed one; a restart empties the
+ * cache.
  */
 export class ReadBodies {
   readonly #read: typeof readReceivedBody;
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #kept = new Map<string, { readonly body: ReceivedBody; readonly bytes: number }>();
   #bytes = 0;
 
@@ -27,7 +30,7 @@ export class ReadBodies {
     this.#read = read;
   }
 
-  /** What expressions see of the body. */
+  /** Returns the body as expressions see it. */
   read(stored: StoredBody): ReceivedBody {
     const { bytes, contentType } = stored;
     const key = toKey(stored);
@@ -41,7 +44,7 @@ export class ReadBodies {
     return body;
   }
 
-  /** Its delivery is over. */
+  /** Evicts the body when its delivery has ended. */
   forget(stored: Omit<StoredBody, "bytes">): void {
     const key = toKey(stored);
     this.#bytes -= this.#kept.get(key)?.bytes ?? 0;

@@ -3,22 +3,22 @@ import { toValue, type Value } from "../expressions/values.js";
 import { readText } from "../outbound/answer-text.js";
 import { createJsonRoom, type JsonRoom, parseBounded } from "./bounded-json.js";
 
-/** What expressions see of a body that was received. */
+/** A received body as expressions see it. */
 export interface ReceivedBody {
-  /** The bytes as UTF-8, with a byte order mark; bytes that are no UTF-8 are replacement characters. */
+  /** The bytes as UTF-8, including a byte order mark. Invalid bytes become replacement characters. */
   readonly raw: string;
-  /** JSON, or the fields of a form; null for anything else, and for what has too many values. */
+  /** The parsed JSON or form fields; null for anything else, and for a body with too many values. */
   readonly body: Value;
 }
 
-/** Deepest nesting of a body that is read; a deeper one is null. */
+/** Maximum nesting depth of a body; a deeper one is null. */
 const MAX_DEPTH = 100;
-/** Fields of a form; one with more is null. */
+/** Maximum number of form fields; a body with more is null. */
 const MAX_FIELDS = 10_000;
 
 /**
- * Reads a body by its content type: a form where that says so, else JSON, whatever it says; without a byte order mark, and
- * in another charset than UTF-8 where the mark or the content type says so. Never throws.
+ * Parses a body: as a form if the content type says so, otherwise as JSON, whatever the content type. Decodes the
+ * charset that the byte order mark or the content type names, and removes the mark. Never throws.
  */
 export function readReceivedBody(bytes: Uint8Array, contentType: string | undefined): ReceivedBody {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
@@ -27,7 +27,9 @@ export function readReceivedBody(bytes: Uint8Array, contentType: string | undefi
   return { raw, body: isForm ? readForm(text) : toValue(parseBounded(text, createJsonRoom(), MAX_DEPTH), DYN) };
 }
 
-/** The fields by name; a list where a name comes several times. A field that is an object or a list as JSON is read. */
+/**
+ * Returns the form fields by name; a repeated name gives a list. A field that holds a JSON object or list is parsed.
+ */
 function readForm(text: string): Value {
   if (text.split("&", MAX_FIELDS + 1).length > MAX_FIELDS) return null;
   const fields = new Map<string, Value[]>();

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expression, jsonTemplate, template } from "../expressions/schemas.js";
 
-/** Names of values that a block passes to later ones. */
+/** A name for a value that a block passes to later blocks. */
 export const variableName = z
   .string()
   .max(64, "must be at most 64 characters")
@@ -13,12 +13,12 @@ const headerName = z
   .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, "must be a header name")
   .refine((name) => !/^(host|content-length|transfer-encoding|connection)$/i.test(name), "is set by the service");
 
-/** The header to read. */
+/** The name of a header to read. */
 export const headerField = headerName;
 
 const MAX_NAMES = 100;
 
-/** A map of at most 100 names. */
+/** A map with at most 100 names. */
 export function named<Value extends z.ZodType>(name: z.ZodString, value: Value) {
   return z
     .record(name, value)
@@ -41,10 +41,10 @@ const method = z.enum(["GET", "POST", "PUT", "PATCH", "DELETE"], "must be GET, P
 
 const METHOD = "Its method.";
 
-/** A request that fetches something and uses the answer as it is. */
+/** A request whose response is used unchanged. */
 export const fetchSchema = z.strictObject({ method: method.default("GET").describe(METHOD), ...parts });
 
-/** A request whose answer is checked for success, with values taken from it by name. */
+/** A request whose response is checked for success and may give captures. */
 export function requestSchema(usualMethod: z.output<typeof method>) {
   return z.strictObject({
     method: method.default(usualMethod).describe(METHOD),

@@ -5,17 +5,17 @@ import type { Warning } from "../resources/kind.js";
 import type { IntegrationFields } from "./definition.js";
 import { integrationLanguage } from "./integration-expressions.js";
 
-/** What actions see that tools and bindings make, and schedules do not give. */
+/** The names that actions see when tools or bindings run them, but not when schedules do. */
 const UNSEEN = ["task", "ask", "target", "inputs"];
 
-/** Schedules that can not make the request of their action. */
+/** Warns of schedules that cannot send their action's request. */
 export function scheduleWarnings(fields: IntegrationFields): readonly Warning[] {
   const scheduled = Object.keys(fields.actions).filter((name) => fields.actions[name]?.schedule !== null);
   if (scheduled.length === 0) return [];
   return [...actingWarnings(fields, scheduled), ...unseenWarnings(fields, scheduled)];
 }
 
-/** A schedule acts as nobody, so not as a person. */
+/** A schedule acts as no user, so it cannot use a user's connection. */
 function actingWarnings({ connection }: IntegrationFields, scheduled: readonly string[]): readonly Warning[] {
   if (connection?.holder !== "requester") return [];
   const message = "it is not connected: the integration acts as people, and a schedule as nobody";

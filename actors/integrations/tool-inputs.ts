@@ -6,21 +6,21 @@ import type { Json } from "../expressions/values.js";
 import { type FieldError, pathText } from "../refusal.js";
 import type { IntegrationFields } from "./definition.js";
 
-/** The inputs of a tool as its definition declares them, by name. */
+/** The inputs that a tool's definition declares, by name. */
 export type ToolInputs = IntegrationFields["tools"][string]["inputs"];
 type ToolInput = ToolInputs[string];
 
-/** Inputs of a call as they are sent, with defaults; or what is wrong with them, by path. */
+/** The inputs of a call with defaults added, or the errors by path. */
 export type CheckedInputs =
   | { readonly inputs: Readonly<Record<string, unknown>> }
   | { readonly errors: readonly FieldError[] };
 
-/** Errors told of one call: the first ones. */
+/** Maximum number of errors to report per call. */
 const MAX_ERRORS = 20;
 
 /**
- * Checks the inputs of a call and adds defaults. A default with expressions is evaluated only where the input is not
- * given: `names` are what it sees. One without a value, or of another type, reads as nothing.
+ * Checks the inputs of a call and adds defaults. An expression in a default is evaluated only if the input is missing;
+ * it sees `names`. A default without a value or of another type counts as no default.
  */
 export function checkInputs(declared: ToolInputs, given: unknown, names: Names): CheckedInputs {
   const isUnseen = typeof given === "object" && given !== null && Object.hasOwn(given, UNSEEN);
@@ -40,13 +40,13 @@ export function checkInputs(declared: ToolInputs, given: unknown, names: Names):
   return errors.length === 0 ? { inputs: Object.fromEntries(inputs) } : { errors };
 }
 
-/** The same members without what every object has: an input may be named `constructor`. */
+/** Copies the members to an object without a prototype, because an input may be named `constructor`. */
 function withoutPrototype(given: unknown): unknown {
   const isMap = typeof given === "object" && given !== null && !Array.isArray(given);
   return isMap ? Object.assign(Object.create(null), given) : given;
 }
 
-/** The JSON Schema of a tool's inputs, for agents: of an object without other members. */
+/** Returns the JSON Schema of a tool's inputs for agents. It allows no other members. */
 export function toJsonSchema(declared: ToolInputs): Record<string, unknown> {
   const { $schema: _version, ...schema } = z.toJSONSchema(toObjectSchema(declared, shownTypes), { io: "input" });
   for (const [name, input] of Object.entries(declared))
@@ -54,7 +54,7 @@ export function toJsonSchema(declared: ToolInputs): Record<string, unknown> {
   return schema;
 }
 
-/** The default of an input where it is a value that the input takes. */
+/** Returns the default of an input if it is a literal of the right type. */
 function shownDefault(input: ToolInput): { readonly default?: unknown } {
   const { type, default: given } = input;
   if (given === undefined || hasExpressions(given)) return {};
@@ -62,7 +62,10 @@ function shownDefault(input: ToolInput): { readonly default?: unknown } {
   return literal.success ? { default: literal.data } : {};
 }
 
-/** Whether calls may get the default of an input, where it has one: what an expression yields is not known before. */
+/**
+ * Returns whether the default of an input can be used. True for an expression, whose value is unknown until it runs,
+ * and for an input without a default.
+ */
 export function isDefaultUsable(input: ToolInput): boolean {
   const { type, default: given } = input;
   return given === undefined || hasExpressions(given) || types[type].safeParse(given).success;
@@ -70,7 +73,7 @@ export function isDefaultUsable(input: ToolInput): boolean {
 
 const MISSING = "must be given";
 const UNKNOWN = "is no input of the tool";
-/** A member that schemas pass over. */
+/** A member name that the schemas ignore. */
 const UNSEEN = "__proto__";
 
 const NUMBER = "must be a number";
@@ -79,19 +82,19 @@ type InputTypes = Readonly<Record<ToolInput["type"], z.ZodType>>;
 
 const types: InputTypes = {
   string: z.string("must be text"),
-  // Whole ones beyond 2^53 are read so.
+  // Whole numbers above 2^53 are read as bigint.
   number: z.union([z.number(NUMBER), z.bigint(NUMBER)], NUMBER),
   boolean: z.boolean("must be true or false"),
   object: z.record(z.string(), z.unknown(), "must be an object"),
   array: z.array(z.unknown(), "must be a list"),
 };
 
-/** The same as JSON Schema can show it. */
+/** The same types in a form that JSON Schema supports. */
 const shownTypes: InputTypes = { ...types, number: z.number(NUMBER) };
 
 const schemas = new WeakMap<ToolInputs, ReturnType<typeof toObjectSchema>>();
 
-/** The schema of the inputs, made once for each declaration in memory: the first check compiles it. */
+/** Returns the schema of the inputs. It is cached per declaration object, because the first check compiles it. */
 function inputsSchema(declared: ToolInputs) {
   const known = schemas.get(declared);
   if (known !== undefined) return known;

@@ -3,28 +3,31 @@ import type { Reference } from "../resources/kind.js";
 import { findResourceAt, type ResourceRow } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 
-/** A field that names a tool, `<integration>.<tool>`, which an integration of the team must offer. */
+/**
+ * Returns the reference of a field that names a tool, `<integration>.<tool>`. An integration of the team must offer the
+ * tool.
+ */
 export function toToolReference(tool: string, path: string, teamKey: string): Reference {
   const address = `${teamKey}/${parseToolName(tool).integration}`;
   return { path, kind: "integration", key: tool, address, missing: `no integration of the team offers ${tool}` };
 }
 
-/** How a tool may be used. */
+/** The rules for using a tool. */
 export interface OfferedTool {
   readonly approval: boolean;
-  /** Whose connection it uses. */
+  /** Whose connection the tool uses. */
   readonly holder: "team" | "requester";
 }
 
 /** A tool with its definition. */
 export interface FoundTool extends OfferedTool {
   readonly integration: ResourceRow<IntegrationFields>;
-  /** Its name in the integration. */
+  /** The tool's name in the integration. */
   readonly name: string;
   readonly tool: IntegrationFields["tools"][string];
 }
 
-/** The tool as an integration of the team offers it, or undefined. */
+/** Finds a tool that an integration of the team offers, or undefined. */
 export function findOfferedTool(
   reading: Reading,
   { workspaceId, teamKey }: { readonly workspaceId: string; readonly teamKey: string },
@@ -39,7 +42,7 @@ export function findOfferedTool(
   return { integration, name, tool, approval, holder: integration.fields.connection?.holder ?? "team" };
 }
 
-/** The two parts of a tool's name. */
+/** Splits a tool's name into its two parts. */
 export function parseToolName(tool: string): { readonly integration: string; readonly name: string } {
   const dot = tool.indexOf(".");
   return { integration: tool.slice(0, dot), name: tool.slice(dot + 1) };

@@ -1,17 +1,17 @@
-/** Hosts of integrations that the deployment's settings keep requests from. */
+/** The hosts of integrations that the deployment's settings block. */
 import type { Reading } from "../../storage/store.js";
 import { type AllowList, findRefusalReason } from "../outbound/allow-list.js";
 import { isWorkspaceOpen, listResources } from "../resources/resource.table.js";
 import type { IntegrationFields } from "./definition.js";
 
-/** Why no request is sent to one of an integration's hosts; null where some may be. */
+/** Returns why the service sends no requests to a host; null if some requests are allowed. */
 export function findHostFault(host: string, allowList: AllowList): string | null {
   const one = host.replace(/^\*\./, "any.");
   const reason = findRefusalReason(`https://${one}/`, allowList);
   return reason === null || findRefusalReason(`http://${one}/`, allowList) === null ? null : reason;
 }
 
-/** A host of an integration that no request is sent to; none of a closed workspace. */
+/** A blocked host of an integration. */
 export interface UnreachableHost {
   readonly workspaceId: string;
   readonly integrationId: string;
@@ -21,7 +21,7 @@ export interface UnreachableHost {
   readonly reason: string;
 }
 
-/** The hosts of the workspace's integrations that no request is sent to; none of a closed workspace. */
+/** Lists the blocked hosts of the workspace's integrations; none if the workspace is closed. */
 export function listUnreachableHosts(reading: Reading, workspaceId: string, allowList: AllowList): UnreachableHost[] {
   if (!isWorkspaceOpen(reading, workspaceId)) return [];
   return listResources<IntegrationFields>(reading, workspaceId, "integration").flatMap(({ id, address, fields }) =>

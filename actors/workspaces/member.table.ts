@@ -8,41 +8,41 @@ import { findResource } from "../resources/resource.table.js";
 import { indexedTable } from "../tables/indexed-table.js";
 import { derivedRows } from "../tables/table-declaration.js";
 
-/** A person in a workspace. */
+/** A user's membership of a workspace. */
 export interface Member {
   readonly userId: string;
-  /** In lower case, as accounts are stored. */
+  /** In lower case, as accounts store it. */
   readonly email: string;
   readonly role: Role;
-  /** Ids of the teams they are on. */
+  /** Ids of the teams that the member is on. */
   readonly teams: readonly string[];
   readonly since: string;
 }
 
-/** `[mail address]` -> the member with it. */
+/** Key: `[mail address]`. Value: the member's user id. */
 const memberEmails = table<string>("member-email");
-/** `[user]` */
+/** Key: `[user]`. */
 export const members = indexedTable<Member>("member", {
   order: ["userId"],
   indexes: { owner: { by: [], only: { role: ["owner"] } } },
   derived: [derivedRows(memberEmails, ({ email, userId }) => [[[email], userId]])],
 });
-/** `[user, workspace]`: which workspaces a person is in. */
+/** Key: `[user, workspace]`. The workspaces that a user is in. */
 export const memberships = directory<{ readonly workspaceId: string }>("membership");
 
-/** The person's membership of the workspace, or undefined. */
+/** Finds the user's membership of the workspace, or undefined. */
 export function findMember(reading: Reading, workspaceId: string, userId: string): Member | undefined {
   return members.get(reading, workspaceId, userId);
 }
 
-/** The member with this mail address (in lower case), or undefined. */
+/** Finds the member with this mail address (in lower case), or undefined. */
 export function findMemberByEmail(reading: Reading, workspaceId: string, email: string): Member | undefined {
   const userId = memberEmails.get(reading, workspaceId, email);
   if (userId === undefined) return undefined;
   return expected(findMember(reading, workspaceId, userId), members.key(workspaceId, userId));
 }
 
-/** Members in the order of their ids, at most `limit`, after the id `after` when it is given. */
+/** Lists at most `limit` members, ordered by id, optionally after the id `after`. */
 export function listWorkspaceMembers(
   reading: Reading,
   workspaceId: string,
@@ -52,26 +52,26 @@ export function listWorkspaceMembers(
   return members.list(reading, workspaceId, [], { limit: page.limit, ...after });
 }
 
-/** Whether the member is the only owner of the workspace. */
+/** Returns whether the member is the only owner of the workspace. */
 export function isLastOwner(reading: Reading, workspaceId: string, { userId, role }: Member): boolean {
   if (role !== "owner") return false;
   return members.all(reading, workspaceId, { role: "owner" }, { limit: 2 }).every((owner) => owner.userId === userId);
 }
 
-/** Adds or replaces a member; in a turn in the workspace. */
+/** Adds or replaces a member. Call this in a turn of the workspace. */
 export function putMember(writing: DirectedWriting, workspaceId: string, member: Member): void {
   const { userId } = member;
   members.put(writing, workspaceId, findMember(writing, workspaceId, userId) ?? null, member);
   writing.direct(membershipEntry(workspaceId, userId));
 }
 
-/** Removes a person from the workspace and its teams; in a turn in the workspace. */
+/** Removes a member from the workspace and its teams. Call this in a turn of the workspace. */
 export function removeMember(writing: DirectedWriting, workspaceId: string, member: Member): void {
   members.remove(writing, workspaceId, member);
   writing.undirect(membershipEntry(workspaceId, member.userId));
 }
 
-/** Removes everyone from a team that was deleted. */
+/** Removes all members from a deleted team. */
 export function dissolveTeam(writing: DirectedWriting, workspaceId: string, teamId: string): void {
   for (const member of members.list(writing, workspaceId)) {
     if (!member.teams.includes(teamId)) continue;
@@ -79,14 +79,14 @@ export function dissolveTeam(writing: DirectedWriting, workspaceId: string, team
   }
 }
 
-/** Removes all memberships from the index, so that nobody's list shows a closed workspace. */
+/** Removes all memberships from the directory, so that no user's list shows a closed workspace. */
 export function forgetMemberships(writing: DirectedWriting, workspaceId: string): void {
   for (const member of members.list(writing, workspaceId)) {
     writing.undirect(membershipEntry(workspaceId, member.userId));
   }
 }
 
-/** The directory entries of memberships, by the person's id, while the workspace is open. */
+/** The directory entries of memberships by user id, while the workspace is open. */
 export const memberSource = rowSource(members, ({ userId }, { reading, partition }) =>
   findResource(reading, partition, "workspace", partition) === undefined ? [] : [membershipEntry(partition, userId)],
 );
@@ -95,14 +95,14 @@ function membershipEntry(workspaceId: string, userId: string): DirectoryEntry {
   return memberships.entry([userId, workspaceId], { workspaceId });
 }
 
-/** A workspace as lists of a member return it. */
+/** A workspace as a member's list returns it. */
 export interface Membership {
   readonly id: string;
   readonly slug: string;
   readonly role: Role;
 }
 
-/** The open workspaces a person is in, by slug. */
+/** Lists the open workspaces that a user is in, ordered by slug. */
 export function listMemberships(reading: Reading, userId: string): Membership[] {
   return memberships
     .list(reading, userId)

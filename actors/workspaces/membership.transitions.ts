@@ -13,29 +13,29 @@ import {
   refuseTeamChange,
 } from "./role-change.js";
 
-/** Published when a person joined, left, or has another role or other teams. */
+/** Published when a user joins or leaves, or their role or teams change. */
 export interface MemberChanged extends Fact {
   readonly name: "member.changed";
   readonly userId: string;
 }
 
-/** Gives a person a role; answered with the {@link Member}. */
+/** Changes a member's role. The answer is the {@link Member}. */
 export interface ChangeRole extends Answered<MembershipAnswer> {
   readonly type: "member.role";
-  /** The person who asks; the turn checks their role, where nobody can change it meanwhile. */
+  /** The requesting user. The turn checks their role, so that it cannot change in between. */
   readonly by: string;
   readonly userId: string;
   readonly role: Role;
 }
 
-/** Removes a person from the workspace, or lets them leave; answered with the {@link Member} they were. */
+/** Removes a user from the workspace; users may remove themselves. The answer is the former {@link Member}. */
 export interface RemoveMember extends Answered<MembershipAnswer> {
   readonly type: "member.remove";
   readonly by: string;
   readonly userId: string;
 }
 
-/** Adds a person of the workspace to a team; answered with the {@link Member}. */
+/** Adds a member of the workspace to a team. The answer is the {@link Member}. */
 export interface JoinTeam extends Answered<MembershipAnswer> {
   readonly type: "team.join";
   readonly by: string;
@@ -43,7 +43,7 @@ export interface JoinTeam extends Answered<MembershipAnswer> {
   readonly userId: string;
 }
 
-/** Removes a person from a team; answered with the {@link Member}, or `not-found` when they are not on it. */
+/** Removes a member from a team. The answer is the {@link Member}, or `not-found` if they are not on it. */
 export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly type: "team.leave";
   readonly by: string;
@@ -51,7 +51,7 @@ export interface LeaveTeam extends Answered<MembershipAnswer> {
   readonly userId: string;
 }
 
-/** A person left, or was removed from, a team or the whole workspace. */
+/** Published when a user has left, or was removed from, a team or the workspace. */
 export interface MemberLeft extends Fact {
   readonly name: "member.left";
   readonly userId: string;
@@ -62,7 +62,10 @@ export interface MemberLeft extends Fact {
 export type MembershipMessage = ChangeRole | RemoveMember | JoinTeam | LeaveTeam;
 export type MembershipAnswer = Member | Refusal;
 
-/** Adds a person with `role` and to those teams, in a turn in the workspace; a member keeps their role. */
+/**
+ * Adds a user with `role` to the workspace and to the teams, in a turn of the workspace. An existing member keeps their
+ * role.
+ */
 export function admitMember(
   turn: Turn,
   person: { readonly userId: string; readonly email: string },
@@ -141,7 +144,7 @@ function publishLeft(turn: Turn, of: Omit<MemberLeft, "name">): void {
   turn.publish(left);
 }
 
-/** The caller and the target; null when the caller is not in the workspace any more. */
+/** Returns the caller and the target; null if the caller has left the workspace. */
 function findRoleChange(
   event: Delivered<ChangeRole | RemoveMember>,
 ): (Omit<RoleChange, "target"> & { readonly target: Member | undefined }) | null {
@@ -155,14 +158,14 @@ function findRoleChange(
 
 type MembershipChange = "joined" | "role" | "removed" | "left-team";
 
-/** What the stream of a workspace publishes of its people. */
+/** The changes of members in the workspace's stream. */
 const workspaceTopic = topic<
   { readonly type: "member"; readonly what: MembershipChange } & Pick<Member, "userId" | "role" | "teams">
 >("workspace");
 
 /**
- * Publishes the change as a fact and in the workspace's stream, from which a person who is not in the workspace any
- * more learns that they see nothing more.
+ * Publishes the change as a fact and in the workspace's stream. The stream needs it to end the view of a user who has
+ * left the workspace.
  */
 function announceMember(turn: Turn, { userId, role, teams }: Member, what: MembershipChange): void {
   const changed: MemberChanged = { name: "member.changed", userId };

@@ -5,12 +5,12 @@ import { slugClaimsRef } from "./slug-claims.machine.js";
 import type { WorkspaceFields } from "./workspace.kind.js";
 import { type OpenWorkspace, workspaceRef } from "./workspace.messages.js";
 
-/** Claims of a slug for one request. A claim's time passes only on a badly overloaded service. */
+/** Maximum number of slug claims per request. A claim times out only on a badly overloaded service. */
 const MAX_CLAIMS = 3;
 
 /**
- * Opens a workspace: claims its slug over all workspaces, then the workspace takes its first turn. A client that lost
- * its connection in between gets the same workspace under the same key. A claim that no workspace confirms lapses.
+ * Opens a workspace. It first claims the slug across all workspaces, then asks the workspace to open. A client that
+ * lost its connection in between gets the same workspace with the same key. A claim that no workspace confirms lapses.
  */
 export async function openWorkspace(
   runtime: Pick<Runtime, "ask" | "newId">,

@@ -2,7 +2,7 @@ import type { Subscriber } from "../../runtime/actor-type.js";
 import type { ResourceChanged } from "../resources/resource.messages.js";
 import { retentionRef } from "../tables/retention-sweeper.machine.js";
 
-/** Begins to remove what a new workspace stores too long. */
+/** Starts retention for a new workspace. */
 export const retentionSubscriber: Subscriber<ResourceChanged<"workspace">> = {
   name: "retention begins with a workspace",
   facts: ["workspace.changed"],

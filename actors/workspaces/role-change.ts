@@ -6,7 +6,7 @@ const roles: readonly Role[] = ["owner", "admin", "member"];
 
 const ranks: Readonly<Record<Role, number>> = { owner: 2, admin: 1, member: 0 };
 
-/** A person of the workspace with what the rules of roles need. */
+/** A member with the fields that the role rules need. */
 export interface Ranked {
   readonly userId: string;
   readonly role: Role;
@@ -20,14 +20,14 @@ export interface RoleChange {
   readonly isLastOwner: boolean;
 }
 
-/** The 403 for a person who is not, or no longer, in the workspace. */
+/** The 403 for a user who is not a member of the workspace, or no longer one. */
 export const notAMember: Refusal = {
   refused: "forbidden",
   title: "Not a member",
   detail: "This person is not a member of this workspace.",
 };
 
-/** The 403 for callers who may not set roles, tokens included. */
+/** The 403 for callers who may not set roles, including tokens. */
 export const onlyLeadsSetRoles: Refusal = forbidden("Only an owner or an admin can set roles.", "administer");
 
 /** The 409 for a change that would leave the workspace without an owner. */
@@ -36,7 +36,7 @@ const needsAnOwner: Refusal = {
   detail: "The workspace needs at least one owner. Please make someone else an owner first.",
 };
 
-/** Why the target may not be given the role, or null when they may (configuration API, Changing roles). */
+/** Returns why the target may not get the role, or null (configuration API, Changing roles). */
 export function refuseRole({ caller, target, isLastOwner }: RoleChange, role: Role): Refusal | null {
   if (caller.role === "member") return onlyLeadsSetRoles;
   if (target.role === role) return null;
@@ -48,7 +48,9 @@ export function refuseRole({ caller, target, isLastOwner }: RoleChange, role: Ro
   return isLastOwner ? needsAnOwner : null;
 }
 
-/** Why the target may not be removed from the workspace, or null. Everyone but the last owner may leave. */
+/**
+ * Returns why the target may not be removed from the workspace, or null. All members except the last owner may leave.
+ */
 export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refusal | null {
   if (target.userId !== caller.userId) {
     if (caller.role === "member") return forbidden("Only an owner or an admin can remove people.", "administer");
@@ -59,7 +61,10 @@ export function refuseRemoval({ caller, target, isLastOwner }: RoleChange): Refu
   return isLastOwner ? needsAnOwner : null;
 }
 
-/** Why the caller may not change a team's members, or null. An undefined caller is no longer in the workspace. */
+/**
+ * Returns why the caller may not change a team's members, or null. An undefined caller is not in the workspace any
+ * longer.
+ */
 export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   if (caller === undefined) return { refused: "not-found" };
   if (caller.role !== "member") return null;
@@ -67,7 +72,7 @@ export function refuseTeamChange(caller: Ranked | undefined): Refusal | null {
   return { refused: "forbidden", title: "Not allowed to administer the team", detail, permission: "administer" };
 }
 
-/** The roles that the caller may give the target, besides the target's own, the highest first. */
+/** Returns the roles that the caller may give the target, except the current one, the highest first. */
 export function assignableRoles(change: RoleChange): Role[] {
   return roles.filter((role) => role !== change.target.role && refuseRole(change, role) === null);
 }

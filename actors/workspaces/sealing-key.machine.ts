@@ -1,11 +1,11 @@
 /**
- * The mark of the key that seals secrets, `sealing-key/secrets` under the global partition. The service refuses to
- * start with another key, before hooks and connections fail because secrets cannot be opened. There is one state: the
- * mark is in a row.
+ * Stores the mark of the key that seals secrets, `sealing-key/secrets` in the global partition. The service refuses to
+ * start with another key; otherwise hooks and connections would fail later because their secrets cannot be opened.
+ * There is only one state, because a row stores the mark.
  *
  * | state   | moved by    | next    | also                                       |
  * |---------|-------------|---------|--------------------------------------------|
- * | keeping | sealing.use | keeping | the mark of the key is stored              |
+ * | keeping | sealing.use | keeping | stores the mark of the key                 |
  */
 import { chartOf, type NoContext } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -16,26 +16,26 @@ import type { Reading } from "../../storage/store.js";
 import { table } from "../../storage/table.js";
 import type { Sealer } from "../sealer.js";
 
-/** Announces the key in use from now on, by its {@link toKeyMark}. */
+/** Announces the key now in use by its {@link toKeyMark}. */
 export interface UseSealingKey extends Answered<null> {
   readonly type: "sealing.use";
   readonly mark: string;
 }
 
 const ID = "secrets";
-/** `[ID]` */
+/** Key: `[ID]`. */
 const marks = table<{ readonly mark: string }>("sealing-key");
 
 const sealingKeys = reference<UseSealingKey>("sealing-key");
 /** The actor that stores the mark. */
 export const sealingKeyRef = sealingKeys(GLOBAL_PARTITION, ID);
 
-/** The mark of the last key in use; null in a store that no service was started on. */
+/** Returns the mark of the last key in use; null if no service was started on this store. */
 export function findSealingKeyMark(reading: Reading): string | null {
   return marks.get(reading, GLOBAL_PARTITION, ID)?.mark ?? null;
 }
 
-/** The mark by which a sealer's key is recognised. It reveals nothing of the key. */
+/** Returns a mark that identifies a sealer's key. It reveals nothing about the key. */
 export function toKeyMark(sealer: Sealer): string {
   return sealer.digest("the key that secrets are sealed with");
 }

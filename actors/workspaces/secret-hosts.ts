@@ -4,7 +4,7 @@ import type { Warning } from "../resources/kind.js";
 import { findResourceAt } from "../resources/resource.table.js";
 import type { SecretFields } from "./secret.kind.js";
 
-/** Warns at `path` when the secret named there is not bound to any host that it would be sent to. */
+/** Warns at `path` about each host that the secret would be sent to but is not bound to. */
 export function unboundWarnings(
   reading: Reading,
   workspaceId: string,
@@ -17,7 +17,7 @@ export function unboundWarnings(
   return [{ path, message, severity: "warning" }];
 }
 
-/** The sealed value of a secret that may be sent to an address, or why there is none. */
+/** Finds the sealed value of a secret that may be sent to an address, or returns why there is none. */
 export function findSecretFor(
   reading: Reading,
   workspaceId: string,

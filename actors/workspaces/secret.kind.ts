@@ -35,7 +35,7 @@ export const secretKind: Kind<SecretFields> = {
   details: (row) => ({ valueVersion: row.fields.valueVersion, hosts: row.fields.hosts }),
 };
 
-/** A write with a value needs a new version, and the other way round. */
+/** Requires a new version with every new value, and a new value with every new version. */
 function checkValue(fields: SecretFields, scope: WriteScope<SecretFields>): readonly FieldError[] {
   const given = scope.hidden.value !== undefined;
   const isNew = scope.previous === null || scope.previous.fields.valueVersion !== fields.valueVersion;

@@ -1,18 +1,19 @@
 /**
- * The owners of all workspace slugs, `slug-claims/all` under the global partition, and the idempotency keys of their
- * requests. `actors/tables/claims.ts` describes the course of a claim. There is one state: the claims are in rows.
+ * Stores the owners of all workspace slugs, `slug-claims/all` in the global partition, and the idempotency keys of
+ * their requests. `actors/tables/claims.ts` describes the steps of a claim. There is only one state, because rows store
+ * the claims.
  *
- * | state   | moved by                       | condition               | next    | also                                  |
- * |---------|--------------------------------|-------------------------|---------|---------------------------------------|
- * | keeping | slug.claim                     | a new key, a free slug  | keeping | the slug is claimed under the key     |
- * | keeping | the same                       | a known key, same body  | keeping | answered with the workspace it had    |
- * | keeping | the same                       | another body            | keeping | refused                               |
- * | keeping | the same                       | a slug that is taken    | keeping | refused                               |
- * | keeping | name.confirm, .release, .lapse |                         | keeping | the key of a freed slug is removed    |
- * | keeping | woken `sweep`                  |                         | keeping | removes keys older than the window    |
- * | keeping | woken, any other               |                         | keeping | the workspace is asked                |
+ * | state   | moved by                       | condition              | next    | also                               |
+ * |---------|--------------------------------|------------------------|---------|------------------------------------|
+ * | keeping | slug.claim                     | a new key, a free slug | keeping | claims the slug under the key      |
+ * | keeping | the same                       | a known key, same body | keeping | answers with the key's workspace   |
+ * | keeping | the same                       | another body           | keeping | refused                            |
+ * | keeping | the same                       | a slug that is taken   | keeping | refused                            |
+ * | keeping | name.confirm, .release, .lapse |                        | keeping | removes the key of a freed slug    |
+ * | keeping | woken `sweep`                  |                        | keeping | removes keys older than the window |
+ * | keeping | woken, any other               |                        | keeping | asks the workspace                 |
  *
- * A workspace that was closed keeps its slug.
+ * A closed workspace keeps its slug.
  */
 import { chartOf } from "../../runtime/chart.js";
 import { defineActor } from "../../runtime/define-actor.js";
@@ -46,7 +47,7 @@ import {
 import { workspaceKind } from "./workspace.kind.js";
 import { workspaceRef } from "./workspace.messages.js";
 
-/** Claims a slug for a workspace to open, under the idempotency key of the request. */
+/** Claims a slug for a new workspace, under the request's idempotency key. */
 export interface ClaimSlug extends Answered<SlugClaimed | Refusal> {
   readonly type: "slug.claim";
   readonly slug: string;
@@ -55,15 +56,15 @@ export interface ClaimSlug extends Answered<SlugClaimed | Refusal> {
   readonly idempotency: Idempotency;
 }
 
-/** The workspace that has the slug under the key: open, or to be opened in time. */
+/** The workspace that has the slug under the key: open, or still to be opened before `openBeforeMs`. */
 export interface SlugClaimed {
   readonly workspaceId: string;
   readonly openBeforeMs: number;
 }
 
 /**
- * The last part of a claim's minute, in milliseconds, in which its workspace is not opened any more: how far the clocks
- * of two nodes may differ.
+ * A margin before the end of a claim, in milliseconds, in which its workspace can no longer be opened. It covers the
+ * clock difference between two nodes.
  */
 const MARGIN_MS = 10_000;
 const SWEEP = "sweep";
@@ -77,7 +78,7 @@ const claims: Claims = {
   holder: (workspaceId) => workspaceRef(workspaceId),
 };
 
-/** The id of the workspace with this slug: open, closed, or about to be opened. */
+/** Finds the id of the workspace with this slug: open, closed, or about to be opened. */
 export function findWorkspaceBySlug(reading: Reading, slug: string): string | undefined {
   return findClaimant(claims, reading, [slug]);
 }

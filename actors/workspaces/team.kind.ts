@@ -6,7 +6,7 @@ const schema = z.strictObject({ key: slug, name: displayName });
 
 export type TeamFields = z.output<typeof schema>;
 
-/** A team: holds lines, hooks and tasks. The person who creates it is on it. */
+/** A team holds lines, hooks and tasks. The user who creates it becomes a member of it. */
 export const teamKind: Kind<TeamFields> = {
   name: "team",
   plural: "teams",

@@ -6,7 +6,7 @@ const schema = z.strictObject({ slug, name: displayName });
 
 export type WorkspaceFields = z.output<typeof schema>;
 
-/** The workspace itself. Any signed-in person may open one. Its slug stays taken after it is closed. */
+/** A workspace. Any signed-in user may open one. Its slug stays taken after it is closed. */
 export const workspaceKind: Kind<WorkspaceFields> = {
   name: "workspace",
   plural: "workspaces",

@@ -1,24 +1,24 @@
 /**
- * A workspace, `workspace/<id>`: the one writer of its configuration.
+ * A workspace, `workspace/<id>`. Only this actor writes the workspace's configuration.
  *
- * | state  | moved by                                   | next   | also                                         |
- * |--------|--------------------------------------------|--------|----------------------------------------------|
- * | absent | workspace.open, in the claim's time         | open   | its creator is the owner; the claim of the   |
- * |        |                                            |        | slug is confirmed                            |
- * | absent | workspace.open, later; any create           | absent | refused; leaves no rows                      |
- * | absent | name.ask                                    | absent | the claim of the slug lapses                 |
- * | open   | workspace.open                              | open   | a repeat: answered with the workspace        |
- * | either | name.ask                                    | same   | the claim of the slug is confirmed           |
- * | open   | resource.create, .update, .delete           | open   | rows, indexes, change record, one batch;     |
- * |        |                                            |        | fact `<kind>.changed`                        |
- * | open   | the same, by who may not any more           | open   | refused                                      |
- * | open   | member.role, .remove, team.join, .leave     | open   | the person's row; one owner always remains;  |
- * |        |                                            |        | fact `member.left`                           |
- * | open   | resource.delete of the workspace            | closed | fact `workspace.closed`; the slug stays taken|
- * | closed | workspace.open                              | closed | refused: what the key made is gone           |
- * | closed | any write sent before the closing           | closed | refused: not found                           |
- * | open   | token.expire                               | open   | the token's hash is removed                  |
- * | either | woken `sweep`                               | same   | removes idempotency keys past their window   |
+ * | state  | moved by                                | next   | also                                          |
+ * |--------|-----------------------------------------|--------|-----------------------------------------------|
+ * | absent | workspace.open, in the claim's time     | open   | its creator is the owner; confirms the slug   |
+ * |        |                                         |        | claim                                         |
+ * | absent | workspace.open, later; any create       | absent | refused; leaves no rows                       |
+ * | absent | name.ask                                | absent | lets the slug claim lapse                     |
+ * | open   | workspace.open                          | open   | a repeat: answers with the workspace          |
+ * | either | name.ask                                | same   | confirms the slug claim                       |
+ * | open   | resource.create, .update, .delete       | open   | rows, indexes, change record, one batch;      |
+ * |        |                                         |        | fact `<kind>.changed`                         |
+ * | open   | the same, without permission any longer | open   | refused                                       |
+ * | open   | member.role, .remove, team.join, .leave | open   | the person's row; one owner always remains;   |
+ * |        |                                         |        | fact `member.left`                            |
+ * | open   | resource.delete of the workspace        | closed | fact `workspace.closed`; the slug stays taken |
+ * | closed | workspace.open                          | closed | refused: the key's workspace is closed        |
+ * | closed | any write sent before the closing       | closed | refused: not found                            |
+ * | open   | token.expire                            | open   | removes the token's hash                      |
+ * | either | woken `sweep`                           | same   | removes idempotency keys past their window    |
  */
 import type { ActorType } from "../../runtime/actor-type.js";
 import { chartOf } from "../../runtime/chart.js";
@@ -57,18 +57,18 @@ export interface WorkspaceClosed extends Fact {
 }
 
 interface WorkspaceContext {
-  /** Whether a wake-up that sweeps idempotency keys is set. */
+  /** Whether a wake-up to sweep idempotency keys is set. */
   readonly sweeping: boolean;
 }
 
 type WorkspaceMessage = OpenWorkspace | ExpireToken | ResourceMessage | MembershipMessage | AskHolder | Woken;
 
-/** Why the caller may not make a write, as of its turn; or null. */
+/** Returns why the caller may not make a write, checked in its turn; or null. */
 export type RefuseWrite = (turn: Turn, kind: Kind, message: ResourceMessage) => Refusal | null;
 
 const { on, choose, machine } = chartOf<WorkspaceContext, WorkspaceMessage>();
 
-/** Transitions of a workspace that has been opened. */
+/** Transitions of a workspace that was opened, open or closed. */
 const opened = {
   ...on("name.ask", ({ turn, name }) => confirmClaim(turn, name)),
   ...on("woken", sweep),
@@ -85,7 +85,7 @@ const closed = {
   ...on("team.leave", refuseClosed),
 };
 
-/** The workspace actor for these kinds; it calls `refuses` in the turn of each write. */
+/** Creates the workspace actor for these kinds. It calls `refuses` in the turn of each write. */
 export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): ActorType {
   const getKind = kindFinder(kinds);
   const write = writer(kinds, refuses);
@@ -142,7 +142,7 @@ export function workspaceActor(kinds: readonly Kind[], refuses: RefuseWrite): Ac
 
 type Make = (kind: Kind) => WriteResult | Refusal;
 
-/** Answers a write, refused or made, with what follows from it. */
+/** Returns a function that makes or refuses a write, replies, and applies the consequences. */
 function writer(kinds: readonly Kind[], refuses: RefuseWrite) {
   const getKind = kindFinder(kinds);
   return (event: Delivered<ResourceMessage>, context: WorkspaceContext, make: Make): WorkspaceContext => {
@@ -164,7 +164,7 @@ function refuseLate({ turn }: Delivered<OpenWorkspace>): void {
   turn.stop();
 }
 
-/** Refuses a create in a workspace that does not exist, in the words of any create. */
+/** Refuses a create in a workspace that does not exist, with the same refusal as any create. */
 function refuseCreate(event: Delivered<CreateResource>, kind: Kind): void {
   event.turn.reply(createResource(event.turn, kind, event));
   event.turn.stop();
@@ -174,7 +174,7 @@ function refuseClosed({ turn }: Delivered<ResourceMessage | MembershipMessage>):
   turn.reply(gone);
 }
 
-/** Removes idempotency keys past their window: while the workspace is open, and then until none is left. */
+/** Removes idempotency keys past their window. Repeats while the workspace is open, and then until none is left. */
 function sweep({ turn }: Delivered<Woken>): void {
   const { partition } = turn.self;
   const nextMs = sweepAttempts(turn, partition);
@@ -183,7 +183,7 @@ function sweep({ turn }: Delivered<Woken>): void {
   if (isUnderWay || isOpen || hasAttempts(turn, partition)) turn.wake("sweep", nextMs);
 }
 
-/** Removes the hash that admits the token's bearer; what is shown of the token stays as it is. */
+/** Removes the hash by which the token's bearer is found. The token's visible fields do not change. */
 function expireToken({ turn, id }: Delivered<ExpireToken>, kind: Kind): void {
   const row = findResource(turn, turn.self.partition, kind.name, id);
   if (row !== undefined) putResource(turn, kind, { ...row, hidden: {} }, row);
@@ -198,7 +198,7 @@ function kindFinder(kinds: readonly Kind[]): (name: string) => Kind {
   };
 }
 
-/** After a change: removes orphaned resources of stations, and publishes all changes. */
+/** After a change, removes orphaned station resources and publishes all changes. */
 function settle(event: Delivered<ResourceMessage>, resource: ResourceRow, kinds: readonly Kind[]): void {
   const withdrawn = resource.kind === "line" ? withdrawOrphaned(event.turn, kinds, resource, event.client) : [];
   for (const each of [resource, ...withdrawn]) announce(event.turn, each);
@@ -228,7 +228,7 @@ function confirmClaim(turn: Turn, name: ClaimedName): void {
   turn.send(slugClaimsRef, { type: "name.confirm", name, workspaceId: turn.self.partition });
 }
 
-/** The time of the claim is over: the workspace was not opened and will not be. */
+/** The claim has timed out: the workspace was not opened and will not be. */
 function lapseClaim({ turn, name, untilMs }: Delivered<AskHolder>): void {
   turn.send(slugClaimsRef, { type: "name.lapse", name, workspaceId: turn.self.partition, untilMs });
   turn.stop();

@@ -5,19 +5,19 @@ import type { NewResource, ResourceMessage, WriteResult } from "../resources/res
 import type { AskHolder } from "../tables/claims.js";
 import type { MembershipMessage } from "./membership.transitions.js";
 
-/** Opens the workspace that has claimed its slug; answers with the workspace when it is open already. */
+/** Opens the workspace that has claimed its slug. If it is already open, the answer is the workspace. */
 export interface OpenWorkspace extends Answered<WriteResult | Refusal | OpenedTooLate>, NewResource {
   readonly type: "workspace.open";
-  /** From the claim: after this time another workspace may get the slug. */
+  /** The claim's deadline: after this time another workspace may get the slug. */
   readonly openBeforeMs: number;
 }
 
-/** The claim's time was over; claim the slug again. */
+/** The claim has timed out. Claim the slug again. */
 export interface OpenedTooLate {
   readonly isTooLate: true;
 }
 
-/** Ends a token that was refused as expired, so that it stays so whatever the clock does. */
+/** Ends a token that was refused as expired, so that it stays invalid if the clock is set back. */
 export interface ExpireToken extends Message {
   readonly type: "token.expire";
   readonly id: string;

@@ -1,4 +1,4 @@
-/** The step of a hook that calls a tool: the same request as an agent's call makes, under the rules of the hook. */
+/** Runs a hook step that calls a tool. It sends the same request as an agent's call, under the rules of hooks. */
 
 import type { Clock } from "../../../runtime/clock.js";
 import type { RunSignal } from "../../../runtime/run-signal.js";
@@ -31,7 +31,7 @@ import type { DeliveryResult } from "./delivery-result.js";
 import type { HookFailureCode, UnpreparedRequest } from "./failure-codes.js";
 import { MAX_OUTPUT_BYTES } from "./hook-answer.js";
 
-/** A call that is ready to be made. */
+/** A call that is ready to be sent. */
 export interface PreparedCall {
   readonly kind: "call";
   readonly step: string;
@@ -43,14 +43,17 @@ export interface CallStep {
   readonly hook: ResourceRow<HookFields>;
   readonly step: HookStep & { readonly call: string };
   readonly work: WorkEvent;
-  /** What the step's expressions see. */
+  /** Returns the names that the step's expressions see. */
   readonly names: () => Names;
   /** The same for every attempt of the step. */
   readonly messageId: string;
   readonly nowMs: number;
 }
 
-/** The tool's request with the inputs of the step, or why there is none. Whether a hook may call it was asked before. */
+/**
+ * Returns the tool's request with the step's inputs, or why there is none. The caller has already checked that hooks
+ * may call the tool.
+ */
 export function prepareCall(
   options: { readonly reading: () => Reading; readonly sealer: Sealer; readonly baseUrl: () => string },
   { hook, step, work, names, messageId, nowMs }: CallStep,
@@ -86,8 +89,8 @@ export function prepareCall(
 }
 
 /**
- * Makes the call; its time begins now. On a before event it fails where the tool's answer could not be read whole: what
- * was not read may be a refusal.
+ * Makes the call. Its timeout starts now. On a before event the call fails if the tool's response could not be read
+ * completely, because the unread part may contain a refusal.
  */
 export async function makeCall(
   options: { readonly outbound: Pick<Outbound, "send">; readonly clock: Clock },
@@ -110,7 +113,7 @@ export async function makeCall(
   return { ...attempt, code, reason, ...(isBefore && refuses !== undefined ? { refuses } : {}) };
 }
 
-/** The failure of a step that a failure of its tool means (configuration API, Hook step failure codes). */
+/** Converts a tool's failure to the step's failure code (configuration API, Hook step failure codes). */
 function toHookCode(code: IntegrationRequestCode): HookFailureCode {
   return code === "timeout" || code === "not-allowed" || code === "unwritable" ? code : "tool-failed";
 }

@@ -2,10 +2,10 @@ import type { Refusal } from "../../refusal.js";
 import type { NoteTask } from "../../tasks/task.messages.js";
 import type { CallbackSubject } from "./callback.queries.js";
 
-/** Longest note of a receiver, in characters. */
+/** Maximum length of a receiver's note, in characters. */
 const MAX_NOTE = 20_000;
 
-/** A note that a receiver adds to its task: once per key; with a null key, each time. */
+/** Returns the note that a receiver adds to its task. A key adds the note only once; a null key adds it each time. */
 export function toCallbackNote(
   { hookOccurrence }: CallbackSubject,
   { text, key }: { readonly text: string; readonly key: string | null },

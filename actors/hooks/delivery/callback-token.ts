@@ -11,7 +11,8 @@ export interface CallbackBearer {
 }
 
 /**
- * A token for the callbacks of one hook occurrence, valid for 15 minutes: its subject, its end, and a proof of both.
+ * Creates a token for the callbacks of one hook occurrence, valid for 15 minutes. It holds the occurrence, the expiry,
+ * and a proof of both.
  */
 export function createCallbackToken(
   sealer: Pick<Sealer, "digest">,
@@ -21,7 +22,7 @@ export function createCallbackToken(
   return `${claim}.${sealer.digest(`callback ${claim}`)}`;
 }
 
-/** The hook occurrence that the token acts for; null when the token is not ours or has expired. */
+/** Finds the hook occurrence that the token acts for; null if the token is invalid or has expired. */
 export function findCallbackBearer(
   sealer: Pick<Sealer, "digest">,
   token: string,
@@ -31,13 +32,13 @@ export function findCallbackBearer(
   return claim !== null && claim.untilMs > nowMs ? claim.bearer : null;
 }
 
-/** Whether the token is ours and has expired. */
+/** Returns whether the token is genuine but has expired. */
 export function isExpiredCallback(sealer: Pick<Sealer, "digest">, token: string, nowMs: number): boolean {
   const claim = readClaim(sealer, token);
   return claim !== null && claim.untilMs <= nowMs;
 }
 
-/** What a token of ours says; null for any other. */
+/** Reads the claim of a genuine token; null for any other token. */
 function readClaim(
   sealer: Pick<Sealer, "digest">,
   token: string,

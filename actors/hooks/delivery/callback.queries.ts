@@ -14,14 +14,14 @@ export interface CallbackSubject {
   readonly task: TaskRow;
 }
 
-/** What a callback token is looked up with. */
+/** The dependencies to look up a callback token. */
 export interface CallbackSource {
   readonly reading: Reading;
   readonly sealer: Pick<Sealer, "digest">;
   readonly nowMs: number;
 }
 
-/** The subject of the hook occurrence with this callback token. Null for an invalid token; a test has no subject. */
+/** Finds the hook occurrence and task of a callback token. Refuses an invalid token, and the token of a test. */
 export function findCallbackSubject(
   { reading, sealer, nowMs }: CallbackSource,
   token: string | null,

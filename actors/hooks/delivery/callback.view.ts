@@ -4,7 +4,7 @@ import { toEventTask } from "../../events/event-task.js";
 import { findLine } from "../../lines/line.queries.js";
 import type { CallbackSubject } from "./callback.queries.js";
 
-/** The task as the receiver of its hook sees it. */
+/** The task as the receiver of its hook can see it. */
 export const callbackTaskSchema = z
   .strictObject({
     ...{ id: z.string(), title: z.string(), url: z.string(), line: z.string(), station: z.string() },
@@ -14,7 +14,7 @@ export const callbackTaskSchema = z
   })
   .meta({ title: "callback-task" });
 
-/** The task that a hook fired about, and the hook's key. */
+/** Returns the task that a hook fired about, and the hook's key. */
 export function callbackTaskView(reading: Reading, { workspaceId, hookOccurrence, task }: CallbackSubject) {
   return { ...toEventTask(task, findLine(reading, workspaceId, task.lineId)), hook: hookOccurrence.hook };
 }

@@ -23,36 +23,36 @@ export interface Delivery {
   readonly teamId: string;
   readonly hookId: string;
   readonly hookOccurrenceId: string;
-  /** From 0. */
+  /** The step's index, from 0. */
   readonly step: number;
-  /** The event, when it need not be read. */
+  /** The event if it is in memory; otherwise it is read from the row. */
   readonly event: WorkEvent | undefined;
 }
 
-/** The services that making a request needs. */
+/** The services needed to prepare a request. */
 export interface RequestOptions {
   readonly reading: () => Reading;
   readonly sealer: Sealer;
   readonly baseUrl: () => string;
   newId(prefix: string): string;
-  /** Signs hook tokens; null when the deployment has no key. */
+  /** Signs hook tokens; null if the deployment has no key. */
   readonly tokens: HookTokenSigner | null;
-  /** Whether replaced secrets are stored for some time, to sign under them too. */
+  /** Whether replaced secrets stay valid for some time, so that requests are also signed with them. */
   readonly rotates: boolean;
 }
 
-/** A request ready to send. */
+/** A request that is ready to be sent. */
 export interface PreparedRequest {
   readonly kind: "request";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly step: string;
-  /** Who sends it: the service, or a host of the workspace. */
+  /** The sender: the service, or a host of the workspace. */
   readonly from: "service" | "network";
 }
 
-/** The request of one step, rendered and signed, or the call of its tool, from the hook's current definition. */
+/** Prepares one step from the hook's current definition: the rendered and signed request, or the call of its tool. */
 export function prepareRequest(
   options: RequestOptions,
   delivery: Delivery,
@@ -102,7 +102,7 @@ export function prepareRequest(
   return { kind: "request", url: rendered.url, headers, body, step: step.name, from: step.request.from };
 }
 
-/** What the expressions of a step see: the event, and the outputs of the earlier steps. */
+/** Returns the names that a step's expressions see: the event, and the outputs of the earlier steps. */
 function expressionNames(reading: Reading, delivery: Delivery, hook: ResourceRow<HookFields>, work: WorkEvent): Names {
   const outputs = delivery.step === 0 ? NO_OUTPUTS : listOutputs(reading, delivery, hook);
   return toStepValues(hook.fields, toEventValues(work), outputs);
@@ -127,7 +127,7 @@ function listOutputs(reading: Reading, delivery: Delivery, hook: ResourceRow<Hoo
   return outputs;
 }
 
-/** The header that authenticates the request; null when it cannot be signed. */
+/** Returns the header that authenticates the request; null if the request cannot be signed. */
 function createProof(
   { sealer, tokens, baseUrl, newId, rotates, reading }: RequestOptions,
   hook: ResourceRow<HookFields>,
@@ -151,7 +151,7 @@ function createProof(
   return { header: "webhook-signature", value: `${signMessage(secret, message)}${also}` };
 }
 
-/** The `webhook-signature` of Standard Webhooks over id, timestamp and body, under a `whsec_...` secret. */
+/** Returns the `webhook-signature` of Standard Webhooks over id, timestamp and body, with a `whsec_...` secret. */
 export function signMessage(
   secret: string,
   message: { readonly id: string; readonly timestamp: number; readonly body: string },
@@ -170,10 +170,10 @@ function openSecret(sealer: Pick<Sealer, "open">, sealed: string | undefined): s
   }
 }
 
-/** Number of opened secrets to cache: opening one takes longer than signing with it. */
+/** Number of decrypted secrets to cache. Decrypting one takes longer than signing with it. */
 const MAX_CACHED_SECRETS = 1_000;
 
-/** A sealer that caches what it opened last. */
+/** Returns a sealer that caches recently decrypted secrets. */
 export function cachingSealer(sealer: Sealer): Sealer {
   const opened = new Map<string, string>();
   return {

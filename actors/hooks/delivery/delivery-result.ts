@@ -1,9 +1,9 @@
 import type { AttemptRow } from "../hook-occurrence.table.js";
 
-/** The result of a step's request or call; the actor numbers its attempt. */
+/** The result of a step's request or call. The actor adds the attempt's number. */
 export interface DeliveryResult extends Omit<AttemptRow, "n"> {
-  /** Why the receiver or tool refuses a before event, read from its whole answer; absent where it does not. */
+  /** Why the receiver or tool refuses a before event, read from its complete response; absent if it does not refuse. */
   readonly refuses?: string;
-  /** A kill cut the request of a before event short: the event still waits, so the receiver is asked again. */
+  /** A process kill interrupted a request on a before event. The event still waits, so the request is sent again. */
   readonly isAskedAgain?: true;
 }

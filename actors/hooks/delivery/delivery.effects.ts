@@ -21,36 +21,44 @@ import type { DeliveryResult } from "./delivery-result.js";
 import { INTERRUPTED, NO_PLACE, NOT_RUNNING } from "./failure-codes.js";
 import { MAX_OUTPUT_BYTES, readHookAnswer } from "./hook-answer.js";
 
-/** Makes the request of one step of a hook occurrence; the memo is the event, when it need not be read. */
+/** Makes the request of one step of a hook occurrence. The memo is the event, which then need not be read. */
 export const DELIVERY_EFFECT = effect<DeliveryInput, DeliveryResult, WorkEvent>("hook-delivery");
 
-/** Longest answer to a hook on a before event, in bytes: it is read whole, since a refusal may stand anywhere in it. */
+/**
+ * Maximum size of a response to a hook on a before event, in bytes. The service reads the whole response, because a
+ * refusal can be anywhere in it.
+ */
 const MAX_BEFORE_ANSWER_BYTES = 1024 * 1024;
 
-/** What a prepared request takes in memory beside its body, about. */
+/** Estimated memory of a prepared request, in bytes, without its body. */
 const REQUEST_OVERHEAD_BYTES = 4_096;
 
 /**
- * The effect's input: everything else is read when the effect runs, so that a retry uses the hook's current definition.
+ * The effect's input. Everything else is read when the effect runs, so that a retry uses the hook's current definition.
  */
 export interface DeliveryInput {
   readonly teamId: string;
   readonly hookId: string;
   readonly step: number;
-  /** How long the request may take once it is on its way. */
+  /** Timeout of the request from the time it is sent, in milliseconds. */
   readonly timeoutMs: number;
-  /** Until when the request of a hook on a before event may wait for its place; absent on an after event. */
+  /**
+   * Until when a request on a before event may wait for a slot, in milliseconds since 1970; absent on an after event.
+   */
   readonly deadlineMs?: number;
 }
 
 export interface DeliveryOptions extends RequestOptions {
   readonly outbound: Pick<Outbound, "post" | "send">;
-  /** Carries requests from the workspace's network. */
+  /** Sends requests from the workspace's network. */
   readonly network: Pick<NetworkRequests, "post">;
   readonly clock: Clock;
 }
 
-/** Makes the request of one step of a hook occurrence. Every failure is a result with its code; it never rejects. */
+/**
+ * Makes the request of one step of a hook occurrence. Every failure becomes a result with a code; the effect never
+ * rejects.
+ */
 export function deliveryEffect(given: DeliveryOptions): Effect {
   const options = { ...given, sealer: cachingSealer(given.sealer), startedMs: given.clock.now() };
   return withBeginMarked(
@@ -71,7 +79,8 @@ function prepareDelivery(
     const { code, reason, step: name } = prepared;
     return { place: null, begin: async () => ({ ...notSent(name, nowMs), code, reason }) };
   }
-  // What a killed process had begun is an attempt that failed. A call on a before event is made once, whatever it did.
+  // A request that a killed process had started counts as a failed attempt. A tool call on a before event is never
+  // repeated, whether or not it had an effect.
   if (mayHaveBegun) {
     const interrupted = { ...notSent(prepared.step, nowMs), code: "errored", reason: INTERRUPTED } as const;
     const isAskedAgain = deadlineMs !== undefined && prepared.kind === "request";
@@ -101,12 +110,12 @@ function prepareDelivery(
   };
 }
 
-/** The request of a call, as far as its place depends on it. */
+/** Returns the parts of a call's request that decide its slot. */
 function toSentRequest({ request: { request } }: PreparedCall) {
   return { url: request.url, body: request.body ?? "", from: "service" } as const;
 }
 
-/** The attempt of a request that was not sent. */
+/** Returns the attempt of a request that was not sent. */
 function notSent(step: string, atMs: number): Omit<DeliveryResult, "code" | "reason"> {
   return { step, at: timeText(atMs), tookMs: 0, requestHeaders: {}, status: null, body: "" };
 }
@@ -115,11 +124,11 @@ interface Sent {
   readonly workspaceId: string;
   readonly timeoutMs: number;
   readonly prepared: PreparedRequest;
-  /** Whether the event waits for the answer. */
+  /** Whether the event waits for the response. */
   readonly isBefore: boolean;
 }
 
-/** Sends the request; its time begins now. */
+/** Sends the request. Its timeout starts now. */
 async function deliver(
   { clock, network, outbound }: DeliveryOptions,
   { workspaceId, timeoutMs, prepared, isBefore }: Sent,
@@ -147,7 +156,10 @@ const RECORDED_HEADERS: ReadonlySet<string> = new Set([
   ...["service-cause", "service-test"],
 ]);
 
-/** The headers that history stores: none that authenticates anything, none with the hook's own values. */
+/**
+ * Returns the headers to store in the history. Hides the values of headers that authenticate the request or that the
+ * hook defines.
+ */
 function toRecordedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const recorded: Record<string, string> = { ...headers };
   for (const name in headers) if (!RECORDED_HEADERS.has(name)) recorded[name] = "(left out)";

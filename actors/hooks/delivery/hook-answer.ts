@@ -5,12 +5,12 @@ import { cutBytes } from "../../tables/cut-bytes.js";
 import type { DeliveryResult } from "./delivery-result.js";
 import { toFailureCode } from "./failure-codes.js";
 
-/** Longest stored output of a step, in bytes. */
+/** Maximum size of a step's stored output, in bytes. */
 export const MAX_OUTPUT_BYTES = 16 * 1024;
 
 /**
- * Reads what a receiver's answer means. On an after event, a 2xx is a delivery, whether its body can be read or not. On a
- * before event, the step fails if the body of a 2xx cannot be read completely: it may contain a refusal.
+ * Evaluates a receiver's response. On an after event every 2xx is a success. On a before event the step fails if a 2xx
+ * could not be read completely, because the unread part may contain a refusal.
  */
 export function readHookAnswer(
   { status, body: text, unread, doubt }: OutboundAnswer,

@@ -35,7 +35,7 @@ export interface HookTokenClaims {
   readonly nowMs: number;
 }
 
-/** A signer over an ES256 private key, in PEM (PKCS8) or as a JWK. Throws when it is not one. */
+/** Creates a signer from an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. */
 export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   const key = readKey(privateKey);
   const publicKey = publicKeyOf(key);
@@ -63,7 +63,7 @@ export function createHookTokenSigner(privateKey: string): HookTokenSigner {
   };
 }
 
-/** Parses an ES256 private key, in PEM (PKCS8) or as a JWK. Throws when it is not one. */
+/** Parses an ES256 private key, in PEM (PKCS8) or as a JWK. Throws for any other text. */
 function readKey(text: string): KeyObject {
   const key = text.trimStart().startsWith("{")
     ? createPrivateKey({ key: JSON.parse(text), format: "jwk" })

@@ -10,14 +10,14 @@ type StepRequest = NonNullable<HookStep["request"]>;
 
 type Head = Pick<StepRequest, "url" | "headers">;
 
-/** A step's request with every expression evaluated. */
+/** A step's request after the evaluation of its expressions. */
 export interface RenderedRequest {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Json;
 }
 
-/** The address, null for a text that is none, and the headers. */
+/** The address and headers. `url` is null if the text is not a valid address. */
 interface RenderedHead {
   readonly url: URL | null;
   readonly headers: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ interface Unrendered {
   readonly error: string;
 }
 
-/** Evaluates a request's expressions; an error says which field failed, and why. */
+/** Evaluates a request's expressions. The error says which field failed, and why. */
 export function renderRequest(request: StepRequest, names: () => Names): RenderedRequest | Unrendered {
   const fixed = fixedPartsOf(request);
   if (fixed.request !== null) return fixed.request;
@@ -40,7 +40,7 @@ export function renderRequest(request: StepRequest, names: () => Names): Rendere
   return "error" in body ? { error: `body: ${body.error}` } : toRequest(head, body.value);
 }
 
-/** What later steps see of a completed step: its answer, parsed where it is JSON. */
+/** Returns a completed step's output for later steps: its response, parsed if it is JSON. */
 export function toStepOutput(body: string): Value {
   try {
     return toValue(readJson(body), DYN);
@@ -64,7 +64,7 @@ function renderHead(request: Head, values: Names, allowance: Budget): RenderedHe
 }
 
 function parseHead(url: string, headers: Readonly<Record<string, string>>): RenderedHead {
-  // Names in lower case, so that a header never duplicates one that the service sets.
+  // Names are in lower case, so that a header never duplicates one that the service sets.
   const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   return { url: URL.canParse(url) ? new URL(url) : null, headers: named };
 }
@@ -73,15 +73,15 @@ function toRequest({ url, headers }: RenderedHead, body: Json): RenderedRequest 
   return url === null ? { error: "url: it is no address" } : { url, headers, body };
 }
 
-/** What of a request has no expressions. */
+/** The parts of a request without expressions. */
 interface FixedParts {
-  /** Null when any part has some. */
+  /** Null if any part has an expression. */
   readonly request: RenderedRequest | Unrendered | null;
-  /** Null when the address or a header has some. */
+  /** Null if the address or a header has an expression. */
   readonly head: RenderedHead | Unrendered | null;
 }
 
-/** Read once while a request is in memory. */
+/** Cached while a request is in memory. */
 const fixedParts = new WeakMap<StepRequest, FixedParts>();
 
 function fixedPartsOf(request: StepRequest): FixedParts {

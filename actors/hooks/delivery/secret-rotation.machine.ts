@@ -1,11 +1,11 @@
 /**
- * The signing secret that a hook had before its last rotation, `hook-rotation/<hook id>`: requests are signed under it
- * as well for some hours, so that receivers keep working, and then it is removed.
+ * Stores the previous signing secret of a hook after a rotation, `hook-rotation/<hook id>`. For some hours requests are
+ * also signed with it, so that receivers continue to work. Then it is removed.
  *
  * | state   | moved by                               | next    | also                                            |
  * |---------|----------------------------------------|---------|-------------------------------------------------|
- * | none    | rotation.begun                         | keeping | wake-up when the hours are over                 |
- * | keeping | rotation.begun                         | keeping | the same; replaces the earlier secret           |
+ * | none    | rotation.begun                         | keeping | wake-up when the secret expires                 |
+ * | keeping | rotation.begun                         | keeping | moves the wake-up to the new expiry             |
  * | keeping | woken                                  | none    | removes the secret; stops                       |
  * | any     | rotation.over, the hook was deleted    | none    | removes the secret; stops                       |
  */
@@ -20,7 +20,7 @@ import type { ResourceChanged } from "../../resources/resource.messages.js";
 import { findResource, type ResourceRow } from "../../resources/resource.table.js";
 import type { HookFields } from "../hook.js";
 
-/** Where the sealed signing secret is stored. */
+/** The hidden field with the sealed signing secret. */
 export const SIGNING_SECRET = "signing.secret";
 
 interface RotationBegun extends Message {
@@ -35,14 +35,14 @@ const hookRotationRef = reference<RotationBegun | RotationOver>("hook-rotation")
 
 interface PreviousSecret {
   readonly sealed: string;
-  /** When it is removed, in milliseconds since 1970. */
+  /** When the secret is removed, in milliseconds since 1970. */
   readonly untilMs: number;
 }
 
-/** `[hook]` */
+/** Key: `[hook]`. */
 const previousSecrets = table<PreviousSecret>("hook-previous-secret");
 
-/** The second sealed secret to sign requests under, or null. */
+/** Returns the previous sealed secret if requests must also be signed with it, or null. */
 export function findPreviousSecret(
   reading: Reading,
   { workspaceId, id }: Pick<ResourceRow, "workspaceId" | "id">,
@@ -52,7 +52,7 @@ export function findPreviousSecret(
   return previous !== undefined && previous.untilMs > nowMs ? previous.sealed : null;
 }
 
-/** Stores the secret that an update replaces, until `untilMs`; an update that replaces none stores nothing. */
+/** Stores the secret that an update replaces until `untilMs`. Stores nothing if the update replaces no secret. */
 export function storePreviousSecret(
   writing: Writing,
   row: ResourceRow<HookFields>,
@@ -65,7 +65,7 @@ export function storePreviousSecret(
   previousSecrets.put(writing, row.workspaceId, row.id, { sealed, untilMs });
 }
 
-/** Removes the stored secrets when their time is over. */
+/** Removes stored secrets when they expire or their hook is deleted. */
 export const secretRotationSubscriber: Subscriber<ResourceChanged<"hook">> = {
   name: "secrets of hooks go after their rotation",
   facts: ["hook.changed"],

@@ -1,6 +1,6 @@
 /**
- * The keys that sign hook tokens, `signing-keys/hooks` under the global partition: the current one, and earlier ones
- * until every token they signed has expired. There is one state: the keys are in rows.
+ * Publishes the keys that sign hook tokens, `signing-keys/hooks` in the global partition: the current key, and earlier
+ * keys until all their tokens have expired. There is only one state, because rows store the keys.
  *
  * | state   | moved by    | next    | also                                                             |
  * |---------|-------------|---------|------------------------------------------------------------------|
@@ -16,7 +16,7 @@ import type { Reading } from "../../../storage/store.js";
 import { table } from "../../../storage/table.js";
 import { HOOK_TOKEN_SECONDS, type PublicKey } from "./hook-token.js";
 
-/** Sets the key that signs from now on; null for none. */
+/** Sets the key that signs new tokens; null for none. */
 export interface UseKey extends Answered<null> {
   readonly type: "keys.use";
   readonly key: PublicKey | null;
@@ -24,11 +24,11 @@ export interface UseKey extends Answered<null> {
 
 interface PublishedKey {
   readonly key: PublicKey;
-  /** When it is removed, in milliseconds since 1970; null for the current one. */
+  /** When the key is removed, in milliseconds since 1970; null for the current key. */
   readonly untilMs: number | null;
 }
 
-/** `[kid]` */
+/** Key: `[kid]`. */
 const published = table<PublishedKey>("hook-signing-key");
 
 const signingKeys = reference<UseKey>("signing-keys");
@@ -38,7 +38,7 @@ export const signingKeysRef = signingKeys(GLOBAL_PARTITION, "hooks");
 /** A token's lifetime plus the allowed clock skew. */
 const RETENTION_MS = (HOOK_TOKEN_SECONDS + 60) * 1_000;
 
-/** The keys of all tokens that are still valid, by key id. */
+/** Lists the keys of all tokens that may still be valid. */
 export function listPublishedKeys(reading: Reading, nowMs: number): PublicKey[] {
   return published
     .list(reading, GLOBAL_PARTITION)

@@ -7,43 +7,44 @@ import type { HookFields } from "../hook.js";
 import { type EventValues, toHookValues } from "../hook-values.js";
 import { compileGlob } from "./glob.js";
 
-/** What a hook's conditions may test: the match lists, and `when`. */
+/** The conditions of a hook: the match lists, and `when`. */
 export const conditionNames = ["lines", "stations", "repositories", "tools", "paths", "when"] as const;
 
-/** An event as the conditions of many hooks read it. */
+/** An event as the conditions of all its hooks read it. */
 export interface Subject {
   readonly work: WorkEvent;
-  /** Computed when the first `when` reads them. */
+  /** Computed when a `when` first needs the values. */
   readonly values: () => EventValues;
 }
 
 /**
- * One of the conditions that must all hold for a hook to fire (configuration API, Hook): each match list that is not
- * empty, then `when`.
+ * One condition of a hook (configuration API, Hook): a non-empty match list, or `when`. A hook fires only if all its
+ * conditions hold.
  */
 export interface Condition {
   readonly name: (typeof conditionNames)[number];
-  /** What the hook asks for, as written. */
+  /** The hook's list or `when`, unchanged. */
   readonly wanted: readonly string[] | string;
-  /** The same as an expression: a `when` that holds for the same events. */
+  /** The condition as an expression: a `when` that holds for the same events. */
   readonly expression: string;
-  /** The part of an event that it reads. */
+  /** Returns the part of an event that the condition reads. */
   saw(work: WorkEvent): unknown;
   /**
-   * Takes its cost from `work`; null when the work left was too little to decide, and less than the condition may take.
+   * Evaluates the condition and subtracts its cost from `work`. Null if the remaining work was too little to decide,
+   * and less than the condition's limit.
    */
   holds(subject: Subject, work: Work): boolean | null;
-  /** Its value, where it is an expression written by a person; takes the cost from `work`. */
+  /** Returns the value of a user's `when`, and subtracts its cost from `work`; null for a match list. */
   outcome(subject: Subject, work: Work): Outcome | null;
 }
 
-/** All conditions of a hook. */
+/** The fields of a hook that decide its conditions. */
 type MatchedFields = Pick<HookFields, "key" | "on" | "match" | "vars" | "when">;
 
-/** Bytes of cached conditions, by estimate; the oldest are evicted first. */
+/** Estimated size limit of all cached conditions, in bytes; the oldest are evicted first. */
 const MAX_CACHED_BYTES = 128_000_000;
 const BYTES_A_HOOK = 2_000;
-/** Estimated bytes of a list's name or glob, and of a `when` with its cached program. */
+/** Estimated bytes per character of a list's name or glob, and of a `when` with its cached program. */
 const BYTES_A_CHARACTER = 8;
 const BYTES_A_CHARACTER_OF_WHEN = 200;
 
@@ -56,7 +57,7 @@ interface CachedConditions {
 const cachedConditions = new Map<string, CachedConditions>();
 let cachedBytes = 0;
 
-/** The conditions of a stored hook, in the order they are evaluated; built once for each version. */
+/** Returns the conditions of a stored hook, in evaluation order. They are compiled once per version. */
 export function getConditions({ id, version, fields }: ResourceRow<HookFields>): readonly Condition[] {
   const known = cachedConditions.get(id);
   if (known?.version === version) return known.conditions;
@@ -81,7 +82,7 @@ function estimateBytes({ match, when }: MatchedFields): number {
   return BYTES_A_HOOK + BYTES_A_CHARACTER * lists + BYTES_A_CHARACTER_OF_WHEN * (when?.length ?? 0);
 }
 
-/** The match lists of a hook and its `when`, as conditions of one type. */
+/** Compiles a hook's match lists and its `when` to conditions. */
 export function compileConditions(hook: MatchedFields): readonly Condition[] {
   const { on, match, when } = hook;
   return [
@@ -103,7 +104,10 @@ export function compileConditions(hook: MatchedFields): readonly Condition[] {
   ];
 }
 
-/** A pull request is in one repository; any other event concerns all repositories of the line. */
+/**
+ * Returns the repositories of an event. A pull request is in one repository; any other event concerns all repositories
+ * of the task.
+ */
 export function eventRepositories({ event, task }: WorkEvent): readonly string[] {
   return typeof event.repository === "string" ? [event.repository] : task.repositories;
 }
@@ -112,7 +116,7 @@ type ConditionSource = ({ readonly expression: string } | { readonly list: strin
   readonly saw: (work: WorkEvent) => readonly string[];
 };
 
-/** The value must be one of the names; of several values, one must be. */
+/** Requires that the value, or at least one of several values, is one of the names. */
 function nameCondition(name: Condition["name"], wanted: readonly string[], looked: ConditionSource): Condition[] {
   if (wanted.length === 0) return [];
   const names = new Set(wanted);
@@ -132,8 +136,8 @@ function nameCondition(name: Condition["name"], wanted: readonly string[], looke
 }
 
 /**
- * The most that matching the paths of one change may cost, in units of the meter. A change too large for that counts as
- * touching the paths, so that size never bypasses a hook that guards them.
+ * Maximum cost of matching the paths of one change, in units of the meter. A change that exceeds it counts as a match,
+ * so that its size never bypasses a hook that guards the paths.
  */
 const MAX_PATH_UNITS = 60_000;
 
@@ -157,7 +161,7 @@ function pathCondition(wanted: readonly string[]): Condition {
   };
 }
 
-/** Globs as one regular expression of RE2's syntax, for reading. */
+/** Returns globs as one regular expression in RE2 syntax, for display. */
 function toRegularExpression(globs: readonly string[]): string {
   const written = globs.map((glob) =>
     (glob.endsWith("/") ? `${glob}**` : glob).replace(
@@ -185,7 +189,7 @@ function whenCondition(when: string, hook: MatchedFields): Condition {
   };
 }
 
-/** A condition without its `${{ }}`. */
+/** Returns a condition without its `${{ }}`. */
 function expressionSource(when: string): string {
   if (!isTemplate(when)) return when;
   const read = readTemplate(when);

@@ -13,9 +13,12 @@ import { type FireHook, hookOccurrenceRef } from "../hook-occurrence.messages.js
 import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MATCH_START, matchHooks } from "./match-hooks.js";
 
-/** Time limit for all hooks on one before event together (configuration API, Refusing an event). */
+/** Common time limit for all hooks on one before event (configuration API, Refusing an event), in milliseconds. */
 const BEFORE_EVENT_MS = 60_000;
-/** Units that matching the hooks of an event may cost in the turn that receives it; the hook matcher does the rest. */
+/**
+ * Maximum matching cost in the turn that receives an event, in units of the meter. The hook matcher continues from
+ * there.
+ */
 const MATCH_UNITS_IN_TURN = 15_000;
 
 /** Fires the hooks that match an after event. */
@@ -24,13 +27,13 @@ export const afterEventSubscriber: Subscriber<WorkFact> = {
   facts: workEventNames.filter(isAfterEvent),
   handle({ work }, turn) {
     const { fires, next } = matchHooks(turn, work, { from: MATCH_START, units: MATCH_UNITS_IN_TURN });
-    // No other turn fires these hooks on this event: only the matcher does so, and it begins after them.
+    // No other turn fires these hooks on this event: only the matcher could, and it starts after them.
     for (const hook of fires) turn.sendFirst(refOf(hook, work), toFire(hook, work));
     if (next !== null) turn.send(hookMatcherRef(work), toMatchHooks(next, work));
   },
 };
 
-/** Lets the hooks that match a before event decide whether it may happen. */
+/** Asks the matching hooks whether a before event may happen. */
 export const beforeEventGate: Gate<WorkQuestion> = {
   name: "hooks on before events",
   questions: workEventNames.filter(isBeforeEvent),
@@ -51,7 +54,10 @@ function refOf(hook: HookRow, work: WorkEvent) {
   return hookOccurrenceRef(work.workspaceId, hookOccurrenceId(work, hook));
 }
 
-/** Asks a hook to decide on a before event. When no answer ever comes, the hook's `failure` setting decides. */
+/**
+ * Returns the request that asks a hook to decide on a before event. If no answer arrives, the hook's `failure` setting
+ * decides.
+ */
 export function toFireRequest(hook: HookRow, work: WorkEvent): GatekeeperRequest {
   return { to: refOf(hook, work), message: toFire(hook, work), whenSilent: timeoutRefusal(hook) };
 }
@@ -60,7 +66,7 @@ function toFire(hook: HookRow, work: WorkEvent): FireHook {
   return { type: "hook.fire", hookId: hook.id, work, resends: null };
 }
 
-/** Why a hook refuses a before event whose time is over; null when it allows the event. */
+/** Returns why a hook refuses a before event after its time limit; null if it allows the event. */
 export function timeoutRefusal({ fields }: HookRow): string | null {
   const step = fields.steps[0]?.name ?? "";
   return fields.failure === "block" ? toRefusal({ hook: fields.key, step, reason: BEFORE_EVENT_TIMEOUT }) : null;
@@ -70,7 +76,7 @@ function toMatchHooks(from: MatchHooks["from"], work: WorkEvent): MatchHooks {
   return { type: "hook.judge", work, from };
 }
 
-/** One hook occurrence for each event and hook; its id sorts by the event's time. */
+/** Returns the id of the hook occurrence for this event and hook. Ids sort by the event's time. */
 export function hookOccurrenceId(work: WorkEvent, hook: HookRow): string {
   return `${work.occurrence}-${hook.id.slice(-8)}`;
 }

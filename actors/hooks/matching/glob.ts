@@ -5,17 +5,17 @@
 import type { Work } from "../../expressions/meter.js";
 
 export interface PathPattern {
-  /** Whether the glob matches the whole path. Also false once the work is used up. */
+  /** Returns whether the glob matches the whole path. Also false when the work is used up. */
   matches(path: string, work?: Work): boolean;
 }
 
-/** Positions tested for one unit, and the cost of starting on a path that may match. */
+/** Number of positions tested per unit, and the cost in units to start matching a path. */
 const PLACES_A_UNIT = 10;
 const UNITS_TO_BEGIN = 5;
 
 /**
- * A glob, compiled to match in time linear in the path for each of its positions. It is a sequence of single characters
- * with optional runs of other characters between them.
+ * Compiles a glob. For each of its positions, matching takes time linear in the path's length. A compiled glob is a
+ * sequence of single characters with optional runs between them.
  */
 export function compileGlob(glob: string): PathPattern {
   const whole = glob.endsWith("/") ? `${glob}**` : glob;
@@ -34,7 +34,7 @@ export function compileGlob(glob: string): PathPattern {
 const ONE = -1;
 const SLASH = 0x2f;
 
-/** What a position may match besides its single character: nothing, a run within a name, or any run. */
+/** The run that may match before a position: none, a run within a name, or any run. */
 const NO_RUN = 0;
 const RUN_IN_NAME = 1;
 const ANY_RUN = 2;
@@ -42,7 +42,7 @@ const ANY_RUN = 2;
 interface Places {
   /** Code points, or {@link ONE}. */
   readonly singles: Int32Array;
-  /** One more than `singles`: before each, and at the end. */
+  /** One more entry than `singles`: one before each character, and one at the end. */
   readonly runs: Uint8Array;
 }
 
@@ -61,9 +61,11 @@ function placesOf(glob: string): Places {
   return { singles: Int32Array.from(singles), runs: Uint8Array.from(runs) };
 }
 
-/** Follows all ways through the glob at once: the set of positions reached after each character of the path. */
+/**
+ * Follows all alternatives in the glob at once: tracks the set of positions reached after each character of the path.
+ */
 function matches({ singles, runs }: Places, path: string, work: Work): boolean {
-  // In rising order: a position leads to itself and to the next one, so duplicates are always adjacent.
+  // Positions are in increasing order. Each leads to itself and to the next one, so duplicates are always adjacent.
   let places = new Int32Array(runs.length);
   let next = new Int32Array(runs.length);
   let count = 1;

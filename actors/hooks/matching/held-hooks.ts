@@ -7,7 +7,7 @@ import type { HookFields } from "../hook.js";
 
 type HookRows = readonly ResourceRow<HookFields>[];
 
-/** Most hooks of one lookup key that are held, and the most that they may weigh; see {@link estimateWeight}. */
+/** Maximum number of cached hooks per lookup key, and their maximum total weight; see {@link estimateWeight}. */
 const MAX_HOOKS = 16;
 const MAX_WEIGHT = 16_000;
 
@@ -16,12 +16,12 @@ interface FewHooks {
   readonly weight: number;
 }
 
-/** The hooks of lookup keys, by team. */
+/** The cached hooks per lookup key, by team. */
 const heldHooks = new HeldByVersion<HookRows>();
 
 /**
- * The hooks of a team with a lookup key, by id. Those of a key with few are held until configuration of the workspace
- * changes: every event looks for hooks under several keys.
+ * Lists the hooks of a team with a lookup key, by id. Short lists are cached until the workspace's configuration
+ * changes, because every event looks for hooks under several keys.
  */
 export function listHooks(
   reading: Reading,
@@ -39,7 +39,7 @@ export function listHooks(
   return few.hooks;
 }
 
-/** All hooks; null when they are too many or too large to be held. Reads no further than that. */
+/** Reads all hooks; null if they are too many or too large to cache. Stops reading at the limit. */
 function readFew(listed: Iterable<ResourceRow<HookFields>>): FewHooks | null {
   const hooks: ResourceRow<HookFields>[] = [];
   let weight = 0;

@@ -1,14 +1,14 @@
 /**
- * Matches hooks of events that would take too long in one turn, `hook-judge/<team id>`: events wait in rows, and each
- * wake-up spends the cost limit of one turn on the first of them. Before events go first. A team with many expensive
- * conditions thus delays only itself. There is one state: what waits is in rows.
+ * Matches the hooks of events that would take too long in one turn, `hook-judge/<team id>`. Rows hold the waiting
+ * events. Each wake-up spends the cost limit of one turn on the first event; before events have priority. So a team
+ * with many expensive conditions delays only itself. There is only one state.
  *
  * | state   | moved by                            | next    | also                                             |
  * |---------|-------------------------------------|---------|--------------------------------------------------|
- * | judging | hook.judge, not known yet           | judging | the event waits; wake-up at once                 |
- * | judging | woken, hooks or events left         | judging | fires what matches; wake-up at once              |
- * | judging | woken, none left                    | judging | fires what matches; answers its gate; stops      |
- * | judging | keeper.late, its event waits        | judging | from here on only match lists count, and a hook  |
+ * | judging | hook.judge, not waiting yet         | judging | the event waits; wake-up at once                 |
+ * | judging | woken, hooks or events left         | judging | fires matching hooks; wake-up at once            |
+ * | judging | woken, none left                    | judging | fires matching hooks; answers its gate; stops    |
+ * | judging | keeper.late, its event waits        | judging | from now on only match lists count, and a match  |
  * |         |                                     |         | that blocks on failure refuses                   |
  */
 import type { CallGatekeepers, GatekeeperAnswer, GatekeeperTimedOut, ReplyTo } from "../../../runtime/actor-type.js";
@@ -21,7 +21,7 @@ import { fireHook, timeoutRefusal, toFireRequest } from "./fire-hooks.js";
 import { hookMatcherRef, type MatchHooks } from "./hook-matcher.messages.js";
 import { type HookRow, MAX_MATCH_COST, type MatchCursor, matchHooks } from "./match-hooks.js";
 
-/** An event with hooks that are not matched yet. */
+/** An event whose hooks are not all matched yet. */
 interface WaitingEvent {
   readonly work: WorkEvent;
   readonly from: MatchCursor;
@@ -29,7 +29,7 @@ interface WaitingEvent {
   readonly isLate: boolean;
 }
 
-/** `[team, rank, occurrence]`, in the order of processing. */
+/** Key: `[team, rank, occurrence]`, in processing order. */
 const waiting = table<WaitingEvent>("hook-judging");
 const BEFORE_EVENTS = 0;
 const AFTER_EVENTS = 1;
@@ -63,7 +63,7 @@ function findWaiting({ turn, ...message }: Delivered<MatchHooks>): WaitingEvent 
 }
 
 function enqueue({ turn, work, from, gate }: Delivered<MatchHooks>): void {
-  // When others are waiting, a wake-up is set already; setting it again would delay it.
+  // If other events wait, a wake-up is already set; setting it again would delay it.
   const isFirst = waiting.list(turn, turn.self.partition, [turn.self.id], { limit: 1 }).length === 0;
   put(turn, { work, from, gate: gate ?? null, isLate: false });
   if (isFirst) turn.wake(MATCH, turn.now);
@@ -94,7 +94,7 @@ function matchNext({ turn }: Delivered<Woken>): void {
   else turn.wake(MATCH, turn.now);
 }
 
-/** Asks hooks on a before event for their decision, too. */
+/** Also asks the newly matched hooks on a before event for their decision. */
 function callMatchedHooks(
   turn: Turn,
   { replyTo, key }: ReplyTo,
@@ -109,7 +109,7 @@ function callMatchedHooks(
   turn.send(replyTo, call);
 }
 
-/** Why one of the hooks that were not matched in time refuses: it might have fired, and blocks on failure. */
+/** Returns the refusal of the first late hook that blocks on failure: it might have fired. Null if there is none. */
 function firstRefusal(hooks: readonly HookRow[]): string | null {
   for (const hook of hooks) {
     const refused = timeoutRefusal(hook);

@@ -4,16 +4,16 @@ import type { Message } from "../../../runtime/turn.js";
 import type { WorkEvent } from "../../events/catalogue.js";
 import type { MatchCursor } from "./match-hooks.js";
 
-/** Continues matching an event's hooks at the cursor. */
+/** Continues to match an event's hooks from the cursor. */
 export interface MatchHooks extends Message {
   readonly type: "hook.judge";
   readonly work: WorkEvent;
   readonly from: MatchCursor;
-  /** Set by the runtime when a before event waits for the answer. */
+  /** Set by the runtime if a before event waits for the answer. */
   readonly gate?: ReplyTo;
 }
 
-/** The actor that matches the hooks of an event's team. */
+/** The actor that matches hooks for an event's team. */
 export const hookMatcherRef = reference<
   MatchHooks | GatekeeperTimedOut,
   [work: Pick<WorkEvent, "workspaceId" | "teamId">]

@@ -3,10 +3,10 @@ import type { Work } from "../../expressions/meter.js";
 import type { HookFields } from "../hook.js";
 import { type Condition, eventRepositories, type Subject } from "./conditions.js";
 
-/** The lists that hooks are looked up by, the most selective first. */
+/** The match lists that hooks are indexed by, the most selective first. */
 const indexedLists = ["lines", "stations", "repositories", "tools"] as const;
 
-/** The lookup keys of a hook: the entries of one of its lists, or its event alone when it has none. */
+/** Returns the lookup keys of a hook: the entries of its first non-empty list, or only its event if all are empty. */
 export function lookupKeys({ on, match }: Pick<HookFields, "on" | "match">): string[] {
   const list = indexedLists.find((name) => match[name].length > 0);
   return list === undefined ? [on] : match[list].map((value) => lookupKey(on, list, value));
@@ -16,7 +16,7 @@ function lookupKey(on: string, list: (typeof indexedLists)[number], value: strin
   return `${on} ${list} ${value}`;
 }
 
-/** The lookup keys that cover every hook that could match an event; no other hook needs matching. */
+/** Returns the lookup keys of all hooks that could match an event. No other hook needs matching. */
 export function eventLookupKeys(work: WorkEvent): string[] {
   const { on, task, event } = work;
   const keys: string[] = [on, lookupKey(on, "lines", task.line), lookupKey(on, "stations", task.stationKey)];
@@ -25,10 +25,13 @@ export function eventLookupKeys(work: WorkEvent): string[] {
   return keys;
 }
 
-/** Whether all conditions hold: yes, no with the first that does not, or too little work was left to decide. */
+/**
+ * Whether all conditions hold: yes, no with the first failing condition, or undecided because the remaining work was
+ * too little.
+ */
 export type MatchResult = "holds" | "undecided" | Condition;
 
-/** Evaluates the conditions in order, and takes the cost from `work`. */
+/** Evaluates the conditions in order, and subtracts the cost from `work`. */
 export function evaluateConditions(conditions: readonly Condition[], subject: Subject, work: Work): MatchResult {
   for (const condition of conditions) {
     const holds = condition.holds(subject, work);

@@ -1,20 +1,20 @@
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { HookFields } from "../hook.js";
 
-/** Cost of reading any hook, in units of the meter, when it is not cached. */
+/** Cost of reading any uncached hook, in units of the meter. */
 const UNITS_A_HOOK = 300;
-/** Cost of building its conditions, for each character of a `when` and of a glob. */
+/** Cost of compiling its conditions, per character of `when` and of a glob. */
 const UNITS_A_CHARACTER_OF_WHEN = 4;
 const UNITS_A_CHARACTER_OF_GLOB = 1;
-/** Additional cost of reading, for each value in it and for its text. */
+/** Additional cost of reading, per value, and the number of text characters per unit. */
 const UNITS_A_VALUE = 3;
 const CHARACTERS_A_UNIT = 32;
 
 const known = new WeakMap<ResourceRow<HookFields>, number>();
 
 /**
- * The cost of preparing a hook for matching, in units of the meter: reading it and building its conditions, as if
- * neither had been done before. A hook may be as long as a request's body.
+ * Returns the cost of preparing a hook for matching, in units of the meter: reading it and compiling its conditions,
+ * without caches. A hook may be as large as a request's body.
  */
 export function matchCost(hook: ResourceRow<HookFields>): number {
   const before = known.get(hook);

@@ -11,11 +11,11 @@ import { matchCost } from "./match-cost.js";
 
 export type HookRow = ResourceRow<HookFields>;
 
-/** Cursor into the candidate hooks. Stored with events that wait. */
+/** Cursor into the candidate hooks. Stored with waiting events. */
 export interface MatchCursor {
   /** Index of the lookup key. */
   readonly word: number;
-  /** Id of the last hook with that key; null for none yet. */
+  /** Id of the last matched hook with that key; null before the first. */
   readonly after: string | null;
 }
 
@@ -25,19 +25,19 @@ export const MATCH_START: MatchCursor = { word: 0, after: null };
 export interface MatchedHooks {
   /** Hooks whose conditions all hold. */
   readonly fires: readonly HookRow[];
-  /** Where the remaining hooks begin; null when there are none. */
+  /** The cursor of the remaining hooks; null if there are none. */
   readonly next: MatchCursor | null;
 }
 
-/** What hooks are matched by: all of their conditions, or only those that need no evaluation of a `when`. */
+/** How hooks are matched: by all conditions, or by the match lists without `when`. */
 export type MatchMode = "all conditions" | "match lists";
 
-/** Units of the meter that are enough to match any single hook: its `when`, its paths, and the rest. */
+/** Enough units of the meter to match any single hook: its `when`, its paths, and the rest. */
 export const MAX_MATCH_COST = 100_000;
 
 /**
- * Matches the hooks that could match an event, starting at a cursor, in an order that never changes, until `units` are
- * spent. With {@link MAX_MATCH_COST} it always matches at least one hook.
+ * Matches the hooks that could match an event, starting at a cursor, in a fixed order, until `units` are spent. With
+ * {@link MAX_MATCH_COST} units it always matches at least one hook.
  */
 export function matchHooks(
   reading: Reading,
@@ -66,7 +66,7 @@ export function matchHooks(
         if (result === "undecided") return { fires, next: { word: index, after } };
         if (result === "holds") fires.push(hook);
       }
-      // The first hook is always matched, whatever it costs, so that every call makes progress.
+      // The first hook is always matched, whatever its cost, so that every call makes progress.
       left.units -= cost;
       if (left.units < 0) return { fires, next: { word: index, after: hook.id } };
       isFirst = false;
@@ -76,7 +76,7 @@ export function matchHooks(
   return { fires, next: null };
 }
 
-/** An event as conditions read it. */
+/** Returns an event as conditions read it. */
 export function toSubject(work: WorkEvent): Subject {
   return { work, values: () => toEventValues(work) };
 }
@@ -92,7 +92,10 @@ interface KeyCursor {
   readonly after: string | null;
 }
 
-/** Whether `keys[index]` is the first of the event's keys that the hook has: the others would match it again. */
+/**
+ * Returns whether `keys[index]` is the first of the event's keys that the hook has. The other keys would match the hook
+ * again.
+ */
 function isFirstKey({ fields }: HookRow, keys: readonly string[], index: number): boolean {
   const own = lookupKeys(fields);
   return own.length === 1 || keys.findIndex((each) => own.includes(each)) === index;

@@ -24,7 +24,9 @@ const mismatchSchema = z.strictObject({
   error: z.string().nullable().describe("Why `when` came to nothing, when it did."),
 });
 
-/** What an event meant to one hook: exactly one of `firing` and `notFired` is set, unless it is `unknown`. */
+/**
+ * The result of an event for one hook. Exactly one of `firing` and `notFired` is set, unless the result is `unknown`.
+ */
 export const hookMatchSchema = z
   .strictObject({
     hookId: z.string(),
@@ -40,23 +42,23 @@ export const hookMatchSchema = z
 type HookMatch = z.output<typeof hookMatchSchema>;
 
 export interface HookMatchPage {
-  /** Only hooks whose keys come after this one. */
+  /** Only hooks with a later key. */
   readonly after?: string | undefined;
   readonly limit: number;
 }
 
 export interface HookMatches {
   readonly hooks: readonly HookMatch[];
-  /** The key after which the next page begins; null on the last page. */
+  /** The key after which the next page starts; null on the last page. */
   readonly next: string | null;
 }
 
-/** Cost limit of one page, in units of the meter; its first hook is always included. */
+/** Cost limit of one page, in units of the meter. The first hook is always included. */
 const UNITS_A_PAGE = 50_000;
 
 /**
- * What an event meant to each hook of its team, by key: the hook occurrence it created, or the first condition that
- * does not hold. The conditions are the hook's current ones. A page is shorter where conditions are expensive.
+ * Lists the result of an event for each hook of its team, by key: the hook occurrence it created, or the first
+ * condition that does not hold. Uses the hook's current conditions. A page is shorter if conditions are expensive.
  */
 export function listHookMatches(reading: Reading, work: WorkEvent, { after, limit }: HookMatchPage): HookMatches {
   const { workspaceId, teamId } = work;
@@ -90,7 +92,7 @@ function whyNotFired(hook: ResourceRow<HookFields>, subject: Subject, left: Work
   return toMismatch(result, subject, left);
 }
 
-/** The values that a failing condition read, and its result where it has one. */
+/** Returns the values that a failing condition read, and its error if its evaluation failed. */
 function toMismatch(condition: Condition, subject: Subject, left: Work): NonNullable<HookMatch["notFired"]> {
   const { name, wanted, expression, saw } = condition;
   const outcome = condition.outcome(subject, left);

@@ -1,4 +1,4 @@
-/** The account that a request uses, and what it carries of it. */
+/** The account that a request uses, and the credential it carries. */
 import type { Reading } from "../../../storage/store.js";
 import type { ResourceRow } from "../../resources/resource.table.js";
 import type { Sealer } from "../../sealer.js";
@@ -14,11 +14,11 @@ import type { RenderedRequest } from "./render-request.js";
 export interface NotSent {
   readonly code: IntegrationRequestCode;
   readonly reason: string;
-  /** When it may be different, in milliseconds from now; absent where nothing says so. */
+  /** When a retry may succeed, in milliseconds from now; absent if unknown. */
   readonly retryAfterMs?: number;
 }
 
-/** The token that the request acts with; null where the integration links no accounts. */
+/** The access token for the request; null if the integration links no accounts. */
 export type Acting = { readonly token: string | null; readonly secrets: readonly string[] };
 
 export interface CredentialScope {
@@ -27,12 +27,12 @@ export interface CredentialScope {
   readonly integration: ResourceRow<IntegrationFields>;
 }
 
-/** How soon access that has ended is renewed, in milliseconds, where it is. */
+/** How long the renewal of an expired token is expected to take, in milliseconds. */
 const RENEWAL_MS = 30_000;
 
 /**
- * The access token of the account, or why there is none to act with: a tool or a schedule of a requester integration acts
- * as a person or not at all.
+ * Returns the account's access token, or why the request may not be sent. For a requester integration, a tool or
+ * schedule must act as a user.
  */
 export function findActing(
   { reading, sealer, integration }: CredentialScope,
@@ -41,7 +41,7 @@ export function findActing(
 ): Acting | NotSent {
   const { connection } = integration.fields;
   const isPersons = connection?.holder === "requester";
-  // What neither a tool nor a binding runs is run by a schedule.
+  // An action that neither a tool nor a binding runs is run by a schedule.
   if (actsAs.kind === "team" && isPersons && block.kind === "action" && after?.kind !== "binding")
     return { code: "not-connected", reason: "it acts as a person, and there is nobody to act as" };
   if (actsAs.kind === "person" && !isPersons)
@@ -61,7 +61,10 @@ export function findActing(
   return { token: access, secrets: refresh === null ? [access] : [access, refresh] };
 }
 
-/** The header with the team's secret, for another address than the request's own; none where the secret is not bound there. */
+/**
+ * Returns the header with the team's secret for an address other than the request's own; none if the secret is not
+ * bound to that address.
+ */
 export function findSecretHeader({ reading, sealer, integration }: CredentialScope, url: URL): Record<string, string> {
   const sent = integration.fields.connection?.token ?? null;
   if (sent === null) return {};
@@ -70,8 +73,9 @@ export function findSecretHeader({ reading, sealer, integration }: CredentialSco
 }
 
 /**
- * The request with its credential: the team's secret in the header that the definition names, or the access token as
- * bearer where the definition writes it nowhere itself. Refused where the secret is not bound to the address.
+ * Adds the credential to the request: the team's secret in the header that the definition names, or else the access
+ * token as a bearer token, unless the definition already uses the token. Refuses if the secret is not bound to the
+ * address.
  */
 export function addCredential(
   { reading, sealer, integration }: CredentialScope,

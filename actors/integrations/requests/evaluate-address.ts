@@ -2,13 +2,13 @@ import type { Budget, Names } from "../../expressions/evaluate.js";
 import { evaluateText } from "../../expressions/templates.js";
 import { type Json, toText } from "../../expressions/values.js";
 
-/** A segment that leads elsewhere in a path, as URLs are parsed. */
+/** A path segment that URL parsers treat as `.` or `..`. */
 const DOTS = /^(\.|%2e){1,2}$/i;
 
 /**
- * The address of a request. Expressions within a text are percent-encoded, so that none ends the part of the address
- * that it stands in (host, segment of the path, query, fragment); a text that is one expression is taken as it is. An
- * error says why there is no address.
+ * Evaluates the address of a request. Expressions inside a text are percent-encoded, so that a value cannot end its
+ * part of the address (host, path segment, query or fragment). A text that is a single expression is used unchanged.
+ * The error says why there is no address.
  */
 export function evaluateAddress(
   text: string,
@@ -30,12 +30,12 @@ export function evaluateAddress(
   return { url: new URL(written) };
 }
 
-/** A value as one part of an address: what ends a part in one place or another is encoded in all of them. */
+/** Encodes a value as one part of an address. Every character that ends any kind of part is encoded. */
 function encode(value: Json): string {
   return encodeURIComponent(Buffer.from(toText(value)).toString());
 }
 
-/** Whether the segment of the path that an expression wrote into is one that URLs take for a way up. */
+/** Returns whether an expression wrote into a path segment that means `.` or `..`. */
 function leadsElsewhere(written: string, start: number): boolean {
   const end = written.search(/[?#]/);
   const path = end === -1 ? written : written.slice(0, end);
@@ -45,7 +45,7 @@ function leadsElsewhere(written: string, start: number): boolean {
   return DOTS.test(path.slice(from, to === -1 ? undefined : to));
 }
 
-/** The address with one more parameter. What the address has of its own stays as it was written. */
+/** Adds a parameter to an address. The existing query stays unchanged. */
 export function addParameter(url: URL, name: string, value: string): URL {
   const added = new URL(url);
   const joined = url.search === "" ? "?" : `${url.search}&`;

@@ -4,7 +4,7 @@ import type { IntegrationFields } from "../definition.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 import type { RequestFields } from "./render-request.js";
 
-/** The parts of a definition that a request and the reading of its answer follow. */
+/** The parts of a definition that decide a request and how its response is read. */
 export interface FoundRequest {
   readonly integration: ResourceRow<IntegrationFields>;
   readonly request: RequestFields;
@@ -12,17 +12,17 @@ export interface FoundRequest {
   readonly success: string | null;
   /** The expressions of the captures, by name. */
   readonly capture: Readonly<Record<string, string>>;
-  /** A tool's output, or null where it has none. */
+  /** A tool's output expression, or null. */
   readonly output: string | null;
   /** The values of a binding's marks, by kind. */
   readonly marks: Readonly<Record<string, string>>;
-  /** The poll's next cursor, or null. */
+  /** The expression of the poll's next cursor, or null. */
   readonly cursor: string | null;
 }
 
 const none = { success: null, capture: {}, output: null, marks: {}, cursor: null };
 
-/** The block as the integration has it now; null when it is gone, or no longer runs the same action. */
+/** Finds the block in the current definition; null if it was removed or no longer runs the same action. */
 export function findRequest(
   reading: Reading,
   workspaceId: string,
@@ -55,7 +55,10 @@ export function findRequest(
   return { ...none, integration, request: lookup.request, success: successOf(lookup.request), capture: lookup.capture };
 }
 
-/** What follows an action's answer; null when the tool or binding is gone or runs another action. */
+/**
+ * Returns the expressions to evaluate after an action's response; null if the tool or binding was removed or runs
+ * another action.
+ */
 function findAfter(
   { tools, on }: IntegrationFields,
   action: string,

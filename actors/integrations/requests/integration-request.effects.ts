@@ -1,11 +1,12 @@
 /**
- * Requests of integrations, after the commit: of actions that tools, bindings and schedules run, of polls, of look-ups
- * and attachments of events. Each goes only to hosts of the integration that the deployment admits.
+ * Integration requests after the commit: for actions of tools, bindings and schedules, for polls, and for lookups and
+ * attachments of events. Each request goes only to the integration's hosts that the deployment allows.
  *
- * 1. What a killed process may have sent is sent again only where the input says so, and the method was and is GET.
- * 2. A secret or token goes into a request and nowhere else: no result, reason or log holds one.
- * 3. Redirects are answers, except those of attachments, which are followed within the integration's hosts. A GET is made
- *    once more when its connection drops, anything else is made once.
+ * 1. A request that a killed process may have sent is repeated only if the input allows it and the method was and still
+ *    is GET.
+ * 2. Secrets and tokens appear only in requests: no result, reason or log entry contains one.
+ * 3. Redirects count as responses, except for attachments, whose redirects are followed within the integration's hosts.
+ *    A GET is retried once if its connection drops; other methods are sent once.
  */
 import type { Effect, EffectContext, PreparedRun } from "../../../runtime/actor-type.js";
 import type { Clock, Scheduler } from "../../../runtime/clock.js";
@@ -25,13 +26,13 @@ import { type PreparedRequest, prepareRequest } from "./prepare-request.js";
 import { bytesOfBody } from "./request-names.js";
 import { sendRequest } from "./send-request.js";
 
-/** Makes a request of an integration's definition, and evaluates what follows from its answer. It never rejects. */
+/** Sends a request of an integration's definition, and evaluates the response. It never rejects. */
 export const INTEGRATION_REQUEST = effect<IntegrationRequestInput, IntegrationRequestResult>("integration-request");
 
-/** What a prepared request takes in memory beside its body and what it sees, about. */
+/** Estimated memory of a prepared request, in bytes, without its body and its expressions' values. */
 const REQUEST_OVERHEAD_BYTES = 4_096;
 
-/** Reason of an `interrupted`: nobody knows whether the request was on its way. */
+/** The reason of `interrupted`: it is unknown whether the request was already sent. */
 export const INTERRUPTED = "the service was killed before there was an answer; the request may have arrived";
 
 export interface IntegrationRequestOptions {
@@ -40,15 +41,18 @@ export interface IntegrationRequestOptions {
   readonly sealer: Pick<Sealer, "open">;
   readonly clock: Clock;
   readonly baseUrl: () => string;
-  /** Bodies that deliveries were read of already; without it each is read anew. */
+  /** The cache of parsed delivery bodies; without it, each body is parsed again. */
   readonly bodies?: ReadBodies;
-  /** Gives each answer a round of its own to be read in; without it, those that come together are read together. */
+  /**
+   * Reads each response in an event-loop round of its own. Without it, responses that arrive together are read
+   * together.
+   */
   readonly scheduler?: Scheduler;
-  /** Receives the name of an error that is a bug, and nothing else: its message may hold what was sealed. */
+  /** Receives only the name of an unexpected error: its message may contain unsealed data. */
   readonly log: Pick<RuntimeLog, "error">;
 }
 
-/** Every failure is a result with its code. */
+/** Creates the effect. Every failure becomes a result with a code. */
 export function integrationRequestEffect(options: IntegrationRequestOptions): Effect {
   return withBeginMarked(
     INTEGRATION_REQUEST.implementPrepared((input, context) => {
@@ -129,7 +133,7 @@ function failed({ clock, log }: IntegrationRequestOptions, id: string, error: un
   return { ...unsent(clock.now()), code: "errored", reason: "it went wrong" };
 }
 
-/** The result of a request that was not sent. */
+/** Returns the result of a request that was not sent. */
 function unsent(atMs: number): Omit<IntegrationRequestResult, "code" | "reason"> {
   const none = { method: null, origin: null, status: null, success: false, response: null, retryAfterMs: null };
   return { at: timeText(atMs), tookMs: 0, ...none, captures: "{}" };

@@ -1,21 +1,23 @@
-/** What a request of an integration is asked for with, and what comes of it. */
+/** The input and result of an integration request. */
 
-/** The block of the definition whose request is made. An attachment is fetched as bytes. */
+/** The block of the definition that contains the request. An attachment is fetched as bytes. */
 export type RequestBlock =
   | { readonly kind: "action"; readonly name: string }
   | { readonly kind: "poll" }
   | { readonly kind: "lookup" | "attachment"; readonly source: "webhook" | "poll"; readonly event: number };
 
-/** What is evaluated after the answer: a tool's output, or the marks of a binding, by its index in `on`. */
+/**
+ * What is evaluated after the response: a tool's output, or a binding's marks. `index` is the binding's index in `on`.
+ */
 export type AfterRequest =
   | { readonly kind: "tool"; readonly name: string }
   | { readonly kind: "binding"; readonly index: number };
 
-/** Whose account a request uses; the person's only where the integration's connection is its requester's. */
+/** Whose account a request uses; a person's only if the connection's holder is the requester. */
 export type ActingAs = { readonly kind: "team" } | { readonly kind: "person"; readonly userId: string };
 
 /**
- * All of it is plain data. The definition, its secrets and the tokens are read when the request is made, so it follows
+ * The input is plain data. The effect reads the definition, secrets and tokens when the request is made, so it follows
  * the current definition.
  */
 export interface IntegrationRequestInput {
@@ -23,119 +25,131 @@ export interface IntegrationRequestInput {
   readonly integrationId: string;
   readonly block: RequestBlock;
   /**
-   * JSON text of an object: the names that the block's expressions see at its position (`task`, `ask`, `target`,
-   * `inputs`, `cursor`, `headers`, `item`, `file`, captures by their own names), but `connection`. At most 1 MiB.
+   * JSON text of an object with the names that the block's expressions see (`task`, `ask`, `target`, `inputs`,
+   * `cursor`, `headers`, `item`, `file`, captures by name), except `connection`. At most 1 MiB.
    */
   readonly values: string;
-  /** Digest of a text in the workspace's bodies: seen as `raw`, and parsed as `body`, where `values` has neither. */
+  /**
+   * Digest of a text among the workspace's blobs. Expressions see it as `raw`, and parsed as `body`, unless `values`
+   * has these names.
+   */
   readonly bodyDigest?: string | null;
-  /** The task that asks a person: `ask.link` of the values becomes its address; of an approval, `ask.body` ends with it. */
+  /**
+   * The task with a question for a user: `ask.link` becomes the task's address. For an approval, the address is also
+   * appended to `ask.body`.
+   */
   readonly asking?: { readonly taskId: string; readonly isApproval: boolean } | null;
   readonly after: AfterRequest | null;
   readonly actsAs: ActingAs;
-  /** How long a request may take once it is on its way, in milliseconds. */
+  /** Timeout of the request from the time it is sent, in milliseconds. */
   readonly timeoutMs: number;
   /**
-   * After a kill of the process: `after-a-crash` makes a GET again and reports anything else as `interrupted`; `never`
-   * reports every request so.
+   * What to do after a process kill: `after-a-crash` repeats a GET and reports any other method as `interrupted`;
+   * `never` reports every request as `interrupted`.
    */
   readonly again: "after-a-crash" | "never";
   /**
-   * The method when it was started: after a crash only what was a GET then and still is one is made again. Null where the
-   * definition was gone by then, absent where an earlier release wrote it.
+   * The method at the start. After a crash, a request is repeated only if this and the current method are GET. Null if
+   * the definition was removed by then; absent in inputs of earlier releases.
    */
   readonly method?: string | null;
-  /** Of the action and its request as a person approved them (`request-digest.ts`): any other is not sent. */
+  /** Digest of the action and request that a user approved (`request-digest.ts`). Any other request is not sent. */
   readonly approvedDigest?: string;
-  /** `waiting` where somebody waits for the answer. */
+  /** `waiting` if a caller waits for the response. */
   readonly lane: "waiting" | "background";
-  /** Sent as `service-message-id`: the same for every attempt of one thing to be told. */
+  /** Sent as `service-message-id`: the same for every attempt to send one message. */
   readonly messageId?: string;
 }
 
-/** Why a request did not succeed. Only `interrupted` and codes of an answer or a timeout leave open what it did. */
+/**
+ * Why a request did not succeed. After `interrupted`, a timeout, or a code for a response, the request may have had an
+ * effect.
+ */
 export type IntegrationRequestCode =
-  /** There is no usable connection; nothing was sent. */
+  /** There is no usable connection. Nothing was sent. */
   | "not-connected"
-  /** The address or a secret may not be used; nothing was sent. */
+  /** The address or a secret may not be used. Nothing was sent. */
   | "not-allowed"
-  /** An expression of the request has no value that can be sent; nothing was sent. */
+  /** An expression of the request has no value that can be sent. Nothing was sent. */
   | "unwritable"
-  /** The definition no longer has the block; nothing was sent. */
+  /** The definition no longer has the block. Nothing was sent. */
   | "broken"
-  /** Nothing responded, or the connection broke. */
+  /** No host responded, or the connection broke. */
   | "unreachable"
-  /** No response in the time. */
+  /** No response arrived within the timeout. */
   | "timeout"
-  /** 408, 425 or 429. */
+  /** Status 408, 425 or 429. */
   | "throttled"
-  /** 5xx. */
+  /** Status 5xx. */
   | "server-error"
-  /** Any other status but 2xx. */
+  /** Any other status except 2xx. */
   | "rejected"
-  /** `expect.success` does not hold of an answer of 2xx. */
+  /** The status is 2xx, but `expect.success` is not true. */
   | "unsuccessful"
-  /** A process was killed that may have sent it. */
+  /** A process was killed that may have sent the request. */
   | "interrupted"
-  /** Anything else. */
+  /** Any other error. */
   | "errored";
 
-/** What came of a request. Nothing in it holds a token or a secret: what an answer says of them reads `***`. */
+/** The result of a request. It contains no token or secret: where the response repeats one, the result has `***`. */
 export interface IntegrationRequestResult {
   readonly at: string;
   readonly tookMs: number;
   readonly method: string | null;
-  /** Scheme, host and port of the address; null when it is not known. */
+  /** Scheme, host and port of the address; null if unknown. */
   readonly origin: string | null;
   readonly status: number | null;
   readonly success: boolean;
-  /** The answer as JSON text: parsed where it is JSON, else a string; at most 64 KiB, null for none. */
+  /** The response as JSON text: parsed if it is JSON, else a string. At most 64 KiB; null for none. */
   readonly response: string | null;
-  /** JSON text of an object: what the request (of a lookup: the lookup) captures by name; null where it reads as nothing. */
+  /** JSON text of an object with the captures of the request, or of the lookup. A capture without a value is null. */
   readonly captures: string;
-  /** A tool's output as JSON text, at most 64 KiB; null when it reads as nothing. Only after a tool's success. */
+  /** A tool's output as JSON text, at most 64 KiB; null if it has no value. Set only after a tool's success. */
   readonly output?: string | null;
-  /** Marks by kind, without those that read as nothing. Only after a binding's success. */
+  /** Marks by kind, without those that have no value. Set only after a binding's success. */
   readonly marks?: Readonly<Record<string, string>>;
   /** Which captures, marks or output of a success have no value, and why; absent for none. */
   readonly unread?: string;
-  /** Why the answer was not read whole, as a sentence about it; absent where it was. */
+  /** Why only part of the response was read, as a clause; absent if all of it was read. */
   readonly partly?: string;
-  /** What a tool's whole output has as `refuse`, for hooks on before events; absent where it has none. */
+  /** The `refuse` member of a tool's complete output, for hooks on before events; absent if there is none. */
   readonly refuses?: string;
-  /** The whole answer of a poll, as text; only where the poll succeeded. */
+  /** The complete response of a poll as text. Set only if the poll succeeded. */
   readonly body?: string;
-  /** The headers of a poll's answer without credentials; only where the poll succeeded, and absent in earlier results. */
+  /**
+   * The headers of a poll's response, without credentials. Absent if the poll failed, and in results of earlier
+   * releases.
+   */
   readonly headers?: Readonly<Record<string, string>>;
-  /** The poll's next cursor; null when it reads as nothing. Only where the poll succeeded. */
+  /** The poll's next cursor; null if it has no value. Set only if the poll succeeded. */
   readonly cursor?: string | null;
-  /** Why there is no next cursor; absent where there is one, or the poll has no expression for it. */
+  /** Why there is no next cursor; absent if there is one, or the poll has no cursor expression. */
   readonly cursorProblem?: string;
-  /** What an attachment's address answered, only where it succeeded. */
+  /** The response to an attachment request. Set only if it succeeded. */
   readonly file?: FetchedFile;
-  /** There was no connection: nothing was sent. */
+  /** No connection could be opened, so nothing was sent. */
   readonly isUnsent?: true;
   /** Null for a success. */
   readonly code: IntegrationRequestCode | null;
-  /** A sentence without a capital and full stop, such as `it responded 404`; null for a success. */
+  /** A clause without a capital and full stop, such as `it responded 404`; null for a success. */
   readonly reason: string | null;
-  /** How long the host asks to wait, in milliseconds: an hour at most, a day where it is a poll's. */
+  /** How long the host asks to wait, in milliseconds: at most one hour, for a poll at most one day. */
   readonly retryAfterMs: number | null;
 }
 
-/** An attachment as it came. */
+/** A fetched attachment. */
 export interface FetchedFile {
   readonly bytes: Uint8Array;
-  /** The `content-type` of the answer, or null. */
+  /** The `content-type` of the response, or null. */
   readonly type: string | null;
 }
 
-/** Largest attachment, in bytes; a larger one is cut off and fails. */
+/** Maximum size of an attachment, in bytes. A larger one fails. */
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
-/** Most of an answer that results hold, in bytes of its JSON text; the same for outputs. */
+/** Maximum size of a response or output in a result, in bytes of its JSON text. */
 export const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Codes after which the same request may succeed later. */
+/** Codes after which a retry may succeed. */
 const passing: ReadonlySet<IntegrationRequestCode> = new Set([
   "unreachable",
   "timeout",
@@ -145,7 +159,7 @@ const passing: ReadonlySet<IntegrationRequestCode> = new Set([
   "errored",
 ]);
 
-/** Whether what failed so may succeed later. */
+/** Returns whether a retry may succeed after this failure. */
 export function mayPass(code: IntegrationRequestCode): boolean {
   return passing.has(code);
 }

@@ -1,21 +1,21 @@
 import type { Json } from "../../expressions/values.js";
 
-/** What stands for a token or a secret. */
+/** The replacement for a token or secret. */
 export const MASK = "***";
-/** A shorter value is no secret: masking it would only destroy what an answer says. */
+/** Shorter values are not masked: they are not secrets, and masking them would only damage the response. */
 const MIN_CHARACTERS = 4;
 
-/** Masks what was sent in secret wherever an answer repeats it. */
+/** Masks secrets that a response repeats. */
 export interface Mask {
   text(text: string): string;
-  /** As `text`, for every text and name within JSON. */
+  /** Like `text`, for every string and member name within JSON. */
   json(json: Json): Json;
 }
 
-/** A mask of these values, and of their forms in addresses, JSON and Basic credentials. */
+/** Creates a mask for these values and their encoded forms in addresses, JSON and Basic credentials. */
 export function createMask(secrets: readonly string[]): Mask {
   const forms = new Set(secrets.filter((secret) => secret.length >= MIN_CHARACTERS).flatMap(formsOf));
-  // The longest first: one secret may be a part of another.
+  // The longest first, because one secret may be part of another.
   const hidden = [...forms].sort((left, right) => right.length - left.length);
   const text = (text: string): string => hidden.reduce((masked, form) => masked.replaceAll(form, MASK), text);
   const json = (value: Json): Json => {
@@ -30,7 +30,7 @@ export function createMask(secrets: readonly string[]): Mask {
 function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
-    // The host of an address is in lower case.
+    // The host of an address is lower case.
     ...[secret, secret.toLowerCase(), encodeURIComponent(bytes.toString()), JSON.stringify(secret).slice(1, -1)],
     ...(["base64", "base64url"] as const).flatMap((encoding) => [
       bytes.toString(encoding),
@@ -39,7 +39,10 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** The characters of base64 that only these bytes decide, after `before` (modulo 3) other bytes: as after `user:`. */
+/**
+ * Returns the base64 characters that depend only on these bytes, after `before` other bytes (modulo 3), as after
+ * `user:`.
+ */
 function encodedWithin(bytes: Buffer, before: number, encoding: "base64" | "base64url"): string {
   const all = Buffer.concat([Buffer.alloc(before), bytes]);
   return all.toString(encoding).slice(Math.ceil((before * 4) / 3), Math.floor((all.length * 4) / 3));

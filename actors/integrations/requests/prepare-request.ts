@@ -11,26 +11,28 @@ import { type RenderedRequest, renderRequest } from "./render-request.js";
 import { toRequestDigest } from "./request-digest.js";
 import { toNames, writesToken } from "./request-names.js";
 
-/** A request that is ready to be sent, with what its answer is read with. */
+/** A request that is ready to be sent, with the data to read its response. */
 export interface PreparedRequest {
   readonly found: FoundRequest;
   readonly request: RenderedRequest;
-  /** What the request's expressions saw, `connection` included. */
+  /** The names that the request's expressions saw, including `connection`. */
   readonly names: Names;
   readonly mask: Mask;
-  /** The headers with the team's secret that a redirect to this address gets; none where the secret is not bound there. */
+  /**
+   * Returns the headers with the team's secret for a redirect to this address; none if the secret is not bound to it.
+   */
   readonly credentialAt: (url: URL) => Readonly<Record<string, string>>;
 }
 
 interface PrepareOptions {
   readonly reading: () => Reading;
   readonly sealer: Pick<Sealer, "open">;
-  /** The service's own address. */
+  /** The service's base URL. */
   readonly baseUrl: () => string;
   readonly bodies?: ReadBodies;
 }
 
-/** Evaluates and authorises a request, or says why it is not sent. Makes no request. */
+/** Evaluates and authorises a request, or says why it is not sent. Sends nothing. */
 export function prepareRequest(
   { reading: read, sealer, baseUrl, bodies }: PrepareOptions,
   {
@@ -55,7 +57,7 @@ export function prepareRequest(
   if (seen === null) return { code: "unwritable", reason: "what its expressions see is too large" };
   const names = acting.token === null ? seen : { ...seen, connection: acting.token };
   const rendered = renderRequest(found.request, names);
-  // An address holds the token where an expression of it writes it.
+  // An address contains the token if one of its expressions writes it.
   const refuse = ({ code, reason }: NotSent): NotSent => ({ code, reason: createMask(acting.secrets).text(reason) });
   if ("error" in rendered) return refuse({ code: "unwritable", reason: rendered.error });
   const { hosts } = found.integration.fields;

@@ -19,18 +19,18 @@ import {
 } from "./integration-request.js";
 import { MASK, type Mask } from "./mask.js";
 
-/** An answer as it came, as far as it was read. */
+/** A response, as far as it was read. */
 export interface Answer {
   readonly status: number;
   readonly method: string;
   readonly text: string;
-  /** Why the text is not the whole answer; null when it is. */
+  /** Why the text is not the complete response; null if it is. */
   readonly unread: Unread | null;
-  /** Why the text may not be what was sent; null when nothing is in doubt. */
+  /** Why the text may differ from the sent text; null if there is no doubt. */
   readonly doubt: string | null;
 }
 
-/** What is made of an answer; the rest of a result says how the request went. */
+/** The part of a result that comes from the response's content; the other fields describe the request itself. */
 export type ReadAnswer = Pick<
   IntegrationRequestResult,
   | "success"
@@ -48,29 +48,30 @@ export type ReadAnswer = Pick<
   | "reason"
 >;
 
-/** Longest cursor of a poll, in bytes. */
+/** Maximum length of a poll's cursor, in bytes. */
 const MAX_CURSOR_BYTES = 4_096;
 
-/** How an answer is read. */
+/** The input for reading a response. */
 export interface ReadingTerms {
   readonly found: FoundRequest;
   readonly input: Pick<IntegrationRequestInput, "block" | "after">;
-  /** What the request's own expressions saw. */
+  /** The names that the request's own expressions saw. */
   readonly names: Names;
   readonly mask: Mask;
 }
 
 /**
- * Reads an answer: whether it is a success, what it captures, and what follows. Nothing of it holds a secret: `connection`
- * reads `***` here, and so does what the answer repeats of it. Within the budget of one request.
+ * Reads a response: whether it is a success, its captures, and the output, marks or cursor. The result contains no
+ * secret: `connection` is `***` here, and so is every copy in the response. All expressions share the budget of one
+ * request.
  */
 export function readAnswer(answer: Answer, { found, input, names, mask }: ReadingTerms): ReadAnswer {
-  // Of a body that breaks off or does not decode, nothing is used; of one that is too large, its beginning.
+  // If the body breaks off or does not decode, none of it is used. If it is too large, its beginning is used.
   const text = answer.unread === null || answer.unread.kind === "size" ? mask.text(answer.text) : "";
   const { read: body, isJson } = toResponse(text);
   const partly = answer.unread?.reason ?? (isJson ? null : (whyJsonIsUnread(text) ?? answer.doubt));
   const response = mask.json(body);
-  // Marks are made of captures too: those keep halves of surrogate pairs.
+  // Marks are derived from captures too, so captures keep unpaired surrogates.
   const allowance = createRawBudget();
   const seen: Names = {
     ...names,
@@ -93,16 +94,16 @@ export function readAnswer(answer: Answer, { found, input, names, mask }: Readin
   return { ...read, success: true, code: null, reason: null, ...follows, ...told };
 }
 
-/** Most that is told of what has no value, in characters. */
+/** Maximum length of the text about expressions without a value, in characters. */
 const MAX_UNREAD = 1_000;
 
-/** What expressions may take, and where it is told that one has no value. */
+/** The budget for expressions, and the list that collects the reasons of failed ones. */
 interface Evaluation {
   readonly allowance: Budget;
   readonly unread: string[];
 }
 
-/** The value of an expression, null where it has none. */
+/** Evaluates an expression; null if it has no value. */
 function evaluate(place: string, expression: string, names: Names, { allowance, unread }: Evaluation): Json {
   const outcome = evaluateText(expression, names, allowance);
   if ("value" in outcome) return outcome.value;
@@ -110,12 +111,12 @@ function evaluate(place: string, expression: string, names: Names, { allowance, 
   return null;
 }
 
-/** Levels of lists and maps within each other that are read: what follows goes into each. */
+/** Maximum nesting depth of a parsed response. Later steps recurse into each level. */
 const MAX_LEVELS = 200;
 
 /**
- * The answer's body: parsed where it is JSON of so many levels and not too many values, else the text. An empty one counts
- * as null, and so do blanks alone.
+ * Parses the response body if it is JSON within the limits of depth and number of values; otherwise returns it as text.
+ * An empty or blank body is null.
  */
 function toResponse(text: string): { readonly read: Json; readonly isJson: boolean } {
   const parsed = text.trim() === "" ? null : parseBounded(text, createJsonRoom(), MAX_LEVELS);
@@ -124,7 +125,7 @@ function toResponse(text: string): { readonly read: Json; readonly isJson: boole
 
 type Failure = Pick<IntegrationRequestResult, "code" | "reason">;
 
-/** The failure that an answer means; null for a success. */
+/** Returns the failure that a response indicates; null for a success. */
 function findFailure(
   { status, method, unread, partly }: Answer & { readonly partly: string | null },
   of: { readonly found: FoundRequest; readonly isJson: boolean; readonly kind: RequestBlock["kind"] },
@@ -138,7 +139,7 @@ function findFailure(
   if (code !== null && success === null) return { code, reason: `it responded ${status}` };
   const why = "error" in outcome ? `expect.success has no value: ${outcome.error}` : "expect.success does not hold";
   if (code !== null) return { code, reason: `it responded ${status}, and ${why}` };
-  // A lost answer to a GET is asked for again. Anything else was done: asked again, it would be done twice.
+  // A GET with a lost response can be retried. Any other action has already run, and a retry would run it twice.
   const isLost = unread !== null && unread.kind !== "size" && (method === "GET" || of.kind !== "action");
   const isUnusable = of.kind === "poll" && (unread !== null || (success === null && !of.isJson));
   if (isLost || (isUnusable && partly !== null)) return { code: "errored", reason: unreadable(status, partly ?? "") };
@@ -149,19 +150,22 @@ function findFailure(
   return isUnusable ? { code: "errored", reason: "it responded something other than JSON" } : null;
 }
 
-/** Why a success is none: its answer could not be read whole. */
+/** Returns the reason for a response that counts as failed because it could not be read completely. */
 export function unreadable(status: number, why: string): string {
   return `it responded ${status}, and its answer cannot be read: ${why}`;
 }
 
-/** The failure that a status means; null for 2xx. */
+/** Returns the failure that a status indicates; null for 2xx. */
 export function toStatusCode(status: number): IntegrationRequestCode | null {
   if (status >= 200 && status < 300) return null;
   if (status === 408 || status === 425 || status === 429) return "throttled";
   return status >= 500 ? "server-error" : "rejected";
 }
 
-/** The captures by name; null for what reads as nothing, and for what no longer fits. */
+/**
+ * Evaluates the captures by name. A capture without a value is null, and so is a capture that exceeds the remaining
+ * size limit.
+ */
 function evaluateCaptures(
   capture: Readonly<Record<string, string>>,
   names: Names,
@@ -178,7 +182,7 @@ function evaluateCaptures(
   return Object.fromEntries(captured);
 }
 
-/** What follows from a success: a tool's output, a binding's marks, or a poll's body and next cursor. */
+/** Evaluates the results of a success: a tool's output, a binding's marks, or a poll's body and next cursor. */
 function follow(
   { found, input }: Pick<ReadingTerms, "found" | "input">,
   { text, response }: { readonly text: string; readonly response: Json },
@@ -186,7 +190,7 @@ function follow(
   evaluation: Evaluation,
 ): Pick<IntegrationRequestResult, "output" | "refuses" | "marks" | "body" | "cursor" | "cursorProblem"> {
   if (input.after?.kind === "tool") {
-    // Without an expression the output is the answer itself.
+    // Without an expression, the output is the response itself.
     const output = found.output === null ? response : evaluate("output", found.output, names, evaluation);
     const refuses = findRefusal(output);
     return { output: toBoundedJson(output), ...(refuses === null ? {} : { refuses }) };
@@ -229,8 +233,8 @@ function evaluateCursor(
 }
 
 /**
- * JSON text of at most {@link MAX_RESPONSE_BYTES}, well-formed: what is longer is a string that begins as it does. Null for
- * null.
+ * Returns well-formed JSON text of at most {@link MAX_RESPONSE_BYTES}. A longer value becomes a string with the
+ * beginning of its text. Null for null.
  */
 export function toBoundedJson(given: Json): string | null {
   const json = toWellFormedJson(given) as Json;
@@ -238,7 +242,7 @@ export function toBoundedJson(given: Json): string | null {
   const whole = writeJson(json);
   if (Buffer.byteLength(whole) <= MAX_RESPONSE_BYTES) return whole;
   const text = typeof json === "string" ? json : whole;
-  // A quarter of it surely fits, whatever has to be escaped in JSON; most texts fit nearly whole.
+  // The smallest share fits even if every character is escaped in JSON; most texts fit almost completely.
   for (const share of [0.9, 0.5, 0.16]) {
     const cut = writeJson(`${cutText(text, Math.floor(MAX_RESPONSE_BYTES * share))}…`);
     if (Buffer.byteLength(cut) <= MAX_RESPONSE_BYTES) return cut;

@@ -1,4 +1,4 @@
-/** Redirects of attachments: hosts keep files elsewhere, often under an address that is good for a few minutes. */
+/** Redirects of attachments. Hosts often store files elsewhere, at an address that is valid for a few minutes. */
 import { toLocation } from "../../outbound/header-text.js";
 import type { BytesAnswer } from "../../outbound/http-exchange.js";
 import { coversAddress } from "../../resources/fields.js";
@@ -9,17 +9,17 @@ import type { RenderedRequest } from "./render-request.js";
 
 /** Longest scheme that a reason shows, in characters. */
 const MAX_SCHEME = 50;
-/** Most redirects of one request. */
+/** Maximum number of redirects per request. */
 export const MAX_HOPS = 5;
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Headers of the definition that another origin gets too: none that may authenticate. */
+/** Headers of the definition that are also sent to another origin: none can authenticate the service. */
 const HARMLESS: readonly string[] = ["accept", "user-agent", "service-message-id"];
 
 /**
- * The request that an answer redirects to (RFC 9110, section 15.4), or why it is not sent; null where the answer redirects
- * nowhere. Another origin gets neither the definition's own headers nor a linked account's token, a secret only where it is
- * bound there, and never a body.
+ * Returns the request that a response redirects to (RFC 9110, section 15.4), or why it is not sent; null if the
+ * response does not redirect. Another origin gets only the harmless headers, no token of a linked account, a secret
+ * only if it is bound to that address, and never a body.
  */
 export function findRedirect(
   { found, credentialAt }: PreparedRequest,

@@ -8,10 +8,10 @@ import type { OutboundMethod } from "../../outbound/request.js";
 import type { fetchSchema } from "../request.js";
 import { addParameter, evaluateAddress } from "./evaluate-address.js";
 
-/** The part of a definition that says what is sent. */
+/** The part of a definition that describes the request. */
 export type RequestFields = z.output<typeof fetchSchema>;
 
-/** A request with every expression evaluated. */
+/** A request after the evaluation of its expressions. */
 export interface RenderedRequest {
   readonly method: OutboundMethod;
   readonly url: URL;
@@ -25,8 +25,8 @@ const FORM = "application/x-www-form-urlencoded";
 type Rendered<Part> = Part | { readonly error: string };
 
 /**
- * Evaluates a request's expressions within the budget of one request; an error says which field has no value that can be
- * sent, and why. Query parameters and headers that are one expression and read as null are left out.
+ * Evaluates a request's expressions within the budget of one request. The error says which field has no value that can
+ * be sent, and why. Query parameters and headers are left out if they are a single expression whose value is null.
  */
 export function renderRequest(fields: RequestFields, names: Names): Rendered<RenderedRequest> {
   const allowance = createBudget();
@@ -69,7 +69,7 @@ function renderBody(body: Json | undefined, names: Names, allowance: Budget): Re
   return "error" in value ? { error: `body: ${value.error}` } : { json: value.value };
 }
 
-/** The body in the form that the `content-type` names: JSON unless it says otherwise, fields of a form, or a text. */
+/** Writes the body in the format that `content-type` names: form fields or text, by default JSON. */
 function toSent(headers: Readonly<Record<string, string>>, json: Json): Pick<RenderedRequest, "headers" | "body"> {
   const all = { accept: "application/json", "user-agent": "Service-Integrations/1", ...headers };
   if (json === null) return { headers: all, body: null };

@@ -4,8 +4,8 @@ import type { IntegrationFields } from "../definition.js";
 import type { RequestFields } from "./render-request.js";
 
 /**
- * Of an action, its request and the account that carries it, as a definition has them: what a person approved is told
- * apart from anything else.
+ * Returns a digest of an action, its request and the connection settings, to detect any difference from what a user
+ * approved.
  */
 export function toRequestDigest(
   action: string,

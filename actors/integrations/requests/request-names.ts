@@ -12,19 +12,19 @@ import { readReceivedBody } from "../received-body.js";
 import type { FoundRequest } from "./find-request.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 
-/** Longest text of values, in bytes. */
+/** Maximum length of the values' text, in bytes. */
 const MAX_VALUES_BYTES = 1024 * 1024;
 
-/** What of the service the values depend on. */
+/** The parts of the service that the values depend on. */
 export interface NamesScope {
   readonly reading: Reading;
   readonly workspaceId: string;
   readonly baseUrl: string;
-  /** Those of deliveries that are worked; without it each is read anew. */
+  /** The cache of parsed delivery bodies; without it, each body is parsed again. */
   readonly bodies?: ReadBodies | undefined;
 }
 
-/** What the expressions of the request see; null when the values are no object, or too many. */
+/** Returns the names that the request's expressions see; null if the values are not an object, or too large. */
 export function toNames(
   { baseUrl, ...scope }: NamesScope,
   { found, input }: { readonly found: FoundRequest; readonly input: IntegrationRequestInput },
@@ -42,7 +42,7 @@ export function toNames(
   return "ask" in values ? { ...all, ask: toAsk(values.ask, baseUrl, input.asking ?? null) } : all;
 }
 
-/** What the task asks, with the address where it is answered. */
+/** Returns the task's question, with the address where users answer it. */
 function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["asking"]): Value {
   const type = integrationNames.ask ?? DYN;
   if (asking === null || asking === undefined || typeof ask !== "object" || ask === null) return toValue(ask, type);
@@ -52,8 +52,8 @@ function toAsk(ask: unknown, baseUrl: string, asking: IntegrationRequestInput["a
 }
 
 /**
- * The body that the input refers to, as the delivery's own expressions see it, and as text, each only where an expression
- * may read it. `headers` are the delivery's.
+ * Reads the body that the input refers to: parsed, as the delivery's own expressions see it, and as text. Reads each
+ * form only if an expression may use it. `headers` are the delivery's.
  */
 function readBody(
   { reading, workspaceId, bodies }: Omit<NamesScope, "baseUrl">,
@@ -74,10 +74,10 @@ function readBody(
   return { ...(body ? { body: read.body } : {}), ...(raw ? { raw: read.raw } : {}) };
 }
 
-/** What a value that was read takes in memory, for each byte of its JSON text, about. */
+/** Estimated memory per byte of JSON text of a parsed value. */
 const BYTES_OF_A_BYTE = 8;
 
-/** What the body takes in memory that these names see, in bytes, about. */
+/** Estimates the memory of the body that these names include, in bytes. */
 export function bytesOfBody(
   reading: Reading,
   workspaceId: string,
@@ -92,17 +92,17 @@ function contentTypeOf(headers: unknown): string | undefined {
   return String(headers["content-type"]);
 }
 
-/** Whether an expression of the request writes the token itself. */
+/** Returns whether an expression of the request writes the token itself. */
 export function writesToken({ request }: FoundRequest): boolean {
   return anyText(request, (text) => readsName(text, "connection"));
 }
 
-/** Whether the request cannot be written where `target` has no such field. */
+/** Returns whether the request has no value if `target` lacks this field. */
 export function needsTarget({ url, query, headers, body }: FoundRequest["request"], field: string): boolean {
   return anyText([url, query, headers, body], (text) => needsField(text, { name: "target", field }));
 }
 
-/** Whether an expression in these parts may read a name: its text names it. */
+/** Returns whether an expression in these parts may use a name, because its text contains the name. */
 function mayRead(parts: unknown, name: string): boolean {
   return anyText(parts, (text) => isTemplate(text) && text.includes(name));
 }

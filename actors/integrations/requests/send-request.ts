@@ -19,13 +19,13 @@ import { readAnswer, toStatusCode, unreadable } from "./read-answer.js";
 import { findRedirect, MAX_HOPS } from "./redirects.js";
 import type { RenderedRequest } from "./render-request.js";
 
-/** Most bytes of an answer that are read; of what is longer, only the beginning. */
+/** Maximum number of response bytes to read. Of a longer response, only the beginning is used. */
 const MAX_ANSWER_BYTES = 512 * 1024;
-/** The same of a poll: its answer is worked as a whole or not at all. */
+/** The same limit for a poll. A poll's response is used completely or not at all. */
 const MAX_POLL_BYTES = 2 * 1024 * 1024;
-/** How long the host of a poll may ask to wait, in milliseconds; that of any other request may ask for less. */
+/** Maximum wait that a poll's host can ask for, in milliseconds. Other requests have a lower limit. */
 const MAX_POLL_WAIT_MS = 24 * 60 * 60 * 1_000;
-/** Errors of a connection that broke while the request was under way. */
+/** Error codes of a connection that broke during the request. */
 const DROPPED: ReadonlySet<string> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 interface SendOptions {
@@ -39,7 +39,7 @@ interface Sent {
   readonly input: IntegrationRequestInput;
 }
 
-/** Sends the request and reads its answer; its time begins now. */
+/** Sends the request and reads its response. The timeout starts now. */
 export async function sendRequest(
   options: SendOptions,
   { prepared, input }: Sent,
@@ -65,7 +65,10 @@ export async function sendRequest(
   return { ...about, tookMs, status, ...read, ...shown, retryAfterMs };
 }
 
-/** The headers of a poll's answer without credentials, by lower-case name; repeated ones are joined by ", ". */
+/**
+ * Returns the headers of a poll's response without credentials, by lower-case name. Repeated headers are joined by ",
+ * ".
+ */
 function toShownHeaders(headers: BytesAnswer["headers"], mask: Mask): Record<string, string> {
   const named = Object.entries(headers).map(
     ([name, value]) => [name.toLowerCase(), mask.text([value ?? ""].flat().join(", "))] as const,
@@ -75,7 +78,7 @@ function toShownHeaders(headers: BytesAnswer["headers"], mask: Mask): Record<str
 
 type NoAnswer = Pick<IntegrationRequestResult, "code" | "reason" | "isUnsent">;
 
-/** The answer. An attachment's redirects are followed, within the time of the request. */
+/** Exchanges the request for a response. Follows an attachment's redirects within the timeout. */
 async function exchange(options: SendOptions, sent: Sent, run: RequestRun): Promise<BytesAnswer | NoAnswer> {
   const { prepared, input } = sent;
   let { request } = prepared;
@@ -93,7 +96,7 @@ interface RequestRun {
   readonly signal: RunSignal;
 }
 
-/** Sends a request; a GET once more where the connection drops before its answer, or within it. */
+/** Sends a request. Retries a GET once if the connection drops before or during the response and time is left. */
 async function sendOnce(
   { outbound, clock }: SendOptions,
   { request, input }: { readonly request: RenderedRequest; readonly input: IntegrationRequestInput },

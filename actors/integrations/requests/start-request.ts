@@ -3,7 +3,7 @@ import { findRequest } from "./find-request.js";
 import { INTEGRATION_REQUEST } from "./integration-request.effects.js";
 import type { IntegrationRequestInput } from "./integration-request.js";
 
-/** Starts a request in a turn, with the method that the definition gives it now. */
+/** Starts a request in a turn, and records the method in the current definition. */
 export function startIntegrationRequest(turn: Turn, id: string, input: Omit<IntegrationRequestInput, "method">): void {
   const method = findRequest(turn, turn.self.partition, input)?.request.method ?? null;
   turn.start(INTEGRATION_REQUEST.request(id, { ...input, method }));
