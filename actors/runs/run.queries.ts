@@ -11,13 +11,13 @@ import type { RunRow } from "./run.js";
 import { runs } from "./run.table.js";
 import { basesOf, runBases, runInputs } from "./run-input.table.js";
 
-/** Whether the workspace has such a run and the caller may read its progress. */
+/** Whether the run exists in the workspace and the caller may read its progress. */
 export function seesRun(reading: Reading, caller: Caller, workspaceId: string, runId: string): boolean {
   const run = runs.get(reading, workspaceId, runId);
   return run !== undefined && seesOutcomes(reading, caller, workspaceId, run.teamId);
 }
 
-/** A run of a team whose outcomes a caller may read. */
+/** A run whose outcomes the caller may read. */
 export interface VisibleRun {
   readonly workspaceId: string;
   readonly run: RunRow;
@@ -28,7 +28,7 @@ export function waitsForPerson(reading: Reading, workspaceId: string, runId: str
   return listOpenApprovals(reading, workspaceId, runId).length > 0;
 }
 
-/** The run; refused `not-found` unless the caller may read how its team's work turned out. */
+/** Finds a run. Refuses with `not-found` unless the caller may read the outcomes of the run's team. */
 export function findVisibleRun(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
   const workspaceId = findWorkspaceOf(reading, "run", runId);
   if (workspaceId === undefined || permit(reading, caller, workspaceId, "read", "run") !== null) {
@@ -39,7 +39,7 @@ export function findVisibleRun(reading: Reading, caller: Caller, runId: string):
   return sees ? { workspaceId, run } : { refused: "not-found" };
 }
 
-/** The run, for people on its team; refused `forbidden` to others who may read it. */
+/** Finds a run for members of its team. Refuses other readers with `forbidden`. */
 export function findRunToWorkOn(reading: Reading, caller: Caller, runId: string): VisibleRun | Refusal {
   const found = findVisibleRun(reading, caller, runId);
   if (isRefusal(found)) return found;
@@ -54,7 +54,7 @@ export interface RunnerClaim {
   readonly fence: number;
 }
 
-/** The run, if it has not ended and the runner holds it by this claim. */
+/** Finds the run if it has not ended and the runner holds it by this claim. */
 export function findHeldRun(
   reading: Reading,
   workspaceId: string,
@@ -65,7 +65,7 @@ export function findHeldRun(
   return isHeld ? run : undefined;
 }
 
-/** Whether the runner holds the run, and the run's input begins from the commit. */
+/** Whether the runner holds the run, and the run's input starts from the commit. */
 export function holdsRunFrom(
   reading: Reading,
   workspaceId: string,
@@ -78,7 +78,7 @@ export function holdsRunFrom(
   return bases.some((base) => base.repository === repository && base.commit === commit);
 }
 
-/** The digest of an attachment of a run that the runner holds; undefined for any other. */
+/** Finds the digest of an attachment, if the runner holds the run and the run's brief lists it. */
 export function findHeldAttachment(
   reading: Reading,
   workspaceId: string,
@@ -99,14 +99,14 @@ export function isCommitNeeded(
   return runBases.list(reading, workspaceId, [commit, repository], { limit: 1 }).length > 0;
 }
 
-/** Which approvals of a run. */
+/** Selects a page of a run's approvals. */
 export interface ApprovalPage {
-  /** Only those asked for before this one. */
+  /** Lists only approvals that are older than this id. */
   readonly before?: string | undefined;
   readonly limit: number;
 }
 
-/** The approvals of a run, newest first. */
+/** Lists the approvals of a run, newest first. */
 export function listApprovals(reading: Reading, { workspaceId, run }: VisibleRun, page: ApprovalPage): ApprovalRow[] {
   const { before, limit } = page;
   const place = before === undefined ? undefined : [before];
