@@ -39,8 +39,7 @@
  * | vetting, | cancel.last (call.cancel), call.run-over  | withdrawn | the approval closes                           |
  * | waiting  |                                           |           |                                               |
  * | running  | request.done (effect.ended)               | done      | output; fact `tool.used`                      |
- * | running  | request.failed (effect.ended)             | failed    | code and sentence; fact `tool.used` where it  |
- * |          |                                           |           | may                                           |
+ * | running  | request.failed (effect.ended)             | failed    | code and sentence; fact `tool.used` if the    |
  * |          |                                           |           | request may have been sent                    |
  * | running  | request.of-nothing (effect.ended: removed | (new)     |                                               |
  * |          | with its run)                             |           |                                               |
